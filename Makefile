@@ -1,0 +1,49 @@
+# Needs only python3 (3.11 or newer) with venv and pip. Everything lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+
+.PHONY: demo test bench lint docs setup clean lock
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "pliant needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu run: apt-get install python3-venv"; exit 1; }
+	@echo "installing pliant into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[test]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/pliant reproduce viactors-step --output demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) tests
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py
+
+$(VENV)/.lint: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[lint]'
+	@touch $@
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+$(VENV)/.docs: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+lock:
+	uv lock
+	uv export --quiet --all-extras --no-emit-project --no-hashes --no-annotate --no-header --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) demo site .ruff_cache build dist
