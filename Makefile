@@ -42,8 +42,7 @@ docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
 lock:
-	uv lock
-	uv export --quiet --all-extras --no-emit-project --no-hashes --no-annotate --no-header --output-file requirements.lock
+	uv pip compile --quiet --universal --all-extras --no-annotate --no-header --python-version 3.11 pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) demo site .ruff_cache build dist
