@@ -1,0 +1,718 @@
+"""What a device is: samples out, commands in through a mailbox, requests, a clock of its own.
+
+A device stands for a piece of the robot's electronics. It sees the engine through ports only and the outside
+world through two objects: the immutable `Sample` that it gives out and the `Mailbox` that others put commands
+into. The loop thread calls ``serve``, ``write`` and ``read``; every other thread may call ``inbox.put`` and
+``request`` and nothing else.
+
+`DeviceBase` carries what all devices share (delay lines, sensor noise, watchdog, request queue, period check); a
+device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
+
+    class Thermometer(DeviceBase):
+        def __init__(self, name="thermometer", **options):
+            super().__init__(name, samples={"temperature": FieldInfo(unit="K")}, **options)
+
+        def _connect(self, engine):
+            self._port = engine.port(f"{self.name}/temperature")
+
+        def _measure(self):
+            return {"temperature": self._port.item()}
+
+Conventions that scenario events and command files rely on: a joint device takes the field ``external_torque`` [N m]
+in every mode, and answers the requests ``set_mode(mode)`` and ``set_gains(...)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from pliant.engine.base import Engine
+from pliant.errors import DeviceError, nearest
+
+__all__ = [
+    "Command",
+    "Device",
+    "DeviceBase",
+    "FieldInfo",
+    "Mailbox",
+    "Noise",
+    "Sample",
+    "request",
+    "step_ns",
+    "to_ns",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Values = Mapping[str, "float | np.ndarray"]
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldInfo:
+    """What a field of a sample or of a command carries."""
+
+    shape: tuple[int, ...] = ()
+    """() for a number, (n,) for a float64 array of length n."""
+    unit: str = ""
+    """Unit of every element, SI and radians: "rad", "N m"; "" for none."""
+    description: str = ""
+    """One sentence: the quantity and its sign convention."""
+    low: float = -math.inf
+    """Lowest valid value of a command; samples ignore it."""
+    high: float = math.inf
+    """Highest valid value of a command; samples ignore it."""
+
+    @property
+    def size(self) -> int:
+        """Number of floats."""
+        return self.shape[0] if self.shape else 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One immutable set of measured values, shared by reference with every bridge and the recorder."""
+
+    device: str
+    """Name of the device that measured."""
+    seq: int
+    """Running number since the last reset, from 0."""
+    stamp_ns: int
+    """Simulation time [ns]: of arrival, or of measurement where the device says ``stamp="measurement"``."""
+    values: Values
+    """Field -> float, or read-only float64 array of shape (n,); the fields are those of ``Device.samples``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """One immutable set of commanded values."""
+
+    seq: int
+    """The sample it answers, where the sender knows it; otherwise a running number."""
+    mode: str
+    """The command mode that the values belong to, a key of ``Device.commands``."""
+    values: Values
+    """Field -> float, or read-only float64 array; fields of the mode that were never put are absent."""
+    stamp_ns: int = 0
+    """The sender's time stamp [ns]; 0 where it gave none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """Errors of a sensor, applied as value + bias + white noise, then rounded to the resolution."""
+
+    std: float = 0.0
+    """Standard deviation of white Gaussian noise, unit of the field, >= 0."""
+    bias: float = 0.0
+    """Standard deviation of an offset that is drawn at every reset and stays, unit of the field, >= 0."""
+    resolution: float = 0.0
+    """Width of a quantisation step, unit of the field; 0 for none."""
+
+    def __post_init__(self) -> None:
+        for name in ("std", "bias", "resolution"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0.0):
+                raise DeviceError(f"noise {name} is {value!r}; valid is a finite number >= 0", field=name)
+
+
+def to_ns(seconds: float, what: str) -> int:
+    """Return a duration as a whole number of nanoseconds.
+
+    Args:
+        seconds: the duration [s], >= 0.
+        what: how the message names it, such as ``"elbow: period"``.
+
+    Raises:
+        DeviceError: not a finite number >= 0.
+    """
+    try:
+        value = float(seconds)
+    except (TypeError, ValueError):
+        value = math.nan
+    if isinstance(seconds, str) or not math.isfinite(value) or value < 0.0:
+        raise DeviceError(f"{what} is {seconds!r}; valid is a finite number of seconds >= 0", field=what)
+    return round(value * 1e9)
+
+
+def step_ns(engine: Engine) -> int:
+    """Return the engine's step as a whole number of nanoseconds.
+
+    Raises:
+        DeviceError: the step is not positive, or not a whole number of nanoseconds.
+    """
+    dt = float(engine.dt)
+    result = round(dt * 1e9) if math.isfinite(dt) else 0
+    if result <= 0 or abs(dt * 1e9 - result) > 1e-3:
+        raise DeviceError(
+            f"the engine's step dt is {dt!r} s; valid is a whole number of nanoseconds above 0", field="dt"
+        )
+    return result
+
+
+def request(method: F) -> F:
+    """Mark a method of a device as a request: it may be asked for by name, the loop thread runs it."""
+    method.__pliant_request__ = True  # type: ignore[attr-defined]
+    return method
+
+
+class Mailbox:
+    """Latest-wins box of commands: the only object of the loop that another thread writes.
+
+    A put may name some fields of a mode only; the others keep what was last put in that mode, so that two clients
+    that each send one reference do not erase each other.
+
+    Args:
+        device: name of the device, for messages.
+        commands: mode -> field -> what it carries.
+    """
+
+    __slots__ = ("_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_taken", "device")
+
+    def __init__(self, device: str, commands: Mapping[str, Mapping[str, FieldInfo]]) -> None:
+        self.device = device
+        self._commands = commands
+        self._accepted: frozenset[str] = frozenset(commands)
+        self._condition = threading.Condition()
+        self._held: dict[str, dict[str, float | np.ndarray]] = {}
+        self._count = 0
+        self._latest: Command | None = None
+        self._taken: Command | None = None
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """The modes that the device takes at present."""
+        return self._accepted
+
+    def accept(self, modes: Iterable[str] | None = None) -> None:
+        """Take commands of these modes only, until told otherwise (None: of all). The loop thread calls this.
+
+        Raises:
+            DeviceError: one of the modes does not exist.
+        """
+        chosen = frozenset(self._commands if modes is None else modes)
+        for mode in chosen - frozenset(self._commands):
+            raise DeviceError(
+                f"{self.device}: there is no command mode {mode!r}; {nearest(mode, self._commands)}",
+                field="mode",
+            )
+        self._accepted = chosen
+
+    def put(
+        self,
+        values: Mapping[str, Any],
+        *,
+        mode: str | None = None,
+        seq: int | None = None,
+        stamp_ns: int = 0,
+    ) -> Command:
+        """Check a command and leave it for the device; it replaces one that was not yet taken.
+
+        Args:
+            values: field -> number or sequence of numbers, in the units of the fields.
+            mode: the command mode; None for the one that the device takes at present.
+            seq: number of the sample that this answers; None for a running number.
+            stamp_ns: the sender's time stamp [ns].
+
+        Returns:
+            The command as it stands, with the fields that an earlier put gave.
+
+        Raises:
+            DeviceError: unknown or inactive mode, unknown field, wrong length, NaN, infinity, text, out of range.
+        """
+        mode = self._choose(mode)
+        fields = self._commands[mode]
+        fresh: dict[str, float | np.ndarray] = {}
+        for name, value in values.items():
+            info = fields.get(name)
+            if info is None:
+                raise DeviceError(
+                    f"{self.device}: mode {mode!r} has no command field {name!r}; {nearest(name, fields)}",
+                    field=str(name),
+                )
+            fresh[name] = self._check(name, value, info)
+        with self._condition:
+            held = self._held.setdefault(mode, {})
+            held.update(fresh)
+            number = self._count if seq is None else int(seq)
+            self._count = number + 1
+            command = Command(number, mode, MappingProxyType(dict(held)), stamp_ns)
+            self._latest = command
+            self._condition.notify_all()
+        return command
+
+    def take(self) -> Command | None:
+        """Return the newest command that was not yet taken, or None. The loop thread calls this."""
+        latest = self._latest
+        if latest is self._taken:
+            return None
+        self._taken = latest
+        return latest
+
+    def peek(self) -> Command | None:
+        """Return the newest command, taken or not, or None if there was none since the last clear."""
+        return self._latest
+
+    def wait_for(self, seq: int, timeout: float) -> bool:
+        """Wait until a command with this number or a later one was put.
+
+        Args:
+            seq: the number of the sample that must be answered.
+            timeout: longest wait [s] of wall time.
+
+        Returns:
+            True if the command is there, False if the time ran out.
+        """
+
+        def answered() -> bool:
+            return self._latest is not None and self._latest.seq >= seq
+
+        with self._condition:
+            return self._condition.wait_for(answered, timeout)
+
+    def clear(self) -> None:
+        """Forget everything that was put; numbering starts at 0 again."""
+        with self._condition:
+            self._held.clear()
+            self._count = 0
+            self._latest = self._taken = None
+
+    def _choose(self, mode: str | None) -> str:
+        if mode is None:
+            if len(self._accepted) == 1:
+                return next(iter(self._accepted))
+            found = "takes no commands" if not self._accepted else "takes several command modes: name one"
+            raise DeviceError(
+                f"{self.device}: {found}; {nearest('', self._accepted or self._commands)}", field="mode"
+            )
+        if mode not in self._commands:
+            raise DeviceError(
+                f"{self.device}: there is no command mode {mode!r}; {nearest(mode, self._commands)}",
+                field="mode",
+            )
+        if mode not in self._accepted:
+            raise DeviceError(
+                f"{self.device}: a command of mode {mode!r} came while the device takes "
+                f"{', '.join(map(repr, sorted(self._accepted))) or 'none'}; switch the mode first",
+                field="mode",
+            )
+        return mode
+
+    def _check(self, name: str, value: Any, info: FieldInfo) -> float | np.ndarray:
+        unit = f" [{info.unit}]" if info.unit else ""
+        wanted = (
+            f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
+        )
+        if isinstance(value, str | bytes | bool) or value is None:
+            raise DeviceError(
+                f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=str(name)
+            )
+        if not info.shape:
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise DeviceError(
+                    f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name
+                ) from None
+            if not info.low <= number <= info.high or not math.isfinite(number):
+                limits = (
+                    ""
+                    if info.low == -math.inf and info.high == math.inf
+                    else f" from {info.low:g} to {info.high:g}"
+                )
+                raise DeviceError(
+                    f"{self.device}: field {name!r} is {number!r}; valid is {wanted}{limits}", field=name
+                )
+            return number
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DeviceError(
+                f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name
+            ) from None
+        if array.shape != info.shape:
+            raise DeviceError(
+                f"{self.device}: field {name!r} has shape {array.shape}; valid is {wanted}, shape {info.shape}",
+                field=name,
+            )
+        wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
+        if wrong.size:
+            limits = (
+                ""
+                if info.low == -math.inf and info.high == math.inf
+                else f" from {info.low:g} to {info.high:g}"
+            )
+            raise DeviceError(
+                f"{self.device}: field {name!r} has {float(array[wrong[0]])!r} at index {wrong[0]}; "
+                f"valid is {wanted}{limits}",
+                field=name,
+            )
+        array.flags.writeable = False
+        return array
+
+
+@runtime_checkable
+class Device(Protocol):
+    """A piece of the robot's electronics, as the loop, the bridges and the recorder see it."""
+
+    name: str
+    """Unique in a simulation."""
+    period_ns: int
+    """Time between two runs of its firmware [ns], a whole multiple of the engine's step; valid after ``attach``."""
+    inbox: Mailbox
+    """Where commands are put."""
+    commands: Mapping[str, Mapping[str, FieldInfo]]
+    """Command mode -> field -> what it carries; empty for a sensor."""
+    samples: Mapping[str, FieldInfo]
+    """Field of a sample -> what it carries; every sample has exactly these, in this order."""
+
+    def attach(self, engine: Engine) -> None:
+        """Resolve every port and fix the period; called once, before the first reset."""
+        ...
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Start anew at time 0, after the engine was reset; ``rng`` is the device's own generator."""
+        ...
+
+    def serve(self) -> None:
+        """Run the queued requests; the loop thread calls this at the start of every step."""
+        ...
+
+    def write(self) -> None:
+        """Latch the mailbox and run the firmware; the loop thread calls this when the device is due."""
+        ...
+
+    def read(self, stamp_ns: int) -> Sample:
+        """Return the sample of this time; the loop thread calls this when the device is due."""
+        ...
+
+    def request(self, name: str, **args: Any) -> Future[Any]:
+        """Queue a request from any thread; the result or the error comes in the future."""
+        ...
+
+    def health(self) -> Mapping[str, Any]:
+        """Return counters and the last fault, as plain numbers and text."""
+        ...
+
+
+@dataclass(slots=True)
+class _Counters:
+    """What a device counts for its health."""
+
+    commands: int = 0
+    stale_commands: int = 0
+    watchdog_trips: int = 0
+    requests: int = 0
+    failed_requests: int = 0
+    last_error: str = ""
+
+
+@dataclass(slots=True)
+class _Perturbation:
+    """The noise of one field with the bias of the present run."""
+
+    name: str
+    noise: Noise
+    shape: tuple[int, ...]
+    bias: Any = field(default=0.0)
+
+
+class DeviceBase:
+    """What all devices share: period, mailbox, delay lines, noise, watchdog, requests.
+
+    Args:
+        name: unique in a simulation.
+        samples: field -> what a sample carries there.
+        commands: mode -> field -> what a command carries there; none for a sensor.
+        period: time between two runs of the firmware [s]; None for every step of the engine.
+        latency: age of a sample on arrival [s]. Until the first one has aged enough, the first one is given.
+        command_latency: time from the mailbox to the firmware [s].
+        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None for no limit.
+        noise: field -> its noise; fields that are not named are exact.
+        stamp: what ``Sample.stamp_ns`` says: ``"arrival"`` or ``"measurement"``. They differ by the latency.
+
+    Raises:
+        DeviceError: an option is out of its range, or noise is given for a field that does not exist.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        samples: Mapping[str, FieldInfo],
+        commands: Mapping[str, Mapping[str, FieldInfo]] | None = None,
+        period: float | None = None,
+        latency: float = 0.0,
+        command_latency: float = 0.0,
+        watchdog: float | None = None,
+        noise: Mapping[str, Noise] | None = None,
+        stamp: str = "arrival",
+    ) -> None:
+        if not name or not isinstance(name, str):
+            raise DeviceError(
+                f"the name of a device is {name!r}; valid is a text that is not empty", field="name"
+            )
+        self.name = name
+        self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
+        self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType(
+            {mode: MappingProxyType(dict(fields)) for mode, fields in (commands or {}).items()}
+        )
+        self.inbox = Mailbox(name, self.commands)
+        self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
+        if period is not None and self.period_ns == 0:
+            raise DeviceError(f"{name}: period is {period!r} s; valid is at least 1 ns", field="period")
+        self._latency_ns = to_ns(latency, f"{name}: latency")
+        self._command_latency_ns = to_ns(command_latency, f"{name}: command_latency")
+        self._watchdog_ns = None if watchdog is None else to_ns(watchdog, f"{name}: watchdog")
+        if stamp not in ("arrival", "measurement"):
+            raise DeviceError(
+                f"{name}: stamp is {stamp!r}; {nearest(stamp, ('arrival', 'measurement'))}", field="stamp"
+            )
+        self._stamp_measurement = stamp == "measurement"
+        self._perturbations: list[_Perturbation] = []
+        for field_name, value in (noise or {}).items():
+            if field_name not in self.samples:
+                raise DeviceError(
+                    f"{name}: noise is given for {field_name!r}, which no sample has; "
+                    f"{nearest(field_name, self.samples)}",
+                    field=field_name,
+                )
+            self._perturbations.append(_Perturbation(field_name, value, self.samples[field_name].shape))
+        self._arrays = tuple(key for key, info in self.samples.items() if info.shape)
+        self._requests: dict[str, tuple[Callable[..., Any], inspect.Signature]] = {}
+        for key in dir(type(self)):
+            if getattr(getattr(type(self), key, None), "__pliant_request__", False):
+                method = getattr(self, key)
+                self._requests[key] = (method, inspect.signature(method))
+        self._queue: deque[tuple[Callable[..., Any], dict[str, Any], Future[Any]]] = deque()
+        self._counters = _Counters()
+        self._engine: Engine | None = None
+        self._rng = np.random.default_rng(0)
+        self._seq = 0
+        self._line: deque[tuple[int, Values]] = deque()
+        self._command_line: deque[tuple[int, Command]] = deque()
+        self._last_command_ns: int | None = None
+        self._tripped = False
+        self._checked = False
+
+    # ------------------------------------------------------------------ what a device fills in
+    def _connect(self, engine: Engine) -> None:
+        """Resolve the ports; called once by ``attach``."""
+
+    def _restart(self, rng: np.random.Generator) -> None:
+        """Set the firmware to its state at time 0; called by ``reset``, after the engine was reset."""
+
+    def _latch(self, command: Command) -> None:
+        """Take a new command; its mode is one that the device accepts."""
+
+    def _firmware(self) -> None:
+        """Run one period of the firmware: read ports, write ports."""
+
+    def _measure(self) -> dict[str, float | np.ndarray]:
+        """Return the true values of the present time, one for every field of ``samples``, in their order.
+
+        Live views are welcome: arrays are copied before they go into a sample.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define _measure")
+
+    def _trip(self) -> None:
+        """Bring the device into its safe state: the watchdog found no command for too long."""
+
+    # ------------------------------------------------------------------ the loop thread
+    def attach(self, engine: Engine) -> None:
+        """Fix the period and resolve the ports.
+
+        Raises:
+            DeviceError: the period is not a whole multiple of the engine's step.
+            PortError: a port does not exist.
+        """
+        dt_ns = step_ns(engine)
+        if self.period_ns == 0:
+            self.period_ns = dt_ns
+        if self.period_ns % dt_ns:
+            below = self.period_ns // dt_ns * dt_ns
+            valid = f"{below / 1e9:g} s or {(below + dt_ns) / 1e9:g} s" if below else f"{dt_ns / 1e9:g} s"
+            raise DeviceError(
+                f"{self.name}: the period is {self.period_ns / 1e9:g} s, which is not a whole multiple of the "
+                f"engine's step of {dt_ns / 1e9:g} s; nearest valid: {valid}",
+                field="period",
+            )
+        self._engine = engine
+        self._connect(engine)
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Forget commands, delays and counts, draw the biases, restart the firmware."""
+        self._rng = rng
+        self._seq = 0
+        self._line.clear()
+        self._command_line.clear()
+        self._last_command_ns = None
+        self._tripped = False
+        self._counters = _Counters()
+        self.inbox.clear()
+        for item in self._perturbations:
+            if item.noise.bias > 0.0:
+                item.bias = rng.normal(0.0, item.noise.bias, item.shape or None)
+        self._restart(rng)
+
+    def serve(self) -> None:
+        """Run the requests that are queued now; later ones wait for the next step."""
+        queue = self._queue
+        for _ in range(len(queue)):
+            method, args, future = queue.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            self._counters.requests += 1
+            try:
+                future.set_result(method(**args))
+            except Exception as error:  # the asker gets it; a client's fault must not end the run
+                self._counters.failed_requests += 1
+                self._counters.last_error = str(error)
+                future.set_exception(error)
+
+    def write(self) -> None:
+        """Latch the newest command that has arrived, mind the watchdog, run the firmware."""
+        command = self.inbox.take()
+        if self._command_latency_ns:
+            command = self._delay_command(command)
+        if command is not None:
+            if command.mode in self.inbox.accepted:
+                self._counters.commands += 1
+                self._tripped = False
+                if self._watchdog_ns is not None:
+                    self._last_command_ns = self._engine.time_ns  # type: ignore[union-attr]
+                self._latch(command)
+            else:
+                self._counters.stale_commands += 1
+        elif (
+            self._last_command_ns is not None
+            and not self._tripped
+            and self._engine.time_ns - self._last_command_ns > self._watchdog_ns  # type: ignore[union-attr,operator]
+        ):
+            self._tripped = True
+            self._counters.watchdog_trips += 1
+            self._trip()
+        self._firmware()
+
+    def read(self, stamp_ns: int) -> Sample:
+        """Measure, add noise, delay; return what arrives at ``stamp_ns``."""
+        values = self._measure()
+        if not self._checked:
+            self._check_measured(values)
+        for name in self._arrays:
+            array = np.array(values[name], dtype=np.float64)
+            array.flags.writeable = False
+            values[name] = array
+        if self._perturbations:
+            self._perturb(values)
+        if self._latency_ns:
+            line = self._line
+            line.append((stamp_ns, values))  # type: ignore[arg-type]
+            while len(line) > 1 and line[1][0] <= stamp_ns - self._latency_ns:
+                line.popleft()
+            measured_ns, values = line[0]  # type: ignore[assignment]
+            if self._stamp_measurement:
+                stamp_ns = measured_ns
+        seq = self._seq
+        self._seq = seq + 1
+        return Sample(self.name, seq, stamp_ns, MappingProxyType(values))
+
+    # ------------------------------------------------------------------ any thread
+    def request(self, name: str, **args: Any) -> Future[Any]:
+        """Queue a request; the loop runs it at the start of the next step.
+
+        Args:
+            name: one of ``requests``.
+            **args: what the request takes.
+
+        Returns:
+            A future with the result, or with the error that the request raised.
+
+        Raises:
+            DeviceError: no such request, or arguments that it does not take.
+        """
+        found = self._requests.get(name)
+        if found is None:
+            raise DeviceError(
+                f"{self.name}: there is no request {name!r}; {nearest(name, self._requests)}", field=name
+            )
+        method, signature = found
+        try:
+            signature.bind(**args)
+        except TypeError as error:
+            raise DeviceError(
+                f"{self.name}: request {name!r} was asked with {sorted(args) or 'no arguments'}: {error}; "
+                f"valid: {name}{signature}",
+                field=name,
+            ) from None
+        future: Future[Any] = Future()
+        self._queue.append((method, args, future))
+        return future
+
+    @property
+    def requests(self) -> Mapping[str, str]:
+        """Name of every request -> how it is called."""
+        return {name: f"{name}{signature}" for name, (_, signature) in self._requests.items()}
+
+    def health(self) -> Mapping[str, Any]:
+        """Return counters since the last reset: samples, commands, stale ones, watchdog trips, requests."""
+        counters = self._counters
+        return {
+            "samples": self._seq,
+            "commands": counters.commands,
+            "stale_commands": counters.stale_commands,
+            "watchdog_tripped": self._tripped,
+            "watchdog_trips": counters.watchdog_trips,
+            "requests": counters.requests,
+            "failed_requests": counters.failed_requests,
+            "last_error": counters.last_error,
+        }
+
+    # ------------------------------------------------------------------ inside
+    def _delay_command(self, command: Command | None) -> Command | None:
+        now = self._engine.time_ns  # type: ignore[union-attr]
+        line = self._command_line
+        if command is not None:
+            line.append((now + self._command_latency_ns, command))
+        arrived = None
+        while line and line[0][0] <= now:
+            arrived = line.popleft()[1]
+        return arrived
+
+    def _perturb(self, values: dict[str, float | np.ndarray]) -> None:
+        for item in self._perturbations:
+            noise = item.noise
+            value: Any = values[item.name] + item.bias
+            if noise.std > 0.0:
+                value = value + self._rng.normal(0.0, noise.std, item.shape or None)
+            if noise.resolution > 0.0:
+                value = np.round(value / noise.resolution) * noise.resolution
+            if item.shape:
+                value.flags.writeable = False
+                values[item.name] = value
+            else:
+                values[item.name] = float(value)
+
+    def _check_measured(self, values: Mapping[str, Any]) -> None:
+        if list(values) != list(self.samples):
+            raise DeviceError(
+                f"{self.name}: {type(self).__name__}._measure gave the fields {list(values)}; "
+                f"declared are {list(self.samples)}, in this order",
+                field="samples",
+            )
+        for name, info in self.samples.items():
+            shape = np.shape(values[name])
+            if shape != info.shape:
+                raise DeviceError(
+                    f"{self.name}: {type(self).__name__}._measure gave {name!r} with shape {shape}; declared is {info.shape}",
+                    field=name,
+                )
+        self._checked = True
