@@ -5,8 +5,8 @@ world through two objects: the immutable `Sample` that it gives out and the `Mai
 into. The loop thread calls ``serve``, ``write`` and ``read``; every other thread may call ``inbox.put`` and
 ``request`` and nothing else.
 
-`DeviceBase` carries what all devices share (delay lines, sensor noise, watchdog, request queue, period check); a
-device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
+`DeviceBase` carries what all devices share (delay lines, sensor noise, watchdog, request queue, period check);
+a device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
 
     class Thermometer(DeviceBase):
         def __init__(self, name="thermometer", **options):
@@ -18,8 +18,8 @@ device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_m
         def _measure(self):
             return {"temperature": self._port.item()}
 
-Conventions that scenario events and command files rely on: a joint device takes the field ``external_torque`` [N m]
-in every mode, and answers the requests ``set_mode(mode)`` and ``set_gains(...)``.
+Conventions that scenario events and command files rely on: a joint device takes the field ``external_torque``
+[N m] in every mode, and answers the requests ``set_mode(mode)`` and ``set_gains(...)``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Sample:
     stamp_ns: int
     """Simulation time [ns]: of arrival, or of measurement where the device says ``stamp="measurement"``."""
     values: Values
-    """Field -> float, or read-only float64 array of shape (n,); the fields are those of ``Device.samples``."""
+    """Field -> float, or read-only float64 array of shape (n,); the fields of ``Device.samples``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,8 +167,8 @@ def request(method: F) -> F:
 class Mailbox:
     """Latest-wins box of commands: the only object of the loop that another thread writes.
 
-    A put may name some fields of a mode only; the others keep what was last put in that mode, so that two clients
-    that each send one reference do not erase each other.
+    A put may name some fields of a mode only; the others keep what was last put in that mode, so that two
+    clients that each send one reference do not erase each other.
 
     Args:
         device: name of the device, for messages.
@@ -226,7 +226,7 @@ class Mailbox:
             The command as it stands, with the fields that an earlier put gave.
 
         Raises:
-            DeviceError: unknown or inactive mode, unknown field, wrong length, NaN, infinity, text, out of range.
+            DeviceError: unknown or inactive mode or field, wrong length, NaN, infinity, text, out of range.
         """
         mode = self._choose(mode)
         fields = self._commands[mode]
@@ -340,7 +340,8 @@ class Mailbox:
             ) from None
         if array.shape != info.shape:
             raise DeviceError(
-                f"{self.device}: field {name!r} has shape {array.shape}; valid is {wanted}, shape {info.shape}",
+                f"{self.device}: field {name!r} has shape {array.shape}; "
+                f"valid is {wanted}, shape {info.shape}",
                 field=name,
             )
         wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
@@ -366,7 +367,7 @@ class Device(Protocol):
     name: str
     """Unique in a simulation."""
     period_ns: int
-    """Time between two runs of its firmware [ns], a whole multiple of the engine's step; valid after ``attach``."""
+    """Time between two runs of its firmware [ns], a whole multiple of the engine's step; set by ``attach``."""
     inbox: Mailbox
     """Where commands are put."""
     commands: Mapping[str, Mapping[str, FieldInfo]]
@@ -435,7 +436,7 @@ class DeviceBase:
         period: time between two runs of the firmware [s]; None for every step of the engine.
         latency: age of a sample on arrival [s]. Until the first one has aged enough, the first one is given.
         command_latency: time from the mailbox to the firmware [s].
-        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None for no limit.
+        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None: no limit.
         noise: field -> its noise; fields that are not named are exact.
         stamp: what ``Sample.stamp_ns`` says: ``"arrival"`` or ``"measurement"``. They differ by the latency.
 
@@ -541,8 +542,8 @@ class DeviceBase:
             below = self.period_ns // dt_ns * dt_ns
             valid = f"{below / 1e9:g} s or {(below + dt_ns) / 1e9:g} s" if below else f"{dt_ns / 1e9:g} s"
             raise DeviceError(
-                f"{self.name}: the period is {self.period_ns / 1e9:g} s, which is not a whole multiple of the "
-                f"engine's step of {dt_ns / 1e9:g} s; nearest valid: {valid}",
+                f"{self.name}: the period is {self.period_ns / 1e9:g} s, not a whole multiple of the engine's "
+                f"step of {dt_ns / 1e9:g} s; nearest valid: {valid}",
                 field="period",
             )
         self._engine = engine
@@ -712,7 +713,8 @@ class DeviceBase:
             shape = np.shape(values[name])
             if shape != info.shape:
                 raise DeviceError(
-                    f"{self.name}: {type(self).__name__}._measure gave {name!r} with shape {shape}; declared is {info.shape}",
+                    f"{self.name}: {type(self).__name__}._measure gave {name!r} with shape {shape}; "
+                    f"declared is {info.shape}",
                     field=name,
                 )
         self._checked = True
