@@ -5,7 +5,7 @@ world through two objects: the immutable `Sample` that it gives out and the `Mai
 into. The loop thread calls ``serve``, ``write`` and ``read``; every other thread may call ``inbox.put`` and
 ``request`` and nothing else.
 
-`DeviceBase` carries what all devices share (delay lines, sensor noise, watchdog, request queue, period check);
+`DeviceBase` carries what all devices share (delay lines, noise, watchdog, request queue, period check);
 a device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
 
     class Thermometer(DeviceBase):
@@ -367,7 +367,7 @@ class Device(Protocol):
     name: str
     """Unique in a simulation."""
     period_ns: int
-    """Time between two runs of its firmware [ns], a whole multiple of the engine's step; set by ``attach``."""
+    """Time between two runs of its firmware [ns], a whole multiple of the engine's step. Set by attach."""
     inbox: Mailbox
     """Where commands are put."""
     commands: Mapping[str, Mapping[str, FieldInfo]]
@@ -436,7 +436,7 @@ class DeviceBase:
         period: time between two runs of the firmware [s]; None for every step of the engine.
         latency: age of a sample on arrival [s]. Until the first one has aged enough, the first one is given.
         command_latency: time from the mailbox to the firmware [s].
-        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None: no limit.
+        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None: none.
         noise: field -> its noise; fields that are not named are exact.
         stamp: what ``Sample.stamp_ns`` says: ``"arrival"`` or ``"measurement"``. They differ by the latency.
 
@@ -542,7 +542,7 @@ class DeviceBase:
             below = self.period_ns // dt_ns * dt_ns
             valid = f"{below / 1e9:g} s or {(below + dt_ns) / 1e9:g} s" if below else f"{dt_ns / 1e9:g} s"
             raise DeviceError(
-                f"{self.name}: the period is {self.period_ns / 1e9:g} s, not a whole multiple of the engine's "
+                f"{self.name}: the period is {self.period_ns / 1e9:g} s, no whole multiple of the engine's "
                 f"step of {dt_ns / 1e9:g} s; nearest valid: {valid}",
                 field="period",
             )
