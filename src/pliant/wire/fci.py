@@ -234,7 +234,7 @@ class GetCartesianLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetCollisionBehavior:
-    """Set the thresholds of contact (lower) and collision (upper): 7 torques [N m], 6 wrench parts [N, N m]."""
+    """Set the thresholds of contact (lower) and collision (upper), 7 torques and 6 wrench parts each."""
 
     lower_torque_acceleration: tuple[float, ...]
     """Contact torques while accelerating."""
@@ -725,8 +725,8 @@ REALS: dict[str, tuple[int, int]] = {}
 
 _REAL_FIELDS = (
     "O_T_EE:16 O_T_EE_d:16 F_T_EE:16 EE_T_K:16 F_T_NE:16 NE_T_EE:16 m_ee:1 I_ee:9 F_x_Cee:3 m_load:1 "
-    "I_load:9 F_x_Cload:3 elbow:2 elbow_d:2 tau_J:7 tau_J_d:7 dtau_J:7 q:7 q_d:7 dq:7 dq_d:7 ddq_d:7 joint_contact:7 "
-    "cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 O_F_ext_hat_K:6 "
+    "I_load:9 F_x_Cload:3 elbow:2 elbow_d:2 tau_J:7 tau_J_d:7 dtau_J:7 q:7 q_d:7 dq:7 dq_d:7 ddq_d:7 "
+    "joint_contact:7 cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 O_F_ext_hat_K:6 "
     "K_F_ext_hat_K:6 O_dP_EE_d:6 O_ddP_O:3 elbow_c:2 delbow_c:2 ddelbow_c:2 O_T_EE_c:16 O_dP_EE_c:6 "
     "O_ddP_EE_c:6 theta:7 dtheta:7"
 )
