@@ -1,1 +1,33 @@
-"""TODO."""
+"""Constitutive laws of compliant transmissions, and the blocks of an actuator."""
+
+from pliant.laws.actuator import ActuatorTraces, CompliantActuator
+from pliant.laws.awas2 import AwAS2
+from pliant.laws.base import Law, LawValues, get_law, law, registered_laws
+from pliant.laws.bavs import BAVS
+from pliant.laws.friction import PreslidingFriction
+from pliant.laws.modes import COMMAND_NAMES, Mode
+from pliant.laws.motor import DCMotor, Electrical, LeverDrive
+from pliant.laws.pid import PID
+from pliant.laws.qbmove import QbMove
+from pliant.laws.sea import SEA
+
+__all__ = [
+    "BAVS",
+    "COMMAND_NAMES",
+    "PID",
+    "SEA",
+    "ActuatorTraces",
+    "AwAS2",
+    "CompliantActuator",
+    "DCMotor",
+    "Electrical",
+    "Law",
+    "LawValues",
+    "LeverDrive",
+    "Mode",
+    "PreslidingFriction",
+    "QbMove",
+    "get_law",
+    "law",
+    "registered_laws",
+]

@@ -1,0 +1,337 @@
+"""A compliant actuator: a law, a mode, and what moves its motors."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import LawError
+from pliant.laws import layout
+from pliant.laws.base import Law
+from pliant.laws.checks import check_number
+from pliant.laws.friction import PreslidingFriction
+from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor, LeverDrive
+from pliant.laws.pid import PID
+
+__all__ = ["ActuatorTraces", "CompliantActuator"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorTraces:
+    """What `CompliantActuator.simulate` returns; every array has one entry a sample."""
+
+    time: NDArray[np.float64]
+    """Time of each sample [s], shape (n,)."""
+    torque: NDArray[np.float64]
+    """Torque on the link applied in the step that begins at the sample [N m], shape (n,)."""
+    values: dict[str, NDArray[np.float64]]
+    """The fields of `pliant.laws.layout.OBSERVED`, each of shape (n,): those of the motor positions that made the
+    torque (after the motors' step in modes 5 and 6, before it in mode 4)."""
+
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class CompliantActuator:
+    """A compliant joint actuator: constitutive law, operation mode, motors and their controllers.
+
+    Example:
+        >>> arm.add_actuator("elbow", CompliantActuator(QbMove(), mode=Mode.PID_EQ_PRESET))
+    """
+
+    law: Law
+    """The constitutive law."""
+    mode: Mode = Mode.PID_EQ_PRESET
+    """Operation mode, 0 to 6."""
+    motor_1: DCMotor = field(default_factory=DCMotor)
+    """Motor 1."""
+    motor_2: DCMotor | None = None
+    """Motor 2; None takes a `DCMotor`, or a `LeverDrive` where the law's second input is a lever."""
+    pid_1: PID | None = None
+    """Controller of motor 1 (modes 5, 6) or of the link (mode 1); None takes the toolbox's gains: 125/0/4.5, and
+    0.8/0/0.2 in mode 1."""
+    pid_2: PID | None = None
+    """Controller of motor 2; None takes the toolbox's gains, or those of a lever drive."""
+    link_friction: PreslidingFriction | None = None
+    """Friction between spring and link, in the actuator itself; None for none (the original has none)."""
+    link_damping: float = 0.0
+    """Viscous damping of the link in the actuator [N m s/rad]."""
+    link_preset_damping: float = 0.0
+    """Growth of that damping with the preset [N m s/rad per rad]."""
+    command_delay: float = 0.0
+    """Delay of the references on the bus [s]; rounded to whole time steps."""
+    command_resolution: float = 0.0
+    """Quantum of the references [rad]; the second one of a lever is not quantised. The qbMove's is 1.9175e-4."""
+    initial_preset: float | None = None
+    """Preset at rest before the first command: theta_sr [rad] or sigma [m]; None takes 0, or 0.01 m for a lever."""
+    start: str = "pose"
+    """Where motors start: "pose" at the joint's pose, "zero" at 0 as in the original (which kicks)."""
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        if not isinstance(self.law, Law):
+            raise LawError(
+                f"CompliantActuator: law is {self.law!r}; valid: a Law such as QbMove()", field="law"
+            )
+        try:
+            put("mode", Mode(self.mode))
+        except ValueError:
+            modes = ", ".join(f"{m.value} {m.name}" for m in Mode)
+            raise LawError(
+                f"CompliantActuator: mode is {self.mode!r}; valid: {modes}", field="mode"
+            ) from None
+        lever = self.law.second_input == "lever"
+        if self.law.motors == 1:
+            if self.motor_2 is not None or self.pid_2 is not None:
+                raise LawError(
+                    f"CompliantActuator: {self.law.label} has one motor; leave motor_2 and pid_2 out",
+                    field="motor_2",
+                )
+        else:
+            if self.motor_2 is None:
+                top = 0.9 * getattr(self.law, "L", 0.05)
+                put("motor_2", LeverDrive(max_position=top) if lever else DCMotor())
+            if self.pid_2 is None:
+                # A lever drive of 2 kg at 100 rad/s and damping ratio 1, drive friction counted: assumed.
+                put("pid_2", PID(kp=2.0e4, kd=300.0) if lever else PID())
+        if lever and self.motor_2 is not None:
+            length = getattr(self.law, "L", math.inf)
+            if not isinstance(self.motor_2, LeverDrive):
+                raise LawError(
+                    f"CompliantActuator: {self.law.label} needs a LeverDrive as motor_2", field="motor_2"
+                )
+            if self.motor_2.max_position >= length:
+                raise LawError(
+                    f"CompliantActuator: motor_2.max_position is {self.motor_2.max_position:g} m; valid: below the "
+                    f"lever's length L = {length:g} m, where the stiffness is infinite",
+                    field="max_position",
+                )
+        if self.pid_1 is None:
+            put("pid_1", PID(kp=0.8, kd=0.2) if self.mode == Mode.LINK_PID else PID())
+        name = "CompliantActuator"
+        check_number(name, "link_damping", self.link_damping, "N m s/rad", low=0.0)
+        check_number(name, "link_preset_damping", self.link_preset_damping, "N m s/rad^2", low=0.0)
+        check_number(name, "command_delay", self.command_delay, "s", low=0.0, high=10.0)
+        check_number(name, "command_resolution", self.command_resolution, "rad", low=0.0)
+        if self.initial_preset is None:
+            put("initial_preset", 0.01 if lever else 0.0)
+        check_number(name, "initial_preset", self.initial_preset, "rad or m")
+        self.check_preset(self.initial_preset, "initial_preset")
+        if self.start not in ("pose", "zero"):
+            raise LawError(
+                f"CompliantActuator: start is {self.start!r}; valid: 'pose', 'zero'", field="start"
+            )
+
+    def replace(self, **changes: Any) -> CompliantActuator:
+        """Return a copy with some fields changed; names as in the class."""
+        return dataclasses.replace(self, **changes)
+
+    def check_preset(self, preset: float | None, field: str = "stiffness_preset") -> None:
+        """Raise LawError where a preset is outside what the law can take (a lever at or beyond its length)."""
+        if self.law.second_input != "lever" or preset is None:
+            return
+        length = getattr(self.law, "L", math.inf)
+        if not 0.0 <= preset < length:
+            raise LawError(
+                f"{self.law.label}: {field} sigma = {preset:g} m; valid: 0 or more and below L = {length:g} m, "
+                "where the stiffness is infinite",
+                field=field,
+            )
+
+    @property
+    def commands(self) -> int:
+        """How many references the mode takes: 1 or 2."""
+        return 1 if self.mode < Mode.SPRING_REFS or self.law.motors == 1 else 2
+
+    def delay_steps(self, dt: float) -> int:
+        """Return the command delay in whole steps of dt [s]."""
+        return round(self.command_delay / dt) if self.command_delay > 0.0 else 0
+
+    def pack(self, dt: float) -> NDArray[np.float64]:
+        """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,).
+
+        Args:
+            dt: time step [s], which sets the length of the delay line.
+        """
+        par = np.zeros(layout.PARAMETERS)
+        law = self.law
+        par[: layout.P_MAGIC] = law.parameters()
+        par[layout.P_MAGIC] = layout.MAGIC
+        par[layout.P_LAW] = layout.law_key(law.name)
+        par[layout.P_MODE] = float(self.mode)
+        par[layout.P_SECOND] = {"none": 0.0, "angle": 1.0, "lever": 2.0}[law.second_input]
+        par[layout.P_COMPANION] = float(self.commands == 2)
+        if (self.mode >= Mode.SPRING_REFS and self.mode != Mode.MOTOR_TORQUES) or self.mode == Mode.LINK_PID:
+            par[layout.P_RESOLUTION_1] = self.command_resolution
+            if law.second_input == "angle":
+                par[layout.P_RESOLUTION_2] = self.command_resolution
+        delay = self.delay_steps(dt)
+        par[layout.P_DELAY] = delay
+        if self.link_friction is not None:
+            f = self.link_friction
+            par[layout.P_LINK_FRICTION : layout.P_LINK_FRICTION + 4] = (
+                f.torque,
+                f.stiffness,
+                f.load_coefficient,
+                f.preset_coefficient,
+            )
+        par[layout.P_LINK_DAMPING : layout.P_LINK_DAMPING + 2] = (self.link_damping, self.link_preset_damping)
+        layout.pack_motor(par, layout.M_1, self.motor_1)
+        layout.pack_motor(par, layout.M_2, self.motor_2 or self.motor_1)
+        layout.pack_pid(par, layout.C_1, self.pid_1)
+        layout.pack_pid(par, layout.C_2, self.pid_2 or self.pid_1)
+
+        size = 0
+        par[layout.A_LINK : layout.A_DELAY + 1] = -1.0
+
+        def reserve(where: int, length: int) -> None:
+            nonlocal size
+            par[where] = size
+            size += length
+
+        two = law.motors == 2
+        controlled = self.mode in (Mode.PID_REFS, Mode.PID_EQ_PRESET)
+        if self.mode == Mode.LINK_PID:
+            reserve(layout.A_MOTOR_1, 1)
+        elif self.mode.has_motors:
+            reserve(layout.A_MOTOR_1, layout.MOTOR_STATES)
+            if two:
+                reserve(layout.A_MOTOR_2, layout.MOTOR_STATES)
+            if self.motor_1.electrical is not None:
+                reserve(layout.A_CURRENT_1, 1)
+            if two and self.motor_2 is not None and self.motor_2.electrical is not None:
+                reserve(layout.A_CURRENT_2, 1)
+        if (
+            self.pid_1 is not None
+            and self.pid_1.velocity_feedforward
+            and (controlled or self.mode == Mode.LINK_PID)
+        ):
+            reserve(layout.A_PREVIOUS_1, 1)
+        if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and controlled:
+            reserve(layout.A_PREVIOUS_2, 1)
+        if self.link_friction is not None:
+            reserve(layout.A_LINK, 1)
+        if delay > 0:
+            reserve(layout.A_DELAY, 1 + 2 * delay)
+        par[layout.P_STATES] = size
+        return par
+
+    def states(self, dt: float) -> int:
+        """Return the number of state variables at a time step dt [s]."""
+        return int(self.pack(dt)[layout.P_STATES])
+
+    def hold(self, q: float, dt: float) -> tuple[NDArray[np.float64], tuple[float, float]]:
+        """Return the state at rest at link angle q and the references that keep it.
+
+        Args:
+            q: link angle [rad].
+            dt: time step [s].
+
+        Returns:
+            (state, (ref_1, ref_2)): state of shape (states,), references in the units of the mode.
+        """
+        from pliant.laws.compile import compiled
+
+        code = compiled(type(self.law))
+        par = self.pack(dt)
+        state = np.zeros(max(1, int(par[layout.P_STATES])))
+        refs = np.zeros(2)
+        call_hold(
+            code.hold, par, 0.0 if self.start == "zero" else q, float(self.initial_preset or 0.0), state, refs
+        )
+        return state[: int(par[layout.P_STATES])], (float(refs[0]), float(refs[1]))
+
+    def simulate(
+        self,
+        q: ArrayLike,
+        dq: ArrayLike | None,
+        ref_1: ArrayLike,
+        ref_2: ArrayLike = 0.0,
+        dt: float = 1.0e-3,
+        *,
+        state: ArrayLike | None = None,
+    ) -> ActuatorTraces:
+        """Run the actuator along a recorded motion of the link.
+
+        Args:
+            q: link angle at each sample, shape (n,) [rad].
+            dq: link velocity, shape (n,) [rad/s]; None takes differences of q.
+            ref_1: first reference of the mode, scalar or shape (n,).
+            ref_2: second reference of the mode, scalar or shape (n,).
+            dt: time step [s].
+            state: initial state of shape (states,); None starts at rest at q[0].
+
+        Returns:
+            Torque and all observed fields at each sample.
+
+        Raises:
+            LawError: shapes that do not fit, values that are not finite, dt not positive.
+        """
+        from pliant.laws.compile import compiled
+
+        check_number("simulate", "dt", dt, "s", low=0.0, above=True)
+        q = np.array(q, dtype=float, order="C")
+        if q.ndim != 1 or q.size == 0:
+            raise LawError(f"simulate: q has shape {q.shape}; valid: (n,) with n of 1 or more", field="q")
+        if dq is None:
+            dq = np.gradient(q, dt) if q.size > 1 else np.zeros(1)
+        traces = {"q": q}
+        for name, value in (("dq", dq), ("ref_1", ref_1), ("ref_2", ref_2)):
+            array = np.asarray(value, dtype=float)
+            if array.shape not in ((), q.shape):
+                raise LawError(
+                    f"simulate: {name} has shape {array.shape}; valid: a number or {q.shape}", field=name
+                )
+            traces[name] = np.array(np.broadcast_to(array, q.shape), order="C")
+        for name, array in traces.items():
+            bad = np.flatnonzero(~np.isfinite(array))
+            if bad.size:
+                raise LawError(
+                    f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; valid: finite numbers", field=name
+                )
+        if self.mode in (Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET, Mode.SPRING_REFS, Mode.PID_REFS):
+            self.check_preset(float(traces["ref_2"].max()), "ref_2")
+        par = self.pack(dt)
+        size = int(par[layout.P_STATES])
+        act = np.zeros(size + 1)
+        if state is None:
+            act[:size] = self.hold(float(q[0]), dt)[0]
+        else:
+            given = np.asarray(state, dtype=float)
+            if given.shape != (size,):
+                raise LawError(f"simulate: state has shape {given.shape}; valid: ({size},)", field="state")
+            act[:size] = given
+        torque = np.empty(q.size)
+        trace = np.zeros((q.size, layout.OBSERVATIONS + size + 1))
+        compiled(type(self.law)).simulate(
+            par, q, traces["dq"], traces["ref_1"], traces["ref_2"], dt, act, torque, trace
+        )
+        values = {name: np.ascontiguousarray(trace[:, i]) for name, i in layout.OUT.items()}
+        return ActuatorTraces(np.arange(q.size) * dt, torque, values)
+
+
+def call_hold(
+    address: int,
+    par: NDArray[np.float64],
+    q: float,
+    preset: float,
+    state: NDArray[np.float64],
+    refs: NDArray[np.float64],
+) -> None:
+    """Call a compiled `hold` kernel on contiguous arrays."""
+    import ctypes
+
+    pointer = ctypes.POINTER(ctypes.c_double)
+    function = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, ctypes.c_double, pointer, pointer)(address)
+    as_pointer = lambda a: a.ctypes.data_as(pointer)  # noqa: E731
+    function(as_pointer(par), q, preset, as_pointer(state), as_pointer(refs))

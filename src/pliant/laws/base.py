@@ -1,0 +1,267 @@
+"""What a constitutive law is, and the registry of laws.
+
+A law says what a compliant transmission does: from the link angle q and the motor positions it gives the
+torque on the link, the load on each motor, the stiffness and the stored energy. It has parameters and no
+state. Its kernels are scalar functions that Python can run and numba can compile; `evaluate`, `simulate`
+and the engine all use these same functions.
+
+Sign convention (every law): with the stored energy H(q, theta_1, theta_2),
+
+    load_i = dH/dtheta_i        the load the transmission puts on motor i
+    torque = -dH/dq             the torque on the link
+    stiffness = -d torque/dq    the true slope, including the clip of the springs
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import LawError, nearest
+
+__all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
+
+LAW_PARAMETERS = 16
+"""Numbers that a law may have, the stop stiffness included."""
+
+
+class LawValues(NamedTuple):
+    """What a law gives at one or many points; each field has the broadcast shape of the inputs."""
+
+    torque: Any
+    """Torque on the link, -dH/dq [N m]."""
+    load_1: Any
+    """Load on motor 1, dH/dtheta_1 [N m]."""
+    load_2: Any
+    """Load on motor 2, dH/dtheta_2 [N m]; on a lever drive a force [N]; 0 without motor 2."""
+    stiffness: Any
+    """True slope -d torque/dq [N m/rad]: springs that are clipped count with their stop only."""
+    energy: Any
+    """Stored energy H [J], zero at a reference point of the law's choice."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Law:
+    """Base of all laws. A subclass is a frozen dataclass of floats with static kernels.
+
+    A kernel takes scalars and ``p``, the parameters in the order of the fields followed by
+    the stop stiffness, and uses only arithmetic, comparisons and functions of `math`:
+
+    * ``torques(q, theta_1, theta_2, p) -> (torque, load_1, load_2)``
+    * ``stiffness(q, theta_1, theta_2, p) -> float``, the true slope
+    * ``reported_stiffness(q, theta_1, theta_2, p) -> float``, what the original toolbox publishes (optional)
+    * ``energy(q, theta_1, theta_2, p) -> float``
+    * ``references(equilibrium, preset, p) -> (ref_1, ref_2)``, the reference map (optional)
+
+    A subclass that defines ``energy`` alone gets ``torques`` and ``stiffness`` by differentiation
+    (`pliant.laws.autodiff`).
+
+    Raises:
+        LawError: a parameter is not a finite number or breaks the law's own rules.
+    """
+
+    clip: str = dataclasses.field(default="flat", kw_only=True)
+    """What happens beyond ``max_deflection``: "flat" holds the torque (as the original toolbox does),
+    "stop" adds a stiff end stop on top of it."""
+    stop_stiffness: float | None = dataclasses.field(default=None, kw_only=True)
+    """Slope of the end stop with ``clip="stop"`` [N m/rad]; None takes the law's own default."""
+
+    name: ClassVar[str] = ""
+    """Name in the registry, in tags and on the command line."""
+    motors: ClassVar[int] = 2
+    """Motor positions that the law takes: 1 or 2."""
+    second_input: ClassVar[str] = "angle"
+    """What theta_2 is: "angle" [rad], "lever" [m] or "none"."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "clip":
+                if value not in ("flat", "stop"):
+                    raise LawError(f"{self.label}: clip is {value!r}; valid: 'flat', 'stop'", field="clip")
+                continue
+            if field.name == "stop_stiffness" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
+                raise LawError(
+                    f"{self.label}: {field.name} is {value!r}, a {type(value).__name__}; valid: a number",
+                    field=field.name,
+                )
+            if not math.isfinite(value):
+                raise LawError(
+                    f"{self.label}: {field.name} is {value}; valid: a finite number", field=field.name
+                )
+            object.__setattr__(self, field.name, float(value))
+        if self.stop_stiffness is not None and self.stop_stiffness < 0.0:
+            raise LawError(
+                f"{self.label}: stop_stiffness is {self.stop_stiffness}; valid: 0 or more N m/rad",
+                field="stop_stiffness",
+            )
+        self.validate()
+
+    # -- what a subclass may define ------------------------------------------------------------------
+
+    def validate(self) -> None:
+        """Raise LawError where the parameters break the law's own rules."""
+
+    def default_stop_stiffness(self) -> float:
+        """Slope of the end stop when none is given [N m/rad]."""
+        return 1000.0
+
+    def max_stiffness(self, preset_range: tuple[float, float] = (0.0, 0.0)) -> float:
+        """Return the largest slope inside the clip over a range of presets, found on a grid [N m/rad]."""
+        limit = float(getattr(self, "max_deflection", 1.0))
+        phi = np.linspace(-2.0 * limit, 2.0 * limit, 401)
+        best = 0.0
+        for preset in (
+            np.linspace(*preset_range, 7) if preset_range[0] != preset_range[1] else preset_range[:1]
+        ):
+            ref_1, ref_2 = self.map_references(0.0, float(preset))
+            best = max(best, float(np.max(self.evaluate(phi, ref_1, ref_2).stiffness)))
+        return best
+
+    @staticmethod
+    def references(equilibrium: float, preset: float, p: Any) -> tuple[float, float]:
+        """Map equilibrium and preset to motor references; the default is agonist-antagonist."""
+        return equilibrium + preset, equilibrium - preset
+
+    # -- what every law has ---------------------------------------------------------------------------
+
+    @property
+    def label(self) -> str:
+        """The class's name, for messages."""
+        return type(self).__name__
+
+    @classmethod
+    def parameter_fields(cls) -> list[str]:
+        """Names of the law's own parameters, in the order of ``p``."""
+        return [f.name for f in dataclasses.fields(cls) if f.name not in ("clip", "stop_stiffness")]
+
+    @property
+    def stop(self) -> float:
+        """Slope of the end stop that is in force: 0 with ``clip="flat"`` [N m/rad]."""
+        if self.clip == "flat":
+            return 0.0
+        return self.default_stop_stiffness() if self.stop_stiffness is None else self.stop_stiffness
+
+    def parameters(self) -> NDArray[np.float64]:
+        """Return ``p``: the parameters, then the stop stiffness, padded to LAW_PARAMETERS numbers."""
+        out = np.zeros(LAW_PARAMETERS)
+        values = [getattr(self, name) for name in self.parameter_fields()]
+        out[: len(values)] = values
+        out[len(values)] = self.stop
+        return out
+
+    def replace(self, **changes: Any) -> Any:
+        """Return a copy with some parameters changed.
+
+        Raises:
+            LawError: a name that the law does not have.
+        """
+        valid = [f.name for f in dataclasses.fields(self)]
+        for name in changes:
+            if name not in valid:
+                raise LawError(f"{self.label} has no parameter {name!r}; {nearest(name, valid)}", field=name)
+        return dataclasses.replace(self, **changes)
+
+    def evaluate(self, q: ArrayLike, theta_1: ArrayLike, theta_2: ArrayLike = 0.0) -> LawValues:
+        """Evaluate torque, loads, stiffness and energy; the inputs broadcast.
+
+        Args:
+            q: link angle, any shape [rad].
+            theta_1: position of motor 1, reflected at the link [rad].
+            theta_2: position of motor 2 [rad], or of the lever [m]; ignored without motor 2.
+
+        Returns:
+            LawValues; floats where all inputs are scalars.
+
+        Example:
+            >>> QbMove().evaluate(0.0, 0.2, -0.2).stiffness   # preset 0.2 rad
+            0.10625...
+        """
+        from pliant.laws.compile import compiled
+
+        q_, t1, t2 = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, theta_1, theta_2)))
+        out = np.empty((5, q_.size))
+        compiled(type(self)).evaluate(
+            *(np.array(x, order="C").ravel() for x in (q_, t1, t2)),
+            self.parameters(),
+            out,
+        )
+        if q_.ndim == 0:
+            return LawValues(*(float(row[0]) for row in out))
+        return LawValues(*(row.reshape(q_.shape) for row in out))
+
+    def map_references(self, equilibrium: float, preset: float) -> tuple[float, float]:
+        """Return (ref_1, ref_2) for an equilibrium position [rad] and a preset (theta_sr [rad], or sigma [m])."""
+        ref_1, ref_2 = type(self).references(float(equilibrium), float(preset), self.parameters())
+        return float(ref_1), float(ref_2)
+
+
+_LAWS: dict[str, type[Law]] = {}
+
+L = TypeVar("L", bound=type[Law])
+
+
+def law(name: str) -> Callable[[L], L]:
+    """Register a law under a name, for tags, catalogues and the command line (class decorator).
+
+    A class that defines only ``energy`` gets its other kernels by differentiation.
+
+    Args:
+        name: the name; letters, digits and underscores.
+
+    Raises:
+        LawError: the name is taken by another class, or a kernel is missing.
+    """
+
+    def register(cls: L) -> L:
+        if not name.replace("_", "").isalnum():
+            raise LawError(f"law name {name!r}; valid: letters, digits and underscores", field="name")
+        other = _LAWS.get(name)
+        if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise LawError(
+                f"the law {name!r} is already registered by {other.__module__}.{other.__qualname__}",
+                field="name",
+            )
+        if not dataclasses.is_dataclass(cls) or not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+            raise LawError(
+                f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) below @law"
+            )
+        if len(cls.parameter_fields()) > LAW_PARAMETERS - 1:
+            raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; valid: at most 15")
+        if not hasattr(cls, "energy"):
+            raise LawError(f"{cls.__name__} has no kernel `energy`; every law needs one (its stored energy)")
+        if not (hasattr(cls, "torques") and hasattr(cls, "stiffness")):
+            from pliant.laws.autodiff import derive
+
+            derive(cls)
+        if not hasattr(cls, "reported_stiffness"):
+            cls.reported_stiffness = staticmethod(cls.stiffness)  # type: ignore[attr-defined]
+        cls.name = name
+        _LAWS[name] = cls
+        return cls
+
+    return register
+
+
+def registered_laws() -> dict[str, type[Law]]:
+    """Return the registered laws by name."""
+    return dict(_LAWS)
+
+
+def get_law(name: str) -> type[Law]:
+    """Return the law class of a name.
+
+    Raises:
+        LawError: there is none of that name.
+    """
+    try:
+        return _LAWS[name]
+    except KeyError:
+        raise LawError(f"no law named {name!r}; {nearest(name, _LAWS)}", field="law") from None

@@ -1,0 +1,59 @@
+"""Presliding friction: an elasto-plastic bristle, the limiting case of Dahl's model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.laws.checks import check_number
+
+__all__ = ["PreslidingFriction"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreslidingFriction:
+    """Rate-independent friction with presliding (Hayward and Armstrong 2000, after Dahl 1968).
+
+    An anchor w follows the position x so that the bristle x - w never exceeds z_max = F / K; the friction is
+    K (x - w), against the motion, at most F. Passive, with K (x - w)^2 / 2 stored in the bristle. With
+
+        F = torque + load_coefficient |load| + preset_coefficient |preset|
+
+    it also depends on the load that the transmission carries and on the stiffness preset, as measured on variable
+    stiffness actuators; both coefficients are 0 in the original toolbox.
+    """
+
+    torque: float = 0.02
+    """Coulomb level F at no load [N m] (on a lever drive [N]). 0.02 in the toolbox's actuators."""
+    stiffness: float = 1000.0
+    """Presliding stiffness K [N m/rad]. 1000 in the toolbox, for every motor."""
+    load_coefficient: float = 0.0
+    """Growth of F with the magnitude of the transmitted load [N m per N m]."""
+    preset_coefficient: float = 0.0
+    """Growth of F with the magnitude of the stiffness preset [N m/rad]."""
+
+    def __post_init__(self) -> None:
+        name = "PreslidingFriction"
+        check_number(name, "torque", self.torque, "N m", low=0.0)
+        check_number(name, "stiffness", self.stiffness, "N m/rad", low=0.0, above=True)
+        check_number(name, "load_coefficient", self.load_coefficient, "N m per N m", low=0.0)
+        check_number(name, "preset_coefficient", self.preset_coefficient, "N m/rad", low=0.0)
+
+    def step(
+        self, position: float, anchor: float, load: float = 0.0, preset: float = 0.0
+    ) -> tuple[float, float]:
+        """Advance the anchor and return the friction.
+
+        Args:
+            position: position after the motion [rad].
+            anchor: anchor w before [rad].
+            load: transmitted load [N m].
+            preset: stiffness preset [rad].
+
+        Returns:
+            (anchor, friction): the new anchor [rad] and the friction torque that opposes the motion [N m].
+        """
+        from pliant.laws import kernels
+
+        level = self.torque + self.load_coefficient * abs(load) + self.preset_coefficient * abs(preset)
+        anchor = kernels.slide(position, anchor, level / self.stiffness)
+        return anchor, self.stiffness * (position - anchor)

@@ -1,0 +1,494 @@
+"""The step of a compliant actuator, written once.
+
+Scalar functions that Python runs and numba compiles; `pliant.laws.compile` binds the names ``law_torques``,
+``law_stiffness``, ``law_reported_stiffness``, ``law_energy`` and ``law_references`` to the kernels of one law.
+``par`` is the parameter vector of `pliant.laws.layout`; ``act`` is the state, ``rate`` its rate of change over the
+step: next = act + h * rate. Angles [rad], torques [N m], h the time step [s].
+
+Order of one step, as in the original toolbox: references, controllers, old load at the old motor positions and the
+new link angle, motors, torque at the new motor positions (old ones in mode 4).
+"""
+# ruff: noqa: F821  (the law_* names are bound by pliant.laws.compile)
+
+from __future__ import annotations
+
+import math
+
+from pliant.laws.layout import (
+    A_CURRENT_1,
+    A_CURRENT_2,
+    A_DELAY,
+    A_LINK,
+    A_MOTOR_1,
+    A_MOTOR_2,
+    A_PREVIOUS_1,
+    A_PREVIOUS_2,
+    BIG,
+    C_1,
+    C_2,
+    C_ANTI_WINDUP,
+    C_FEEDFORWARD,
+    C_KD,
+    C_KI,
+    C_KP,
+    C_LIMIT,
+    M_1,
+    M_2,
+    M_DAMPING,
+    M_FRICTION,
+    M_FRICTION_LOAD,
+    M_FRICTION_PRESET,
+    M_FRICTION_STIFFNESS,
+    M_HIGH,
+    M_INDUCTANCE,
+    M_INERTIA,
+    M_KB,
+    M_KT,
+    M_LOW,
+    M_NO_LOAD_SPEED,
+    M_PRESET_DAMPING,
+    M_RESISTANCE,
+    M_SPEED,
+    M_SUPPLY,
+    M_TORQUE,
+    P_DELAY,
+    P_LINK_DAMPING,
+    P_LINK_FRICTION,
+    P_MODE,
+    P_RESOLUTION_1,
+    P_RESOLUTION_2,
+    P_SECOND,
+    P_STATES,
+)
+
+# ruff: noqa: RUF100
+
+
+def slide(position, anchor, z_max):
+    """Return the friction anchor that keeps |position - anchor| <= z_max (Hayward and Armstrong 2000)."""
+    if position - anchor < -z_max:
+        return position + z_max
+    if position - anchor > z_max:
+        return position - z_max
+    return anchor
+
+
+def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
+    """Advance one motor; returns (pos, vel, w, effort, current). ``b`` is the base of its block in par."""
+    low = -par[b + M_TORQUE]
+    high = par[b + M_TORQUE]
+    if par[b + M_NO_LOAD_SPEED] < BIG:
+        x = vel / par[b + M_NO_LOAD_SPEED]
+        high = high * min(1.0, max(0.0, 1.0 - x))
+        low = low * min(1.0, max(0.0, 1.0 + x))
+    u = min(max(u, low), high)
+    if par[b + M_RESISTANCE] > 0.0:
+        r = par[b + M_RESISTANCE]
+        v = r * u / par[b + M_KT]
+        v = min(max(v, -par[b + M_SUPPLY]), par[b + M_SUPPLY]) - par[b + M_KB] * vel
+        if par[b + M_INDUCTANCE] > 0.0:
+            x = h / par[b + M_INDUCTANCE]
+            current = (current + x * v) / (1.0 + x * r)
+        else:
+            current = v / r
+        u = par[b + M_KT] * current
+    k = par[b + M_FRICTION_STIFFNESS]
+    level = (
+        par[b + M_FRICTION] + par[b + M_FRICTION_LOAD] * abs(load) + par[b + M_FRICTION_PRESET] * abs(preset)
+    )
+    w = slide(pos, w, level / k)
+    d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
+    vel = vel + (u - load - k * (pos - w) - d * vel) / par[b + M_INERTIA] * h
+    if par[b + M_SPEED] < BIG:
+        vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
+    pos = pos + vel * h
+    if pos < par[b + M_LOW]:
+        pos = par[b + M_LOW]
+        vel = 0.0
+    elif pos > par[b + M_HIGH]:
+        pos = par[b + M_HIGH]
+        vel = 0.0
+    return pos, vel, w, u, current
+
+
+def pid_step(par, b, integral, ref, pos, vel, ref_rate, saturation, h):
+    """Advance one PID; returns (integral, output). ``b`` is the base of its block in par."""
+    e = ref - pos
+    step = par[b + C_KI] * e * h
+    new = min(max(integral + step, -par[b + C_LIMIT]), par[b + C_LIMIT])
+    rest = par[b + C_KP] * e - par[b + C_KD] * vel
+    if par[b + C_FEEDFORWARD] > 0.0:
+        rest += par[b + C_KD] * ref_rate
+    out = new + rest
+    if par[b + C_ANTI_WINDUP] > 0.0 and abs(out) > saturation and out * step > 0.0:
+        new = integral
+        out = new + rest
+    return new, out
+
+
+def effective_references(par, r1, r2, act):
+    """Return the references after delay and quantisation."""
+    n = int(par[P_DELAY])
+    if n > 0:
+        a = int(par[A_DELAY])
+        i = int(act[a])
+        r1 = act[a + 1 + i]
+        r2 = act[a + 1 + n + i]
+    if par[P_RESOLUTION_1] > 0.0:
+        r1 = par[P_RESOLUTION_1] * math.floor(r1 / par[P_RESOLUTION_1] + 0.5)
+    if par[P_RESOLUTION_2] > 0.0:
+        r2 = par[P_RESOLUTION_2] * math.floor(r2 / par[P_RESOLUTION_2] + 0.5)
+    return r1, r2
+
+
+def preset_of(par, theta_1, theta_2):
+    """Return the stiffness preset of two motor positions."""
+    if par[P_SECOND] == 1.0:
+        return 0.5 * (theta_1 - theta_2)
+    if par[P_SECOND] == 2.0:
+        return theta_2
+    return 0.0
+
+
+def link_friction_level(par, load, preset):
+    """Return the Coulomb level of the link's friction."""
+    p = P_LINK_FRICTION
+    return par[p] + par[p + 2] * abs(load) + par[p + 3] * abs(preset)
+
+
+def advance(par, q, dq, r1, r2, h, act, rate):
+    """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
+    mode = int(par[P_MODE])
+    raw_1 = r1
+    raw_2 = r2
+    r1, r2 = effective_references(par, r1, r2, act)
+    n = int(par[P_DELAY])
+    if n > 0:
+        a = int(par[A_DELAY])
+        for k in range(2 * n + 1):
+            rate[a + k] = 0.0
+        i = int(act[a])
+        after = i + 1 if i + 1 < n else 0
+        rate[a] = (after - act[a]) / h
+        rate[a + 1 + i] = (raw_1 - act[a + 1 + i]) / h
+        rate[a + 1 + n + i] = (raw_2 - act[a + 1 + n + i]) / h
+
+    if mode == 1:
+        a = int(par[A_MOTOR_1])
+        ref_rate = 0.0
+        k = int(par[A_PREVIOUS_1])
+        if k >= 0:
+            ref_rate = (r1 - act[k]) / h
+            rate[k] = ref_rate
+        new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, BIG, h)
+        rate[a] = (new - act[a]) / h
+    elif mode >= 4:
+        a = int(par[A_MOTOR_1])
+        b = int(par[A_MOTOR_2])
+        th1 = act[a]
+        th2 = act[b] if b >= 0 else 0.0
+        if mode == 6:
+            r1, r2 = law_references(r1, r2, par)
+        preset = preset_of(par, th1, th2)
+        _, load_1, load_2 = law_torques(q, th1, th2, par)
+
+        u = r1
+        new = act[a + 3]
+        if mode >= 5:
+            ref_rate = 0.0
+            k = int(par[A_PREVIOUS_1])
+            if k >= 0:
+                ref_rate = (r1 - act[k]) / h
+                rate[k] = ref_rate
+            new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, par[M_1 + M_TORQUE], h)
+        c = int(par[A_CURRENT_1])
+        current = act[c] if c >= 0 else 0.0
+        pos, vel, w, _, current_new = motor_step(
+            par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h
+        )
+        if c >= 0:
+            rate[c] = (current_new - current) / h
+        rate[a] = (pos - th1) / h
+        rate[a + 1] = (vel - act[a + 1]) / h
+        rate[a + 2] = (w - act[a + 2]) / h
+        rate[a + 3] = (new - act[a + 3]) / h
+
+        if b >= 0:
+            u = r2
+            new = act[b + 3]
+            if mode >= 5:
+                ref_rate = 0.0
+                k = int(par[A_PREVIOUS_2])
+                if k >= 0:
+                    ref_rate = (r2 - act[k]) / h
+                    rate[k] = ref_rate
+                new, u = pid_step(par, C_2, act[b + 3], r2, th2, act[b + 1], ref_rate, par[M_2 + M_TORQUE], h)
+            c = int(par[A_CURRENT_2])
+            current = act[c] if c >= 0 else 0.0
+            pos, vel, w, _, current_new = motor_step(
+                par, M_2, th2, act[b + 1], act[b + 2], current, u, load_2, preset, h
+            )
+            if c >= 0:
+                rate[c] = (current_new - current) / h
+            rate[b] = (pos - th2) / h
+            rate[b + 1] = (vel - act[b + 1]) / h
+            rate[b + 2] = (w - act[b + 2]) / h
+            rate[b + 3] = (new - act[b + 3]) / h
+
+    s = int(par[A_LINK])
+    if s >= 0:
+        load = 0.0
+        preset = 0.0
+        if mode >= 2:
+            th1, th2 = motor_positions(par, r1, r2, h, act, rate)
+            preset = preset_of(par, th1, th2)
+            if par[P_LINK_FRICTION + 2] > 0.0:
+                load, _, _ = law_torques(q, th1, th2, par)
+        z = link_friction_level(par, load, preset) / par[P_LINK_FRICTION + 1]
+        rate[s] = (slide(q, act[s], z) - act[s]) / h
+
+
+def motor_positions(par, r1, r2, h, act, rate):
+    """Return the motor positions that the spring sees in this step (r1, r2: effective references)."""
+    mode = int(par[P_MODE])
+    if mode == 3:
+        return law_references(r1, r2, par)
+    if mode == 2:
+        return r1, r2
+    a = int(par[A_MOTOR_1])
+    b = int(par[A_MOTOR_2])
+    th1 = act[a]
+    th2 = act[b] if b >= 0 else 0.0
+    if mode != 4:
+        th1 += h * rate[a]
+        if b >= 0:
+            th2 += h * rate[b]
+    return th1, th2
+
+
+def link_torque(par, q, dq, r1, r2, h, act, rate):
+    """Return the torque of the actuator on the link in this step, friction and damping of the link included."""
+    mode = int(par[P_MODE])
+    r1, r2 = effective_references(par, r1, r2, act)
+    preset = 0.0
+    if mode == 0:
+        torque = r1
+    elif mode == 1:
+        a = int(par[A_MOTOR_1])
+        ref_rate = 0.0
+        k = int(par[A_PREVIOUS_1])
+        if k >= 0:
+            ref_rate = rate[k]
+        _, torque = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, BIG, h)
+    else:
+        th1, th2 = motor_positions(par, r1, r2, h, act, rate)
+        torque, _, _ = law_torques(q, th1, th2, par)
+        preset = preset_of(par, th1, th2)
+    s = int(par[A_LINK])
+    if s >= 0:
+        torque -= par[P_LINK_FRICTION + 1] * (q - (act[s] + h * rate[s]))
+    d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
+    if d > 0.0:
+        torque -= d * dq
+    return torque
+
+
+def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out, o):
+    """Write one motor's position, velocity, effort at out[o..o+2]; returns powers in, friction, damping, copper
+    and its stored energy."""
+    pos = act[a]
+    vel = act[a + 1]
+    u = ref
+    if mode >= 5:
+        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, 0.0, par[b + M_TORQUE], h)
+    current = act[cur] if cur >= 0 else 0.0
+    _, _, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
+    friction = par[b + M_FRICTION_STIFFNESS] * (pos - w)
+    d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
+    out[o] = pos
+    out[o + 1] = vel
+    out[o + 2] = effort
+    stored = 0.5 * par[b + M_INERTIA] * vel * vel
+    copper = 0.0
+    if par[b + M_RESISTANCE] > 0.0:
+        copper = par[b + M_RESISTANCE] * current * current
+    return effort * vel, friction * vel, d * vel * vel, copper, stored
+
+
+def observe(par, q, dq, r1, r2, h, act, rate, out):
+    """Write the fields of `layout.OBSERVED` for the present state (act, not the step's result)."""
+    mode = int(par[P_MODE])
+    for k in range(23):
+        out[k] = 0.0
+    r1, r2 = effective_references(par, r1, r2, act)
+    nan = math.nan
+    stored = 0.0
+    load = 0.0
+    preset = 0.0
+    if mode < 2:
+        torque = r1
+        if mode == 1:
+            _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, 0.0, BIG, h)
+        out[1] = torque
+        for k in (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14):
+            out[k] = nan
+        out[15] = torque * dq
+    else:
+        ref_1 = r1
+        ref_2 = r2
+        if mode == 3 or mode == 6:
+            ref_1, ref_2 = law_references(r1, r2, par)
+        if mode < 4:
+            th1 = ref_1
+            th2 = ref_2
+        else:
+            th1 = act[int(par[A_MOTOR_1])]
+            th2 = act[int(par[A_MOTOR_2])] if par[A_MOTOR_2] >= 0.0 else 0.0
+        torque, load_1, load_2 = law_torques(q, th1, th2, par)
+        load = torque
+        preset = preset_of(par, th1, th2)
+        out[0] = torque
+        out[1] = torque
+        out[2] = load_1
+        out[3] = load_2
+        out[4] = law_stiffness(q, th1, th2, par)
+        out[5] = law_reported_stiffness(q, th1, th2, par)
+        out[6] = law_energy(q, th1, th2, par)
+        out[7] = th1
+        out[9] = nan
+        out[10] = th2
+        out[12] = nan
+        if par[P_SECOND] == 1.0:
+            out[13] = 0.5 * (th1 + th2)
+            out[14] = preset
+        else:
+            out[13] = th1
+            out[14] = preset
+        if par[P_SECOND] == 0.0:
+            out[10] = nan
+            out[11] = nan
+            out[14] = nan
+        stored = out[6]
+        if mode >= 4:
+            a = int(par[A_MOTOR_1])
+            p, f, d, c, s = observe_motor(
+                par, M_1, C_1, a, int(par[A_CURRENT_1]), mode, ref_1, load_1, preset, h, act, rate, out, 7
+            )
+            out[15] += p
+            out[16] += f
+            out[17] += d
+            out[18] += c
+            stored += s
+            if th1 <= par[M_1 + M_LOW] or th1 >= par[M_1 + M_HIGH]:
+                out[22] = 1.0
+            a = int(par[A_MOTOR_2])
+            if a >= 0:
+                p, f, d, c, s = observe_motor(
+                    par,
+                    M_2,
+                    C_2,
+                    a,
+                    int(par[A_CURRENT_2]),
+                    mode,
+                    ref_2,
+                    load_2,
+                    preset,
+                    h,
+                    act,
+                    rate,
+                    out,
+                    10,
+                )
+                out[15] += p
+                out[16] += f
+                out[17] += d
+                out[18] += c
+                stored += s
+                if th2 <= par[M_2 + M_LOW] or th2 >= par[M_2 + M_HIGH]:
+                    out[22] = 1.0
+    s = int(par[A_LINK])
+    if s >= 0:
+        k = par[P_LINK_FRICTION + 1]
+        w = slide(q, act[s], link_friction_level(par, load, preset) / k)
+        friction = k * (q - w)
+        out[19] = friction
+        out[1] -= friction
+        out[20] += friction * dq
+    d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
+    out[1] -= d * dq
+    out[20] += d * dq * dq
+    out[21] = stored
+
+
+def hold(par, q, preset, act):
+    """Write the state of an actuator at rest at link angle q; returns the references that keep it there.
+
+    Mode 0 and 4: zero torque. Mode 1, 3, 6: the present angle (and the preset). Mode 2, 5: the motor positions of the
+    present angle and preset.
+    """
+    mode = int(par[P_MODE])
+    th1, th2 = law_references(q, preset, par)
+    ref_1 = 0.0
+    ref_2 = 0.0
+    if mode == 2 or mode == 5:
+        ref_1 = th1
+        ref_2 = th2
+    elif mode == 1:
+        ref_1 = q
+    elif mode == 3 or mode == 6:
+        ref_1 = q
+        ref_2 = preset
+    for k in range(int(par[P_STATES])):
+        act[k] = 0.0
+    if mode >= 4:
+        a = int(par[A_MOTOR_1])
+        act[a] = th1
+        act[a + 2] = th1
+        b = int(par[A_MOTOR_2])
+        if b >= 0:
+            act[b] = th2
+            act[b + 2] = th2
+    eff_1 = ref_1
+    eff_2 = ref_2
+    if mode == 6:
+        eff_1 = th1
+        eff_2 = th2
+    if par[A_PREVIOUS_1] >= 0.0:
+        act[int(par[A_PREVIOUS_1])] = eff_1
+    if par[A_PREVIOUS_2] >= 0.0:
+        act[int(par[A_PREVIOUS_2])] = eff_2
+    if par[A_LINK] >= 0.0:
+        act[int(par[A_LINK])] = q
+    n = int(par[P_DELAY])
+    for k in range(n):
+        act[int(par[A_DELAY]) + 1 + k] = ref_1
+        act[int(par[A_DELAY]) + 1 + n + k] = ref_2
+    return ref_1, ref_2
+
+
+def simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace):
+    """Run the actuator along recorded link motion; fills torque (n,) and trace (n, OBSERVATIONS)."""
+    states = int(par[P_STATES])
+    for i in range(q.shape[0]):
+        rate = trace[i, 23:]
+        advance(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
+        torque[i] = link_torque(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
+        if int(par[P_MODE]) != 4:
+            for k in range(states):
+                act[k] += h * rate[k]
+            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate, trace[i])
+        else:
+            observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate, trace[i])
+            for k in range(states):
+                act[k] += h * rate[k]
+
+
+def evaluate(q, theta_1, theta_2, p, out):
+    """Evaluate a law at many points: rows of out are torque, loads, stiffness, energy."""
+    for i in range(q.shape[0]):
+        torque, load_1, load_2 = law_torques(q[i], theta_1[i], theta_2[i], p)
+        out[0, i] = torque
+        out[1, i] = load_1
+        out[2, i] = load_2
+        out[3, i] = law_stiffness(q[i], theta_1[i], theta_2[i], p)
+        out[4, i] = law_energy(q[i], theta_1[i], theta_2[i], p)

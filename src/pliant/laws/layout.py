@@ -1,0 +1,162 @@
+"""Where each number of a compliant actuator lies in its parameter vector and in its state.
+
+An actuator is described to the kernels by one vector of PARAMETERS numbers: the law's own (0..15), then the
+constants below. In MuJoCo the vector is the actuator's `actuator_user` row, so it can differ between the simulations
+of a batch. Infinite limits are stored as BIG, which survives a text format.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+__all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
+
+BIG = 1.0e300
+
+# -- the parameter vector ---------------------------------------------------------------------------------
+P_MAGIC = 16  # MAGIC: this actuator is ours
+P_LAW = 17  # law_key(name)
+P_MODE = 18
+P_SECOND = 19  # what theta_2 is: 0 none, 1 angle, 2 lever
+P_COMPANION = 20  # 1 where the second reference is the control of the next actuator
+P_RESOLUTION_1 = 21  # quantum of reference 1, 0 for none
+P_RESOLUTION_2 = 22
+P_DELAY = 23  # command delay in steps
+P_LINK_FRICTION = 24  # level, presliding stiffness, load and preset coefficient
+P_LINK_DAMPING = 28  # constant, growth with the preset
+A_LINK = 30  # from here to 37: offsets into the state, -1 for absent
+A_MOTOR_1 = 31
+A_MOTOR_2 = 32
+A_CURRENT_1 = 33
+A_CURRENT_2 = 34
+A_PREVIOUS_1 = 35
+A_PREVIOUS_2 = 36
+A_DELAY = 37
+P_STATES = 38  # length of the state
+M_1 = 40  # motor blocks
+M_2 = 58
+C_1 = 76  # controller blocks
+C_2 = 82
+PARAMETERS = 88
+
+MAGIC = 71917.0
+"""Mark of pliant's actuators; like the law keys short enough to survive six printed digits."""
+
+# -- inside a motor block ---------------------------------------------------------------------------------
+M_INERTIA = 0
+M_DAMPING = 1
+M_TORQUE = 2
+M_SPEED = 3  # BIG unless enforced
+M_LOW = 4
+M_HIGH = 5
+M_FRICTION = 6
+M_FRICTION_STIFFNESS = 7
+M_FRICTION_LOAD = 8
+M_FRICTION_PRESET = 9
+M_NO_LOAD_SPEED = 10  # BIG without torque-speed line
+M_PRESET_DAMPING = 11
+M_RESISTANCE = 12  # 0 without electrical part
+M_INDUCTANCE = 13
+M_KT = 14
+M_KB = 15
+M_SUPPLY = 16
+M_PARAMETERS = 17
+
+# -- inside a controller block ----------------------------------------------------------------------------
+C_KP = 0
+C_KI = 1
+C_KD = 2
+C_LIMIT = 3
+C_ANTI_WINDUP = 4
+C_FEEDFORWARD = 5
+C_PARAMETERS = 6
+
+# -- inside a motor's state -------------------------------------------------------------------------------
+S_POSITION = 0
+S_VELOCITY = 1
+S_ANCHOR = 2
+S_INTEGRAL = 3
+MOTOR_STATES = 4
+
+# -- what `observe` writes --------------------------------------------------------------------------------
+OBSERVED = (
+    "elastic_torque",
+    "torque",
+    "load_1",
+    "load_2",
+    "stiffness",
+    "reported_stiffness",
+    "energy",
+    "motor_1_position",
+    "motor_1_velocity",
+    "motor_1_effort",
+    "motor_2_position",
+    "motor_2_velocity",
+    "motor_2_effort",
+    "equilibrium",
+    "preset",
+    "motor_power",
+    "friction_power",
+    "damping_power",
+    "copper_power",
+    "link_friction_torque",
+    "link_loss_power",
+    "stored_energy",
+    "at_stop",
+)
+"""Fields of an observation, in order. Powers [W]: motor_power is what the motors put in; friction_power and
+damping_power are lost in them, copper_power in their windings, link_loss_power in the link's own friction and damping.
+stored_energy [J] is spring, bristles and motor inertia together."""
+OBSERVATIONS = len(OBSERVED)
+OUT = {name: index for index, name in enumerate(OBSERVED)}
+
+
+def law_key(name: str) -> float:
+    """Return the number of at most six digits that stands for a law's name in the parameter vector."""
+    return float(zlib.crc32(name.encode()) % 999_983)
+
+
+def _finite(value: float) -> float:
+    return math.copysign(BIG, value) if math.isinf(value) else float(value)
+
+
+def pack_motor(par: Any, base: int, motor: Any) -> None:
+    """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
+    f, e = motor.friction, motor.electrical
+    values = (
+        motor.inertia,
+        motor.damping,
+        motor.max_torque,
+        motor.max_velocity if motor.limit_velocity else math.inf,
+        motor.min_position,
+        motor.max_position,
+        f.torque,
+        f.stiffness,
+        f.load_coefficient,
+        f.preset_coefficient,
+        motor.max_velocity if motor.torque_speed else math.inf,
+        motor.preset_damping,
+        *(
+            (e.resistance, e.inductance, e.torque_constant, e.back_emf_constant, e.supply_voltage)
+            if e is not None
+            else (0.0, 0.0, 1.0, 0.0, math.inf)
+        ),
+    )
+    for i, value in enumerate(values):
+        par[base + i] = _finite(value)
+
+
+def pack_pid(par: Any, base: int, pid: Any) -> None:
+    """Write a `PID` into ``par`` from index ``base`` on."""
+    values = (
+        pid.kp,
+        pid.ki,
+        pid.kd,
+        pid.integral_limit,
+        float(pid.anti_windup),
+        float(pid.velocity_feedforward),
+    )
+    for i, value in enumerate(values):
+        par[base + i] = _finite(value)

@@ -1,0 +1,48 @@
+"""The seven operation modes of the toolbox."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = ["COMMAND_NAMES", "Mode"]
+
+
+class Mode(IntEnum):
+    """Where commands enter an actuator, and what lies between them and the link."""
+
+    LINK_TORQUE = 0
+    """Reference 1 is the torque on the link [N m]; no spring, no motor."""
+    LINK_PID = 1
+    """A PID on the link angle; reference 1 is that angle [rad]."""
+    SPRING_REFS = 2
+    """The references are the motor positions; ideal motors."""
+    SPRING_EQ_PRESET = 3
+    """The references are equilibrium and stiffness preset; ideal motors."""
+    MOTOR_TORQUES = 4
+    """The references are the motor torques [N m]."""
+    PID_REFS = 5
+    """The references are motor positions, followed by a PID on each motor."""
+    PID_EQ_PRESET = 6
+    """The references are equilibrium and stiffness preset, followed by a PID on each motor."""
+
+    @property
+    def has_spring(self) -> bool:
+        """Whether the spring acts in this mode."""
+        return self >= Mode.SPRING_REFS
+
+    @property
+    def has_motors(self) -> bool:
+        """Whether motors move in this mode."""
+        return self >= Mode.MOTOR_TORQUES
+
+
+COMMAND_NAMES: dict[Mode, tuple[str, str]] = {
+    Mode.LINK_TORQUE: ("torque_command", "disabled"),
+    Mode.LINK_PID: ("link_command", "disabled"),
+    Mode.SPRING_REFS: ("reference_1", "reference_2"),
+    Mode.SPRING_EQ_PRESET: ("equilibrium_position", "stiffness_preset"),
+    Mode.MOTOR_TORQUES: ("torque_m1_command", "torque_m2_command"),
+    Mode.PID_REFS: ("reference_1", "reference_2"),
+    Mode.PID_EQ_PRESET: ("equilibrium_position", "stiffness_preset"),
+}
+"""Names of the two commands by mode, as the toolbox's topics spell them."""

@@ -1,0 +1,63 @@
+"""PID controller of a motor or of the link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pliant.laws.checks import check_flag, check_number
+
+__all__ = ["PID"]
+
+
+@dataclass(frozen=True, slots=True)
+class PID:
+    """PID on a position (Mengacci 2021, equation 11, as coded: the derivative acts on the measurement only).
+
+    I += ki e dt;  output = I + kp e - kd velocity
+
+    Options beyond the original: an integral limit, anti-windup (the integral rests while the output is saturated and
+    the error would drive it further), and velocity feed-forward kd d(ref)/dt.
+    """
+
+    kp: float = 125.0
+    """Proportional gain [N m/rad]. Default of the toolbox's motors."""
+    ki: float = 0.0
+    """Integral gain [N m/(rad s)]."""
+    kd: float = 4.5
+    """Derivative gain [N m s/rad]. Default of the toolbox's motors."""
+    integral_limit: float = math.inf
+    """Largest magnitude of the integral term [N m]."""
+    anti_windup: bool = False
+    """Stop integrating while the motor's torque is saturated in the direction of the error."""
+    velocity_feedforward: bool = False
+    """Add kd times the difference quotient of the reference."""
+
+    def __post_init__(self) -> None:
+        for name, unit in (("kp", "N m/rad"), ("ki", "N m/(rad s)"), ("kd", "N m s/rad")):
+            check_number("PID", name, getattr(self, name), unit, low=0.0)
+        check_number("PID", "integral_limit", self.integral_limit, "N m", low=0.0, infinite=True)
+        check_flag("PID", "anti_windup", self.anti_windup)
+        check_flag("PID", "velocity_feedforward", self.velocity_feedforward)
+
+    def step(
+        self, integral: float, reference: float, position: float, velocity: float, dt: float
+    ) -> tuple[float, float]:
+        """Advance the integral and return the output, without the options that need the motor.
+
+        Args:
+            integral: integral term before [N m].
+            reference: reference position [rad].
+            position: measured position [rad].
+            velocity: measured velocity [rad/s].
+            dt: time step [s].
+
+        Returns:
+            (integral, output) [N m].
+        """
+        from pliant.laws import kernels
+        from pliant.laws.layout import C_PARAMETERS, pack_pid
+
+        par = [0.0] * C_PARAMETERS
+        pack_pid(par, 0, self)
+        return kernels.pid_step(par, 0, integral, reference, position, velocity, 0.0, math.inf, dt)
