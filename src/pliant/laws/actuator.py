@@ -80,16 +80,12 @@ class CompliantActuator:
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         if not isinstance(self.law, Law):
-            raise LawError(
-                f"CompliantActuator: law is {self.law!r}; valid: a Law such as QbMove()", field="law"
-            )
+            raise LawError(f"CompliantActuator: law is {self.law!r}; valid: a Law such as QbMove()", field="law")
         try:
             put("mode", Mode(self.mode))
         except ValueError:
             modes = ", ".join(f"{m.value} {m.name}" for m in Mode)
-            raise LawError(
-                f"CompliantActuator: mode is {self.mode!r}; valid: {modes}", field="mode"
-            ) from None
+            raise LawError(f"CompliantActuator: mode is {self.mode!r}; valid: {modes}", field="mode") from None
         lever = self.law.second_input == "lever"
         if self.law.motors == 1:
             if self.motor_2 is not None or self.pid_2 is not None:
@@ -107,9 +103,7 @@ class CompliantActuator:
         if lever and self.motor_2 is not None:
             length = getattr(self.law, "L", math.inf)
             if not isinstance(self.motor_2, LeverDrive):
-                raise LawError(
-                    f"CompliantActuator: {self.law.label} needs a LeverDrive as motor_2", field="motor_2"
-                )
+                raise LawError(f"CompliantActuator: {self.law.label} needs a LeverDrive as motor_2", field="motor_2")
             if self.motor_2.max_position >= length:
                 raise LawError(
                     f"CompliantActuator: motor_2.max_position is {self.motor_2.max_position:g} m; valid: below the "
@@ -128,9 +122,7 @@ class CompliantActuator:
         check_number(name, "initial_preset", self.initial_preset, "rad or m")
         self.check_preset(self.initial_preset, "initial_preset")
         if self.start not in ("pose", "zero"):
-            raise LawError(
-                f"CompliantActuator: start is {self.start!r}; valid: 'pose', 'zero'", field="start"
-            )
+            raise LawError(f"CompliantActuator: start is {self.start!r}; valid: 'pose', 'zero'", field="start")
 
     def replace(self, **changes: Any) -> CompliantActuator:
         """Return a copy with some fields changed; names as in the class."""
@@ -211,11 +203,7 @@ class CompliantActuator:
                 reserve(layout.A_CURRENT_1, 1)
             if two and self.motor_2 is not None and self.motor_2.electrical is not None:
                 reserve(layout.A_CURRENT_2, 1)
-        if (
-            self.pid_1 is not None
-            and self.pid_1.velocity_feedforward
-            and (controlled or self.mode == Mode.LINK_PID)
-        ):
+        if self.pid_1 is not None and self.pid_1.velocity_feedforward and (controlled or self.mode == Mode.LINK_PID):
             reserve(layout.A_PREVIOUS_1, 1)
         if two and self.pid_2 is not None and self.pid_2.velocity_feedforward and controlled:
             reserve(layout.A_PREVIOUS_2, 1)
@@ -246,9 +234,7 @@ class CompliantActuator:
         par = self.pack(dt)
         state = np.zeros(max(1, int(par[layout.P_STATES])))
         refs = np.zeros(2)
-        call_hold(
-            code.hold, par, 0.0 if self.start == "zero" else q, float(self.initial_preset or 0.0), state, refs
-        )
+        call_hold(code.hold, par, 0.0 if self.start == "zero" else q, float(self.initial_preset or 0.0), state, refs)
         return state[: int(par[layout.P_STATES])], (float(refs[0]), float(refs[1]))
 
     def simulate(
@@ -289,16 +275,12 @@ class CompliantActuator:
         for name, value in (("dq", dq), ("ref_1", ref_1), ("ref_2", ref_2)):
             array = np.asarray(value, dtype=float)
             if array.shape not in ((), q.shape):
-                raise LawError(
-                    f"simulate: {name} has shape {array.shape}; valid: a number or {q.shape}", field=name
-                )
+                raise LawError(f"simulate: {name} has shape {array.shape}; valid: a number or {q.shape}", field=name)
             traces[name] = np.array(np.broadcast_to(array, q.shape), order="C")
         for name, array in traces.items():
             bad = np.flatnonzero(~np.isfinite(array))
             if bad.size:
-                raise LawError(
-                    f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; valid: finite numbers", field=name
-                )
+                raise LawError(f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; valid: finite numbers", field=name)
         if self.mode in (Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET, Mode.SPRING_REFS, Mode.PID_REFS):
             self.check_preset(float(traces["ref_2"].max()), "ref_2")
         par = self.pack(dt)

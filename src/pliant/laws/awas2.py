@@ -44,9 +44,7 @@ class AwAS2(Law):
             raise LawError(f"AwAS2: Ks is {self.Ks}; valid: a stiffness of 0 or more N m/rad", field="Ks")
         for name in ("L", "r_t"):
             if getattr(self, name) <= 0.0:
-                raise LawError(
-                    f"AwAS2: {name} is {getattr(self, name)}; valid: a length above 0 m", field=name
-                )
+                raise LawError(f"AwAS2: {name} is {getattr(self, name)}; valid: a length above 0 m", field=name)
         if not 0.0 < self.max_deflection < math.pi / 4.0:
             raise LawError(
                 f"AwAS2: max_deflection is {self.max_deflection}; valid: above 0 and below pi/4 rad, where the "

@@ -93,9 +93,7 @@ class Law:
                     field=field.name,
                 )
             if not math.isfinite(value):
-                raise LawError(
-                    f"{self.label}: {field.name} is {value}; valid: a finite number", field=field.name
-                )
+                raise LawError(f"{self.label}: {field.name} is {value}; valid: a finite number", field=field.name)
             object.__setattr__(self, field.name, float(value))
         if self.stop_stiffness is not None and self.stop_stiffness < 0.0:
             raise LawError(
@@ -118,9 +116,7 @@ class Law:
         limit = float(getattr(self, "max_deflection", 1.0))
         phi = np.linspace(-2.0 * limit, 2.0 * limit, 401)
         best = 0.0
-        for preset in (
-            np.linspace(*preset_range, 7) if preset_range[0] != preset_range[1] else preset_range[:1]
-        ):
+        for preset in np.linspace(*preset_range, 7) if preset_range[0] != preset_range[1] else preset_range[:1]:
             ref_1, ref_2 = self.map_references(0.0, float(preset))
             best = max(best, float(np.max(self.evaluate(phi, ref_1, ref_2).stiffness)))
         return best
@@ -230,9 +226,7 @@ def law(name: str) -> Callable[[L], L]:
                 field="name",
             )
         if not dataclasses.is_dataclass(cls) or not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-            raise LawError(
-                f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) below @law"
-            )
+            raise LawError(f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) below @law")
         if len(cls.parameter_fields()) > LAW_PARAMETERS - 1:
             raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; valid: at most 15")
         if not hasattr(cls, "energy"):

@@ -47,16 +47,12 @@ class BAVS(Law):
             if getattr(self, name) <= 0.0:
                 raise LawError(f"BAVS: {name} is {getattr(self, name)}; valid: more than 0", field=name)
         if self.k_e * self.max_deflection > 300.0:
-            raise LawError(
-                "BAVS: k_e * max_deflection overflows the exponential; valid: at most 300", field="k_e"
-            )
+            raise LawError("BAVS: k_e * max_deflection overflows the exponential; valid: at most 300", field="k_e")
 
     def default_stop_stiffness(self) -> float:
         # Three times the slope of one spring at the clip: assumed.
         x = self.k_e * self.max_deflection
-        return (
-            3.0 * self.k * self.k_e * (max(self.a, self.b) * math.exp(x) + min(self.a, self.b) * math.exp(-x))
-        )
+        return 3.0 * self.k * self.k_e * (max(self.a, self.b) * math.exp(x) + min(self.a, self.b) * math.exp(-x))
 
     @staticmethod
     def torques(q, theta_1, theta_2, p):
@@ -100,10 +96,6 @@ class BAVS(Law):
         e2 = math.exp(p[3] * d2)
         r1 = x1 - d1
         r2 = x2 - d2
-        h1 = (
-            p[2] / p[3] * (p[1] * e1 + p[0] / e1) + p[2] * (p[1] * e1 - p[0] / e1) * r1 + 0.5 * p[5] * r1 * r1
-        )
-        h2 = (
-            p[2] / p[3] * (p[0] * e2 + p[1] / e2) + p[2] * (p[0] * e2 - p[1] / e2) * r2 + 0.5 * p[5] * r2 * r2
-        )
+        h1 = p[2] / p[3] * (p[1] * e1 + p[0] / e1) + p[2] * (p[1] * e1 - p[0] / e1) * r1 + 0.5 * p[5] * r1 * r1
+        h2 = p[2] / p[3] * (p[0] * e2 + p[1] / e2) + p[2] * (p[0] * e2 - p[1] / e2) * r2 + 0.5 * p[5] * r2 * r2
         return h1 + h2

@@ -158,9 +158,7 @@ def _signatures() -> dict[str, Any]:
     }
 
 
-def _compile_entry(
-    label: str, build: Callable[[Callable[..., Any]], Any], function: Callable[..., Any]
-) -> Any:
+def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], function: Callable[..., Any]) -> Any:
     try:
         return build(function)
     except _numba().core.errors.NumbaError as error:
@@ -186,9 +184,7 @@ def cache_folder() -> Path:
             raise PermissionError(folder)
     except OSError:
         if wanted:
-            raise LawError(
-                f"the cache folder PLIANT_CACHE={wanted} cannot be written; name another one"
-            ) from None
+            raise LawError(f"the cache folder PLIANT_CACHE={wanted} cannot be written; name another one") from None
         folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
         folder.mkdir(parents=True, exist_ok=True)
     return folder

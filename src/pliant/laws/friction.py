@@ -38,9 +38,7 @@ class PreslidingFriction:
         check_number(name, "load_coefficient", self.load_coefficient, "N m per N m", low=0.0)
         check_number(name, "preset_coefficient", self.preset_coefficient, "N m/rad", low=0.0)
 
-    def step(
-        self, position: float, anchor: float, load: float = 0.0, preset: float = 0.0
-    ) -> tuple[float, float]:
+    def step(self, position: float, anchor: float, load: float = 0.0, preset: float = 0.0) -> tuple[float, float]:
         """Advance the anchor and return the friction.
 
         Args:

@@ -93,9 +93,7 @@ def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
             current = v / r
         u = par[b + M_KT] * current
     k = par[b + M_FRICTION_STIFFNESS]
-    level = (
-        par[b + M_FRICTION] + par[b + M_FRICTION_LOAD] * abs(load) + par[b + M_FRICTION_PRESET] * abs(preset)
-    )
+    level = par[b + M_FRICTION] + par[b + M_FRICTION_LOAD] * abs(load) + par[b + M_FRICTION_PRESET] * abs(preset)
     w = slide(pos, w, level / k)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
     vel = vel + (u - load - k * (pos - w) - d * vel) / par[b + M_INERTIA] * h
@@ -203,9 +201,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, par[M_1 + M_TORQUE], h)
         c = int(par[A_CURRENT_1])
         current = act[c] if c >= 0 else 0.0
-        pos, vel, w, _, current_new = motor_step(
-            par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h
-        )
+        pos, vel, w, _, current_new = motor_step(par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h)
         if c >= 0:
             rate[c] = (current_new - current) / h
         rate[a] = (pos - th1) / h

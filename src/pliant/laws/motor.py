@@ -36,9 +36,7 @@ class Electrical:
         check_number("Electrical", "inductance", self.inductance, "H", low=0.0)
         check_number("Electrical", "torque_constant", self.torque_constant, "N m/A", low=0.0, above=True)
         check_number("Electrical", "back_emf_constant", self.back_emf_constant, "V s/rad", low=0.0)
-        check_number(
-            "Electrical", "supply_voltage", self.supply_voltage, "V", low=0.0, above=True, infinite=True
-        )
+        check_number("Electrical", "supply_voltage", self.supply_voltage, "V", low=0.0, above=True, infinite=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,7 @@ class QbMove(Law):
 
     def default_stop_stiffness(self) -> float:
         # Three times the slope at the clip: assumed.
-        slopes = (
-            a * k * sinh_cosh(a * self.max_deflection)[1] for a, k in ((self.a1, self.k1), (self.a2, self.k2))
-        )
+        slopes = (a * k * sinh_cosh(a * self.max_deflection)[1] for a, k in ((self.a1, self.k1), (self.a2, self.k2)))
         return 3.0 * max(slopes)
 
     @staticmethod
