@@ -290,9 +290,7 @@ class Mailbox:
             if len(self._accepted) == 1:
                 return next(iter(self._accepted))
             found = "takes no commands" if not self._accepted else "takes several command modes: name one"
-            raise DeviceError(
-                f"{self.device}: {found}; {nearest('', self._accepted or self._commands)}", field="mode"
-            )
+            raise DeviceError(f"{self.device}: {found}; {nearest('', self._accepted or self._commands)}", field="mode")
         if mode not in self._commands:
             raise DeviceError(
                 f"{self.device}: there is no command mode {mode!r}; {nearest(mode, self._commands)}",
@@ -308,13 +306,9 @@ class Mailbox:
 
     def _check(self, name: str, value: Any, info: FieldInfo) -> float | np.ndarray:
         unit = f" [{info.unit}]" if info.unit else ""
-        wanted = (
-            f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
-        )
+        wanted = f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
         if isinstance(value, str | bytes | bool) or value is None:
-            raise DeviceError(
-                f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=str(name)
-            )
+            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=str(name))
         if not info.shape:
             try:
                 number = float(value)
@@ -324,33 +318,22 @@ class Mailbox:
                 ) from None
             if not info.low <= number <= info.high or not math.isfinite(number):
                 limits = (
-                    ""
-                    if info.low == -math.inf and info.high == math.inf
-                    else f" from {info.low:g} to {info.high:g}"
+                    "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
                 )
-                raise DeviceError(
-                    f"{self.device}: field {name!r} is {number!r}; valid is {wanted}{limits}", field=name
-                )
+                raise DeviceError(f"{self.device}: field {name!r} is {number!r}; valid is {wanted}{limits}", field=name)
             return number
         try:
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DeviceError(
-                f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name
-            ) from None
+            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name) from None
         if array.shape != info.shape:
             raise DeviceError(
-                f"{self.device}: field {name!r} has shape {array.shape}; "
-                f"valid is {wanted}, shape {info.shape}",
+                f"{self.device}: field {name!r} has shape {array.shape}; valid is {wanted}, shape {info.shape}",
                 field=name,
             )
         wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
         if wrong.size:
-            limits = (
-                ""
-                if info.low == -math.inf and info.high == math.inf
-                else f" from {info.low:g} to {info.high:g}"
-            )
+            limits = "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
             raise DeviceError(
                 f"{self.device}: field {name!r} has {float(array[wrong[0]])!r} at index {wrong[0]}; "
                 f"valid is {wanted}{limits}",
@@ -458,9 +441,7 @@ class DeviceBase:
         stamp: str = "arrival",
     ) -> None:
         if not name or not isinstance(name, str):
-            raise DeviceError(
-                f"the name of a device is {name!r}; valid is a text that is not empty", field="name"
-            )
+            raise DeviceError(f"the name of a device is {name!r}; valid is a text that is not empty", field="name")
         self.name = name
         self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType(
@@ -642,9 +623,7 @@ class DeviceBase:
         """
         found = self._requests.get(name)
         if found is None:
-            raise DeviceError(
-                f"{self.name}: there is no request {name!r}; {nearest(name, self._requests)}", field=name
-            )
+            raise DeviceError(f"{self.name}: there is no request {name!r}; {nearest(name, self._requests)}", field=name)
         method, signature = found
         try:
             signature.bind(**args)

@@ -1,0 +1,772 @@
+"""The loop: one thread that owns the engine and runs devices, bridges, recorder and pacer in a fixed order.
+
+One step:
+
+1. run queued work: submitted calls, scenario events, command files, requests of devices;
+2. each device that is due latches its mailbox and runs its firmware;
+3. the engine advances by one step;
+4. each device that is due builds one immutable sample;
+5. the recorder, then every bridge, get the clock and the very same samples;
+6. a lock-step bridge waits for the answer;
+7. the pacer.
+
+Time is a whole number of nanoseconds. A device with period P writes in the steps that start, and reads after the
+steps that end, at a multiple of P.
+"""
+
+from __future__ import annotations
+
+import atexit
+import bisect
+import contextlib
+import hashlib
+import inspect
+import math
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.devices.base import Device, Sample, step_ns, to_ns
+from pliant.engine.base import Engine
+from pliant.errors import BridgeError, PliantError, nearest
+from pliant.simulation.bridge import Bridge, LockstepBridge
+from pliant.simulation.pacer import Pacer, as_pacer
+
+if TYPE_CHECKING:
+    from pliant.simulation.commands import CommandTable
+    from pliant.simulation.recorder import Recorder
+
+__all__ = ["Progress", "RunReport", "Simulation", "seeded"]
+
+NEVER = 2**63 - 1
+TIMEOUT_POLICIES = ("hold", "halt", "error")
+IDLE = 0.02  # how often a paused run looks for requests of devices [s of wall time]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    done: float
+    """Simulated so far in this run [s]."""
+    total: float | None
+    """Duration of the run [s], None if it has no end."""
+    time: float
+    """Simulation time [s]."""
+    wall: float
+    """Wall time since the run began [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """What a run did."""
+
+    steps: int
+    """Steps of the engine in this run."""
+    time: float
+    """Simulation time at the end [s]."""
+    wall: float
+    """Wall time of the run [s]."""
+    achieved_rtf: float
+    """Simulated / wall time over this run; NaN if nothing ran."""
+    halted: str
+    """Why the run ended early: "" if it did not, "stopped", or what the time-out policy said."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A lock-step bridge and its counts."""
+
+    name: str
+    wait: Callable[[float], bool]
+    timeouts: int = 0
+    waited_ns: int = 0
+    worst_ns: int = 0
+
+
+def seeded(seed: int, name: str) -> np.random.Generator:
+    """Return the random generator of one device.
+
+    It depends on the seed and on the name alone, so that adding a device changes no other device's noise.
+
+    Args:
+        seed: the seed of the run, >= 0.
+        name: name of the device.
+    """
+    words = np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4")
+    return np.random.Generator(
+        np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(int(word) for word in words)))
+    )
+
+
+class Simulation:
+    """The loop over an engine, its devices and its bridges.
+
+    Args:
+        engine: the physics.
+        devices: what the robot's electronics is; names must differ.
+        bridges: the wires; they start with the first step and stop with ``close``, or with any error.
+        pacer: ``sync()``, ``paced(rtf)``, ``free()``, their names, or a real-time factor.
+        recorder: a `Recorder`, or a path for one; None records nothing.
+        sync_timeout: longest wait for the answer of a lock-step bridge [s of wall time].
+        on_timeout: what happens then: ``"hold"`` goes on with the last command, ``"halt"`` ends the run and leaves
+            everything open, ``"error"`` raises `BridgeError` and closes everything. Each case is counted.
+        seed: seed of all randomness, >= 0.
+
+    Raises:
+        PliantError: two devices of one name, a wrong option.
+        DeviceError: a device's period is no whole multiple of the engine's step.
+        BridgeError: a lock-step bridge has no ``wait``.
+
+    Example:
+        >>> with Simulation(engine, [elbow], pacer="free", seed=1) as simulation:
+        ...     elbow.inbox.put({"equilibrium_position": 0.8})
+        ...     simulation.run(2.0)
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        devices: Iterable[Device] = (),
+        bridges: Iterable[Bridge] = (),
+        *,
+        pacer: Pacer | str | float = "sync",
+        recorder: Recorder | str | Path | None = None,
+        sync_timeout: float = 5.0,
+        on_timeout: str = "error",
+        seed: int = 0,
+    ) -> None:
+        if on_timeout not in TIMEOUT_POLICIES:
+            raise PliantError(
+                f"on_timeout is {on_timeout!r}; {nearest(str(on_timeout), TIMEOUT_POLICIES)}",
+                field="on_timeout",
+            )
+        if (
+            isinstance(sync_timeout, str)
+            or not math.isfinite(sync_timeout)
+            or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
+        ):
+            raise PliantError(
+                f"sync_timeout is {sync_timeout!r}; valid is a finite number of seconds above 0",
+                field="sync_timeout",
+            )
+        self.engine = engine
+        self.pacer = as_pacer(pacer)
+        self.dt_ns = step_ns(engine)
+        self._seed = _checked_seed(seed)
+        self._devices: dict[str, Device] = {}
+        for device in devices:
+            if device.name in self._devices:
+                raise PliantError(
+                    f"two devices have the name {device.name!r}; every name must differ", field=device.name
+                )
+            device.attach(engine)
+            self._devices[device.name] = device
+        self._bridges: dict[str, Bridge] = {}
+        self._waiting: list[_Waiting] = []
+        self._started_bridges: list[Bridge] = []
+        for bridge in bridges:
+            self._add_bridge(bridge)
+        self._sync_timeout = float(sync_timeout)
+        self._on_timeout = on_timeout
+
+        self._owner = threading.RLock()
+        self._wake = threading.Condition()
+        self._interrupt = self._paused = self._stopping = self._in_step = False
+        self._started = self._closed = False
+        self._halted = ""
+        self._submitted: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._events: list[tuple[int, int, Callable[[Simulation], Any]]] = []
+        self._event = 0
+        self._event_count = 0
+        self._next_event_ns = NEVER
+        self._event_futures: list[Future[Any]] = []
+        self._players: list[Callable[[int], None]] = []
+        self._latest: dict[str, Sample] = {}
+        self._fresh: list[Sample] = []
+        self._steps = 0
+        self._now = 0
+        self._offset_ns = 0
+        self._log_offset_ns = 0
+        # Resolved once: the step looks nothing up by name.
+        self._engine_step = engine.step
+        self._serve = [device.serve for device in self._devices.values()]
+        self._writers = [(device.period_ns, device.write) for device in self._devices.values()]
+        self._readers = [(device.period_ns, device.read) for device in self._devices.values()]
+        self._publish = [bridge.publish for bridge in self._bridges.values()]
+        self._tick = [bridge.tick for bridge in self._bridges.values()]
+        self._restart()
+        if recorder is not None and not hasattr(recorder, "record"):
+            from pliant.simulation.recorder import Recorder
+
+            recorder = Recorder(recorder)
+        self.recorder: Recorder | None = recorder  # type: ignore[assignment]
+        self._record: Callable[[Sample, int], None] | None = None
+        _OPEN.add(self)
+
+    # ------------------------------------------------------------------ what is there
+    @property
+    def devices(self) -> Mapping[str, Device]:
+        """Name -> device, in the order of the loop."""
+        return dict(self._devices)
+
+    @property
+    def bridges(self) -> Mapping[str, Bridge]:
+        """Name -> bridge; the name is the bridge's ``name`` or the name of its class."""
+        return dict(self._bridges)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the present run."""
+        return self._seed
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time since the last reset [ns]."""
+        return self._now
+
+    @property
+    def time(self) -> float:
+        """Simulation time since the last reset [s]."""
+        return self._now * 1e-9
+
+    @property
+    def steps(self) -> int:
+        """Steps since the simulation was made."""
+        return self._steps
+
+    @property
+    def paused(self) -> bool:
+        """True between ``pause`` and ``resume``."""
+        return self._paused
+
+    @property
+    def halted(self) -> str:
+        """Why the last run ended early, "" if it did not."""
+        return self._halted
+
+    def sample(self, device: str) -> Sample:
+        """Return the newest sample of a device.
+
+        Raises:
+            PliantError: no such device, or it has not measured since the last reset.
+        """
+        found = self._latest.get(device)
+        if found is not None:
+            return found
+        self._device(device)
+        raise PliantError(
+            f"{device} has not measured yet: simulation time is {self.time:g} s, its period "
+            f"{self._devices[device].period_ns / 1e9:g} s",
+            field=device,
+        )
+
+    # ------------------------------------------------------------------ running
+    def start(self) -> None:
+        """Open the recording and start the bridges; the first step does it if nobody did.
+
+        Raises:
+            PliantError: the simulation was closed, or another thread runs it.
+        """
+        with self._owned():
+            self._begin()
+
+    def step(self, n: int = 1) -> None:
+        """Advance by ``n`` steps, paused or not.
+
+        Raises:
+            DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
+            PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed.
+        """
+        with self._owned():
+            if self._in_step:
+                raise PliantError("step() was called from inside a step: an event or request may not step")
+            self._begin()
+            self._halted = ""
+            self.pacer.start(self._now)
+            try:
+                for _ in range(n):
+                    self._step()
+                    if self._halted:
+                        break
+            except BaseException as error:
+                self._fail(error)
+                raise
+            finally:
+                self.pacer.suspend(self._now)
+
+    def run(self, duration: float | None = None, progress: Callable[[Progress], None] | None = None) -> RunReport:
+        """Run for a time, or until ``stop``.
+
+        Args:
+            duration: simulation time [s], rounded up to whole steps; None runs until ``stop`` is called.
+            progress: called about ten times a second of wall time, and at the end.
+
+        Returns:
+            What was done. Bridges and recorder stay open until ``close``.
+
+        Raises:
+            DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
+            PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed.
+        """
+        total = None
+        if duration is not None:
+            total = -(-to_ns(duration, "duration") // self.dt_ns)
+        with self._owned():
+            if self._in_step:
+                raise PliantError("run() was called from inside a step: an event or request may not run")
+            self._begin()
+            with self._wake:
+                self._stopping = False
+                self._halted = ""
+                self._interrupt = self._paused
+            began = time.perf_counter_ns()
+            report_at = began + 100_000_000
+            done = 0
+            step = self._step
+            self.pacer.start(self._now)
+            try:
+                while total is None or done < total:
+                    if self._interrupt and not self._may_go_on():
+                        break
+                    step()
+                    done += 1
+                    if progress is not None and time.perf_counter_ns() >= report_at:
+                        report_at = time.perf_counter_ns() + 100_000_000
+                        progress(self._progress(done, total, began))
+                if progress is not None:
+                    progress(self._progress(done, total, began))
+            except BaseException as error:
+                self._fail(error)
+                raise
+            finally:
+                self.pacer.suspend(self._now)
+            wall = (time.perf_counter_ns() - began) * 1e-9
+            return RunReport(
+                steps=done,
+                time=self._now * 1e-9,
+                wall=wall,
+                achieved_rtf=done * self.dt_ns * 1e-9 / wall if done else math.nan,
+                halted=self._halted,
+            )
+
+    def reset(self, seed: int | None = None, *, rewind: bool = True) -> None:
+        """Return engine and devices to time 0; commands are forgotten. From another thread use ``request``.
+
+        Args:
+            seed: a new seed; None repeats the same random numbers.
+            rewind: also let events and command files begin again; False (a reset inside a scenario) lets them go on.
+        """
+        with self._owned():
+            if self._closed:
+                raise PliantError("the simulation is closed; make a new one")
+            if seed is not None:
+                self._seed = _checked_seed(seed)
+            running = self.pacer.running
+            if running:
+                self.pacer.suspend(self._now)
+            self._log_offset_ns += self._now
+            self._offset_ns = 0 if rewind else self._offset_ns + self._now
+            self._restart()
+            if rewind:
+                self._event = 0
+                self._next_event_ns = self._events[0][0] if self._events else NEVER
+            if running:
+                self.pacer.start(self._now)
+
+    def pause(self) -> None:
+        """Let ``run`` wait before its next step; requests are still served. Any thread may call this."""
+        with self._wake:
+            self._paused = self._interrupt = True
+            self._wake.notify_all()
+
+    def resume(self) -> None:
+        """End a pause. Any thread may call this."""
+        with self._wake:
+            self._paused = False
+            self._wake.notify_all()
+
+    def stop(self) -> None:
+        """Let ``run`` return after the present step. Any thread may call this."""
+        with self._wake:
+            self._stopping = self._interrupt = True
+            self._wake.notify_all()
+
+    def close(self) -> None:
+        """Stop every bridge and close the recording; may be called twice.
+
+        Raises:
+            PliantError: the first fault of a bridge or of the recorder; all are closed nevertheless.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        _OPEN.discard(self)
+        faults: list[BaseException] = []
+        for bridge in self._started_bridges:
+            try:
+                bridge.stop()
+            except Exception as error:
+                faults.append(error)
+        if self.recorder is not None:
+            try:
+                self.recorder.close()
+            except Exception as error:
+                faults.append(error)
+        for _, future in self._submitted:
+            future.cancel()
+        if faults:
+            raise faults[0]
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ asking for things
+    def at(self, when: float, action: Callable[[Simulation], Any]) -> None:
+        """Let the loop call ``action(simulation)`` at the start of the first step at or after a time.
+
+        Events of one time run in the order in which they were given. An error of the action ends the run. If the
+        action returns a future, as ``device.request`` does, its error counts as the action's.
+
+        Args:
+            when: run time [s]: simulation time, but not set back by resets inside the scenario.
+            action: what to do; it may call ``reset``, ``pause``, ``stop``.
+
+        Raises:
+            PliantError: the time is negative, not finite, or already past.
+        """
+        when_ns = to_ns(when, "event time")
+        with self._wake:
+            if when_ns < self._now + self._offset_ns:
+                raise PliantError(
+                    f"an event was asked for at {when:g} s, but the run is at "
+                    f"{(self._now + self._offset_ns) / 1e9:g} s; valid is a later time",
+                    field="time",
+                )
+            bisect.insort(self._events, (when_ns, self._event_count, action), key=lambda event: event[:2])
+            self._event_count += 1
+            self._next_event_ns = self._events[self._event][0]
+
+    def play(self, commands: CommandTable, *, start: float = 0.0) -> None:
+        """Play a table of commands into the mailboxes.
+
+        Args:
+            commands: from `read_commands`.
+            start: run time [s] at which the table's time 0 lies.
+
+        Raises:
+            DeviceError: a column names a device, a field or a mode that does not exist.
+        """
+        self._players.append(commands.player(self._devices, to_ns(start, "start")))
+
+    def submit(self, action: Callable[[], Any]) -> Future[Any]:
+        """Let the loop thread call ``action()`` at the start of the next step. Any thread may call this.
+
+        Returns:
+            A future with the result or the error; an error there does not end the run.
+        """
+        future: Future[Any] = Future()
+        with self._wake:
+            if self._closed:
+                raise PliantError("the simulation is closed; make a new one")
+            self._submitted.append((action, future))
+            self._interrupt = True
+            self._wake.notify_all()
+        return future
+
+    def request(self, target: str, name: str, **args: Any) -> Future[Any]:
+        """Ask a device, or the simulation itself, for something by name. Any thread may call this.
+
+        Args:
+            target: name of a device, or ``"simulation"``.
+            name: a request of the device; of the simulation: reset(seed), pause, resume, stop, health.
+            **args: what the request takes.
+
+        Returns:
+            A future with the result or the error.
+
+        Raises:
+            PliantError: there is no such target.
+            DeviceError: there is no such request, or it takes other arguments.
+        """
+        if target != "simulation" or target in self._devices:
+            return self._device(target, extra=("simulation",)).request(name, **args)
+        actions: dict[str, Callable[..., Any]] = {
+            "reset": self.reset,
+            "pause": self.pause,
+            "resume": self.resume,
+            "stop": self.stop,
+            "health": self.health,
+        }
+        if name not in actions:
+            raise PliantError(f"simulation: there is no request {name!r}; {nearest(name, actions)}", field=name)
+        try:
+            inspect.signature(actions[name]).bind(**args)
+        except TypeError as error:
+            raise PliantError(
+                f"simulation: request {name!r} was asked with {sorted(args)}: {error}", field=name
+            ) from None
+        if name in ("pause", "resume", "stop"):  # these may not wait for a step that a pause holds back
+            future: Future[Any] = Future()
+            future.set_result(actions[name](**args))
+            return future
+        return self.submit(lambda: actions[name](**args))
+
+    def health(self) -> dict[str, Any]:
+        """Return the state and the counters of everything, as plain numbers and text."""
+        return {
+            "time": self.time,
+            "steps": self._steps,
+            "seed": self._seed,
+            "paused": self._paused,
+            "halted": self._halted,
+            "closed": self._closed,
+            "pacer": self.pacer.stats(self._now),
+            "lockstep": {
+                item.name: {
+                    "timeouts": item.timeouts,
+                    "waited": item.waited_ns * 1e-9,
+                    "worst_wait": item.worst_ns * 1e-9,
+                }
+                for item in self._waiting
+            },
+            "devices": {name: dict(device.health()) for name, device in self._devices.items()},
+            "bridges": {name: dict(bridge.health()) for name, bridge in self._bridges.items()},
+            "recorder": None if self.recorder is None else dict(self.recorder.health()),
+        }
+
+    # ------------------------------------------------------------------ inside
+    def _step(self) -> None:
+        self._in_step = True
+        # 1 queued work
+        if self._submitted:
+            self._run_submitted()
+        if self._now + self._offset_ns >= self._next_event_ns:
+            self._fire_events()
+        if self._players:
+            elapsed = self._now + self._offset_ns
+            for play in self._players:
+                play(elapsed)
+        for serve in self._serve:
+            serve()
+        if self._event_futures:
+            self._check_event_futures()
+        # 2 firmware
+        now = self._now
+        for period, write in self._writers:
+            if not now % period:
+                write()
+        # 3 physics
+        self._engine_step(1)
+        self._now = now = self.engine.time_ns
+        self._steps += 1
+        # 4 samples
+        fresh = self._fresh
+        fresh.clear()
+        latest = self._latest
+        for period, read in self._readers:
+            if not now % period:
+                sample = read(now)
+                latest[sample.device] = sample
+                fresh.append(sample)
+        # 5 the same samples to all
+        record = self._record
+        if record is not None:
+            log_ns = now + self._log_offset_ns
+            for sample in fresh:
+                record(sample, log_ns)
+        if self._publish:
+            for tick in self._tick:
+                tick(now)
+            for publish in self._publish:
+                for sample in fresh:
+                    publish(sample)
+            # 6 lock-step
+            if self._waiting and self.pacer.waits:
+                self._await_answers()
+        self._in_step = False
+        # 7 pace
+        if self.pacer.paces:
+            self.pacer.pace(now)
+
+    def _await_answers(self) -> None:
+        for item in self._waiting:
+            began = time.perf_counter_ns()
+            answered = item.wait(self._sync_timeout)
+            waited = time.perf_counter_ns() - began
+            item.waited_ns += waited
+            item.worst_ns = max(item.worst_ns, waited)
+            if answered:
+                continue
+            item.timeouts += 1
+            if self._on_timeout == "hold":
+                continue
+            text = (
+                f"{item.name}: no answer within {self._sync_timeout:g} s to the samples of simulation time "
+                f"{self.time:g} s; is the client running?"
+            )
+            if self._on_timeout == "error":
+                raise BridgeError(text + " (on_timeout='hold' or 'halt' would not raise)", field=item.name)
+            self._halted = text
+            self._interrupt = True
+
+    def _run_submitted(self) -> None:
+        for _ in range(len(self._submitted)):
+            action, future = self._submitted.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(action())
+            except Exception as error:  # the asker gets it
+                future.set_exception(error)
+
+    def _fire_events(self) -> None:
+        while self._event < len(self._events) and self._now + self._offset_ns >= self._events[self._event][0]:
+            action = self._events[self._event][2]
+            self._event += 1
+            result = action(self)
+            if isinstance(result, Future):
+                self._event_futures.append(result)
+        more = self._event < len(self._events)
+        self._next_event_ns = self._events[self._event][0] if more else NEVER
+
+    def _check_event_futures(self) -> None:
+        futures = [future for future in self._event_futures if future.done()]
+        self._event_futures = [future for future in self._event_futures if not future.done()]
+        for future in futures:
+            future.result()
+
+    def _may_go_on(self) -> bool:
+        """Handle pause and stop; False ends the run."""
+        if self._paused and not (self._stopping or self._halted):
+            self.pacer.suspend(self._now)
+            while self._paused and not self._stopping:
+                self._run_submitted()
+                for serve in self._serve:
+                    serve()
+                with self._wake:
+                    if self._paused and not self._stopping and not self._submitted:
+                        self._wake.wait(IDLE)
+            self.pacer.start(self._now)
+        with self._wake:
+            if self._stopping:
+                self._halted = self._halted or "stopped"
+            self._interrupt = self._paused or self._stopping
+            return not (self._stopping or self._halted)
+
+    def _restart(self) -> None:
+        self.engine.reset(self._seed)
+        self._now = self.engine.time_ns
+        self._latest.clear()
+        self._event_futures.clear()
+        for name, device in self._devices.items():
+            device.reset(seeded(self._seed, name))
+
+    def _begin(self) -> None:
+        if self._closed:
+            raise PliantError("the simulation is closed; make a new one")
+        if self._started:
+            return
+        self._started = True
+        try:
+            if self.recorder is not None:
+                self.recorder.start(
+                    self._devices,
+                    dt=self.dt_ns * 1e-9,
+                    seed=self._seed,
+                    model_hash=getattr(self.engine, "model_hash", ""),
+                )
+                self._record = self.recorder.record
+            for bridge in self._bridges.values():
+                self._started_bridges.append(bridge)
+                bridge.start(self._devices)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def _fail(self, error: BaseException) -> None:
+        """Close everything; the error that led here stays the one that is raised."""
+        self._in_step = False
+        try:
+            self.close()
+        except Exception as second:
+            error.add_note(f"while closing: {second}")
+
+    def _owned(self) -> _Owned:
+        return _Owned(self._owner)
+
+    def _add_bridge(self, bridge: Bridge) -> None:
+        base = str(getattr(bridge, "name", "") or type(bridge).__name__)
+        name, count = base, 1
+        while name in self._bridges:
+            count += 1
+            name = f"{base}_{count}"
+        self._bridges[name] = bridge
+        if bridge.lockstep:
+            if not isinstance(bridge, LockstepBridge):
+                raise BridgeError(
+                    f"{name}: lockstep is True, but {type(bridge).__name__} has no method wait(timeout) -> bool",
+                    field="lockstep",
+                )
+            self._waiting.append(_Waiting(name, bridge.wait))
+
+    def _device(self, name: str, extra: Iterable[str] = ()) -> Device:
+        device = self._devices.get(name)
+        if device is None:
+            raise PliantError(f"there is no device {name!r}; {nearest(name, [*self._devices, *extra])}", field=name)
+        return device
+
+    def _progress(self, done: int, total: int | None, began: int) -> Progress:
+        dt = self.dt_ns * 1e-9
+        return Progress(
+            done=done * dt,
+            total=None if total is None else total * dt,
+            time=self.time,
+            wall=(time.perf_counter_ns() - began) * 1e-9,
+        )
+
+
+class _Owned:
+    """Lets one thread at a time into the engine; a second one gets an error instead of waiting."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise PliantError(
+                "another thread runs this simulation; from here use request(), submit(), pause(), resume(), stop()"
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _checked_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise PliantError(f"the seed is {seed!r}; valid is a whole number >= 0", field="seed")
+    return int(seed)
+
+
+_OPEN: weakref.WeakSet[Simulation] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Stop bridges and close recordings of simulations that nobody closed."""
+    for simulation in list(_OPEN):
+        with contextlib.suppress(Exception):  # the interpreter is going down; there is nobody to tell
+            simulation.close()
