@@ -1,0 +1,465 @@
+"""The callbacks through which MuJoCo runs the laws.
+
+Three small functions in LLVM's assembly stand between MuJoCo and the machine code of the laws: ``advance`` is
+`mjcb_act_dyn`, ``bias`` is `mjcb_act_bias`, ``observe`` is called by the engine after a step. They recognise pliant's
+actuators by the mark in `actuator_user`, find the law in a table by its key, gather the arguments from `mjModel` and
+`mjData` and call it. An actuator that is not pliant's goes to the callback that was installed before, so other
+libraries keep working. All state is in `mjData.act`, so threads and batches need no lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from pliant.engine import abi
+from pliant.errors import ModelError, PliantError
+from pliant.laws import layout, registered_laws
+from pliant.laws.base import Law
+from pliant.laws.compile import compiled
+
+__all__ = ["addresses", "compliant_ids", "install", "installed", "laws_of", "observer", "register"]
+
+_SLOTS = 1024
+_EMPTY = -1
+_PREVIOUS = {"mjcb_act_dyn": 0, "mjcb_act_bias": 1}
+
+# One row a slot: key, then the addresses of advance, torque, observe, hold. The block before it holds the callbacks
+# that were installed before ours. Both live as long as the process, for the machine code has their addresses in it.
+_table = np.full((_SLOTS, 5), _EMPTY, dtype=np.int64)
+_previous = np.zeros(2, dtype=np.int64)
+_lock = threading.RLock()
+_registered: dict[int, type[Law]] = {}
+
+_FIND = """
+define private ptr @find(ptr %m, i32 %id, ptr %parout) {{
+entry:
+  %id64 = sext i32 %id to i64
+  %nuser_p = getelementptr i8, ptr %m, i64 {nuser}
+  %nuser = load i64, ptr %nuser_p
+  %enough = icmp sge i64 %nuser, {parameters}
+  br i1 %enough, label %read, label %foreign
+read:
+  %user_p = getelementptr i8, ptr %m, i64 {user}
+  %user = load ptr, ptr %user_p
+  %row = mul i64 %id64, %nuser
+  %par = getelementptr double, ptr %user, i64 %row
+  %magic_p = getelementptr double, ptr %par, i64 {p_magic}
+  %magic = load double, ptr %magic_p
+  %ours = fcmp oeq double %magic, {magic}
+  br i1 %ours, label %look, label %foreign
+look:
+  store ptr %par, ptr %parout
+  %law_p = getelementptr double, ptr %par, i64 {p_law}
+  %law = load double, ptr %law_p
+  %key = fptosi double %law to i64
+  %first = and i64 %key, {mask}
+  br label %probe
+probe:
+  %slot = phi i64 [ %first, %look ], [ %next, %miss ]
+  %bytes = mul i64 %slot, 40
+  %entry_p = getelementptr i8, ptr inttoptr (i64 {table} to ptr), i64 %bytes
+  %found = load i64, ptr %entry_p
+  %hit = icmp eq i64 %found, %key
+  br i1 %hit, label %done, label %miss
+miss:
+  %more = add i64 %slot, 1
+  %next = and i64 %more, {mask}
+  %empty = icmp eq i64 %found, {empty}
+  br i1 %empty, label %foreign, label %probe
+done:
+  ret ptr %entry_p
+foreign:
+  ret ptr null
+}}
+
+define private void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p) {{
+  %id64 = sext i32 %id to i64
+  %out_pp = getelementptr i8, ptr %m, i64 {outadr}
+  %out_a = load ptr, ptr %out_pp
+  %out_p = getelementptr i32, ptr %out_a, i64 %id64
+  %out32 = load i32, ptr %out_p
+  %out = sext i32 %out32 to i64
+  %len_pp = getelementptr i8, ptr %d, i64 {length}
+  %len_a = load ptr, ptr %len_pp
+  %len_p = getelementptr double, ptr %len_a, i64 %out
+  %q = load double, ptr %len_p
+  store double %q, ptr %x
+  %vel_pp = getelementptr i8, ptr %d, i64 {velocity}
+  %vel_a = load ptr, ptr %vel_pp
+  %vel_p = getelementptr double, ptr %vel_a, i64 %out
+  %dq = load double, ptr %vel_p
+  %x1 = getelementptr double, ptr %x, i64 1
+  store double %dq, ptr %x1
+  %ctrladr_pp = getelementptr i8, ptr %m, i64 {ctrladr}
+  %ctrladr_a = load ptr, ptr %ctrladr_pp
+  %ctrladr_p = getelementptr i32, ptr %ctrladr_a, i64 %id64
+  %c32 = load i32, ptr %ctrladr_p
+  %c = sext i32 %c32 to i64
+  %ctrl_pp = getelementptr i8, ptr %d, i64 {ctrl}
+  %ctrl = load ptr, ptr %ctrl_pp
+  %r1_p = getelementptr double, ptr %ctrl, i64 %c
+  %r1 = load double, ptr %r1_p
+  %x2 = getelementptr double, ptr %x, i64 2
+  store double %r1, ptr %x2
+  %x3 = getelementptr double, ptr %x, i64 3
+  store double 0.0, ptr %x3
+  %companion_p = getelementptr double, ptr %par, i64 {p_companion}
+  %companion = load double, ptr %companion_p
+  %two = fcmp ogt double %companion, 0.5
+  br i1 %two, label %second, label %state
+second:
+  %after_p = getelementptr i32, ptr %ctrladr_p, i64 1
+  %c2_32 = load i32, ptr %after_p
+  %c2 = sext i32 %c2_32 to i64
+  %r2_p = getelementptr double, ptr %ctrl, i64 %c2
+  %r2 = load double, ptr %r2_p
+  store double %r2, ptr %x3
+  br label %state
+state:
+  %h_p = getelementptr i8, ptr %m, i64 {timestep}
+  %h = load double, ptr %h_p
+  %x4 = getelementptr double, ptr %x, i64 4
+  store double %h, ptr %x4
+  %act_pp = getelementptr i8, ptr %m, i64 {actadr}
+  %actadr_a = load ptr, ptr %act_pp
+  %actadr_p = getelementptr i32, ptr %actadr_a, i64 %id64
+  %a32 = load i32, ptr %actadr_p
+  %a = sext i32 %a32 to i64
+  %acts_pp = getelementptr i8, ptr %d, i64 {act}
+  %acts = load ptr, ptr %acts_pp
+  %act = getelementptr double, ptr %acts, i64 %a
+  store ptr %act, ptr %p
+  %dots_pp = getelementptr i8, ptr %d, i64 {act_dot}
+  %dots = load ptr, ptr %dots_pp
+  %dot = getelementptr double, ptr %dots, i64 %a
+  %p1 = getelementptr ptr, ptr %p, i64 1
+  store ptr %dot, ptr %p1
+  ret void
+}}
+"""
+
+_LOAD = """
+  call void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p)
+  %q = load double, ptr %x
+  %x1 = getelementptr double, ptr %x, i64 1
+  %dq = load double, ptr %x1
+  %x2 = getelementptr double, ptr %x, i64 2
+  %r1 = load double, ptr %x2
+  %x3 = getelementptr double, ptr %x, i64 3
+  %r2 = load double, ptr %x3
+  %x4 = getelementptr double, ptr %x, i64 4
+  %h = load double, ptr %x4
+  %act = load ptr, ptr %p
+  %p1 = getelementptr ptr, ptr %p, i64 1
+  %dot = load ptr, ptr %p1
+"""
+
+_CALLBACK = """
+define double @{name}(ptr %m, ptr %d, i32 %id) {{
+entry:
+  %parout = alloca ptr
+  %x = alloca double, i64 5
+  %p = alloca ptr, i64 2
+  %row = call ptr @find(ptr %m, i32 %id, ptr %parout)
+  %known = icmp ne ptr %row, null
+  br i1 %known, label %ours, label %foreign
+ours:
+  %par = load ptr, ptr %parout
+{load}
+  %code_p = getelementptr i64, ptr %row, i64 {column}
+  %code = load ptr, ptr %code_p
+  %value = call double %code(ptr %par, double %q, double %dq, double %r1, double %r2, double %h, ptr %act, ptr %dot)
+  ret double %value
+foreign:
+  %before = load ptr, ptr inttoptr (i64 {previous} to ptr)
+  %exists = icmp ne ptr %before, null
+  br i1 %exists, label %chain, label %none
+chain:
+  %theirs = call double %before(ptr %m, ptr %d, i32 %id)
+  ret double %theirs
+none:
+  ret double 0.0
+}}
+"""
+
+_OBSERVE = """
+define void @observe(ptr %m, ptr %d, ptr %ids, i64 %n, ptr %out) {{
+entry:
+  %parout = alloca ptr
+  %x = alloca double, i64 5
+  %p = alloca ptr, i64 2
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %tail ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %end
+body:
+  %three = mul i64 %i, 3
+  %id_p = getelementptr i32, ptr %ids, i64 %three
+  %id = load i32, ptr %id_p
+  %row = call ptr @find(ptr %m, i32 %id, ptr %parout)
+  %known = icmp ne ptr %row, null
+  br i1 %known, label %ours, label %tail
+ours:
+  %par = load ptr, ptr %parout
+{load}
+  %qa_p = getelementptr i32, ptr %id_p, i64 1
+  %qa32 = load i32, ptr %qa_p
+  %on_joint = icmp sge i32 %qa32, 0
+  br i1 %on_joint, label %joint, label %evaluate
+joint:
+  %qa = sext i32 %qa32 to i64
+  %va_p = getelementptr i32, ptr %id_p, i64 2
+  %va32 = load i32, ptr %va_p
+  %va = sext i32 %va32 to i64
+  %qpos_pp = getelementptr i8, ptr %d, i64 {qpos}
+  %qpos = load ptr, ptr %qpos_pp
+  %q_p = getelementptr double, ptr %qpos, i64 %qa
+  %q_now = load double, ptr %q_p
+  %qvel_pp = getelementptr i8, ptr %d, i64 {qvel}
+  %qvel = load ptr, ptr %qvel_pp
+  %v_p = getelementptr double, ptr %qvel, i64 %va
+  %v_now = load double, ptr %v_p
+  br label %evaluate
+evaluate:
+  %q_use = phi double [ %q, %ours ], [ %q_now, %joint ]
+  %v_use = phi double [ %dq, %ours ], [ %v_now, %joint ]
+  %code_p = getelementptr i64, ptr %row, i64 3
+  %code = load ptr, ptr %code_p
+  %offset = mul i64 %i, {observations}
+  %into = getelementptr double, ptr %out, i64 %offset
+  call void %code(ptr %par, double %q_use, double %v_use, double %r1, double %r2, double %h, ptr %act, ptr %dot, ptr %into)
+  br label %tail
+tail:
+  %next = add i64 %i, 1
+  br label %head
+end:
+  ret void
+}}
+"""
+
+
+def _assembly() -> str:
+    fields = {
+        "nuser": abi.model_offset("nuser_actuator"),
+        "user": abi.model_offset("actuator_user"),
+        "outadr": abi.model_offset("actuator_outadr"),
+        "ctrladr": abi.model_offset("actuator_ctrladr"),
+        "actadr": abi.model_offset("actuator_actadr"),
+        "timestep": abi.model_offset("opt.timestep"),
+        "length": abi.data_offset("actuator_length"),
+        "velocity": abi.data_offset("actuator_velocity"),
+        "ctrl": abi.data_offset("ctrl"),
+        "act": abi.data_offset("act"),
+        "act_dot": abi.data_offset("act_dot"),
+        "parameters": layout.PARAMETERS,
+        "p_magic": layout.P_MAGIC,
+        "p_law": layout.P_LAW,
+        "p_companion": layout.P_COMPANION,
+        "magic": f"{layout.MAGIC:.1f}",
+        "mask": _SLOTS - 1,
+        "empty": _EMPTY,
+        "table": _table.ctypes.data,
+    }
+    parts = [_FIND.format(**fields)]
+    for name, column, slot in (("advance", 1, "mjcb_act_dyn"), ("bias", 2, "mjcb_act_bias")):
+        parts.append(
+            _CALLBACK.format(
+                name=name, column=column, load=_LOAD, previous=_previous.ctypes.data + 8 * _PREVIOUS[slot]
+            )
+        )
+    parts.append(
+        _OBSERVE.format(
+            load=_LOAD,
+            observations=layout.OBSERVATIONS,
+            qpos=abi.data_offset("qpos"),
+            qvel=abi.data_offset("qvel"),
+        )
+    )
+    return "\n".join(parts)
+
+
+class _Machine:
+    """The dispatchers as machine code."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        abi.verify()
+        try:
+            llvm.initialize_native_target()
+            llvm.initialize_native_asmprinter()
+        except RuntimeError:
+            pass  # newer llvmlite initialises by itself
+        target = llvm.Target.from_default_triple().create_target_machine(opt=2)
+        module = llvm.parse_assembly(_assembly())
+        module.verify()
+        if hasattr(llvm, "create_pass_builder"):
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            passes = llvm.create_pass_builder(target, options)
+            passes.getModulePassManager().run(module, passes)
+        self._engine = llvm.create_mcjit_compiler(module, target)
+        self._engine.finalize_object()
+        self.advance = self._engine.get_function_address("advance")
+        self.bias = self._engine.get_function_address("bias")
+        self.observe = ctypes.CFUNCTYPE(
+            None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
+        )(self._engine.get_function_address("observe"))
+
+
+_machine: _Machine | None = None
+
+
+def _get_machine() -> _Machine:
+    global _machine
+    with _lock:
+        if _machine is None:
+            _machine = _Machine()
+        return _machine
+
+
+def register(cls: type[Law]) -> None:
+    """Compile a law, or load it from the cache, and put it into the table.
+
+    Raises:
+        LawError: a kernel cannot be compiled.
+        PliantError: two laws share a key, or the table is full.
+    """
+    key = int(layout.law_key(cls.name))
+    with _lock:
+        other = _registered.get(key)
+        if other is cls:
+            return
+        if other is not None and other.name != cls.name:
+            raise PliantError(f"the laws {other.name!r} and {cls.name!r} share the key {key}; rename one of them")
+        if len(_registered) >= _SLOTS // 2:
+            raise PliantError(f"more than {_SLOTS // 2} laws in one process")
+        code = compiled(cls)
+        row = [key, code.advance, code.torque, code.observe, code.hold]
+        slot = key & (_SLOTS - 1)
+        while _table[slot, 0] not in (_EMPTY, key):
+            slot = (slot + 1) & (_SLOTS - 1)
+        _table[slot, 1:] = row[1:]
+        _table[slot, 0] = key
+        _registered[key] = cls
+
+
+def compliant_ids(model: Any) -> np.ndarray:
+    """Return the ids of pliant's actuators in a model, shape (n,), int32."""
+    if model.nuser_actuator < layout.PARAMETERS:
+        return np.zeros(0, dtype=np.int32)
+    return np.flatnonzero(model.actuator_user[:, layout.P_MAGIC] == layout.MAGIC).astype(np.int32)
+
+
+def laws_of(model: Any) -> dict[int, type[Law]]:
+    """Return the law class of each of pliant's actuators by actuator id.
+
+    Raises:
+        ModelError: an actuator names a law that nobody has registered, or its second reference has moved.
+    """
+    by_key = {int(layout.law_key(name)): cls for name, cls in registered_laws().items()}
+    found: dict[int, type[Law]] = {}
+    for i in compliant_ids(model):
+        row = model.actuator_user[i]
+        name = model.actuator(int(i)).name
+        key = int(row[layout.P_LAW])
+        if key not in by_key:
+            raise ModelError(
+                f"the actuator {name!r} uses a law (key {key}) that is not registered; import the module that "
+                f"defines it first. Registered: {', '.join(sorted(registered_laws()))}",
+                field=name,
+            )
+        if row[layout.P_COMPANION] > 0.5:
+            follower = model.actuator(int(i) + 1).name if i + 1 < model.nactuator else ""
+            if not follower.endswith("/ref_2"):
+                raise ModelError(
+                    f"the actuator {name!r} needs its companion '{name}/ref_2' right behind it; found {follower!r}",
+                    field=name,
+                )
+        if model.actuator_actnum[i] != int(row[layout.P_STATES]):
+            raise ModelError(
+                f"the actuator {name!r} has {model.actuator_actnum[i]} states; its parameters ask for "
+                f"{int(row[layout.P_STATES])}",
+                field=name,
+            )
+        found[int(i)] = by_key[key]
+    return found
+
+
+def _pointer(symbol: str) -> ctypes.c_void_p:
+    return ctypes.c_void_p.in_dll(abi.library(), symbol)
+
+
+def installed() -> bool:
+    """Say whether MuJoCo's callbacks are pliant's now."""
+    if _machine is None:
+        return False
+    return _pointer("mjcb_act_dyn").value == _machine.advance and _pointer("mjcb_act_bias").value == _machine.bias
+
+
+def install(model: Any = None, laws: Iterable[type[Law]] = ()) -> None:
+    """Make MuJoCo run pliant's laws in this process; safe to call again.
+
+    Callbacks of others that are in place are kept for the actuators that are not pliant's. One that is installed
+    later replaces pliant's: call `install` again after it.
+
+    Args:
+        model: a compiled model, whose laws are made ready; None readies only ``laws``.
+        laws: further law classes to make ready.
+
+    Raises:
+        ModelError: the model uses a law that is not registered.
+        PliantError: this build of MuJoCo has another memory layout than it declares.
+    """
+    machine = _get_machine()
+    wanted = set(laws)
+    if model is not None:
+        wanted |= set(laws_of(model).values())
+    for cls in sorted(wanted, key=lambda c: c.name):
+        register(cls)
+    with _lock:
+        for symbol, ours in (("mjcb_act_dyn", machine.advance), ("mjcb_act_bias", machine.bias)):
+            slot = _pointer(symbol)
+            if slot.value != ours:
+                _previous[_PREVIOUS[symbol]] = slot.value or 0
+                slot.value = ours
+
+
+def addresses(model: Any) -> np.ndarray:
+    """Return actuator id, qpos address and dof address of each of pliant's actuators, int32, shape (n, 3).
+
+    The last two are -1 for an actuator that does not act on a joint.
+    """
+    import mujoco
+
+    rows = []
+    for i in compliant_ids(model):
+        on_joint = model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+        joint = model.actuator_trnid[i, 0]
+        rows.append((i, *((model.jnt_qposadr[joint], model.jnt_dofadr[joint]) if on_joint else (-1, -1))))
+    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+def observer(model: Any, data: Any, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
+    """Return a function that evaluates the fields of `layout.OBSERVED` for the present state of ``data``.
+
+    Args:
+        model: compiled model.
+        data: its data.
+        where: what `addresses` returned.
+        out: result, float64, C order, shape (n, OBSERVATIONS).
+    """
+    code = _get_machine().observe
+    arguments = (model._address, data._address, where.ctypes.data, where.shape[0], out.ctypes.data)
+    keep = (model, data, where, out)
+
+    def call() -> None:
+        code(*arguments)
+
+    call.__dict__["keep"] = keep  # the addresses stay valid as long as the function lives
+    return call
