@@ -447,9 +447,7 @@ _SETTER = (_SETTER_5, _SETTER_6)
 
 def _check_version(version: int) -> None:
     if version not in VERSIONS:
-        raise WireError(
-            f"protocol version {version} is not one of {VERSIONS[0]} to {VERSIONS[-1]}", field="version"
-        )
+        raise WireError(f"protocol version {version} is not one of {VERSIONS[0]} to {VERSIONS[-1]}", field="version")
 
 
 def _statuses(version: int, command: str) -> tuple[str, ...]:
@@ -597,9 +595,7 @@ def _pack_fields(message: Any, layout: tuple[tuple[str, str, int], ...], packer:
         if count == 1:
             flat.append(value)
         elif len(value) != count:
-            raise WireError(
-                f"{type(message).__name__}.{name} has {len(value)} numbers, not {count}", field=name
-            )
+            raise WireError(f"{type(message).__name__}.{name} has {len(value)} numbers, not {count}", field=name)
         else:
             flat.extend(value)
     try:
@@ -608,13 +604,9 @@ def _pack_fields(message: Any, layout: tuple[tuple[str, str, int], ...], packer:
         raise WireError(f"{type(message).__name__}: {fault}") from None
 
 
-def _unpack_fields(
-    kind: type, layout: tuple[tuple[str, str, int], ...], packer: struct.Struct, payload: bytes
-) -> Any:
+def _unpack_fields(kind: type, layout: tuple[tuple[str, str, int], ...], packer: struct.Struct, payload: bytes) -> Any:
     if len(payload) != packer.size:
-        raise WireError(
-            f"{kind.__name__} has {len(payload)} bytes of payload, not {packer.size}", field="size"
-        )
+        raise WireError(f"{kind.__name__} has {len(payload)} bytes of payload, not {packer.size}", field="size")
     flat = packer.unpack(payload)
     values: dict[str, Any] = {}
     position = 0
@@ -694,9 +686,7 @@ def decode_response(frame: Frame, *, version: int) -> Response:
     name = _COMMANDS[version][frame.command].__name__
     if not frame.payload:
         raise WireError(f"answer to {name} without a status", field="status")
-    expected = {"Connect": 3, "GetCartesianLimit": 154, "LoadModelLibrary": None, "GetRobotModel": None}.get(
-        name, 1
-    )
+    expected = {"Connect": 3, "GetCartesianLimit": 154, "LoadModelLibrary": None, "GetRobotModel": None}.get(name, 1)
     if expected is not None and len(frame.payload) != expected:
         raise WireError(f"answer to {name} has {len(frame.payload)} bytes, not {expected}", field="size")
     return Response(
@@ -726,8 +716,8 @@ REALS: dict[str, tuple[int, int]] = {}
 _REAL_FIELDS = (
     "O_T_EE:16 O_T_EE_d:16 F_T_EE:16 EE_T_K:16 F_T_NE:16 NE_T_EE:16 m_ee:1 I_ee:9 F_x_Cee:3 m_load:1 "
     "I_load:9 F_x_Cload:3 elbow:2 elbow_d:2 tau_J:7 tau_J_d:7 dtau_J:7 q:7 q_d:7 dq:7 dq_d:7 ddq_d:7 "
-    "joint_contact:7 cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 O_F_ext_hat_K:6 "
-    "K_F_ext_hat_K:6 O_dP_EE_d:6 O_ddP_O:3 elbow_c:2 delbow_c:2 ddelbow_c:2 O_T_EE_c:16 O_dP_EE_c:6 "
+    "joint_contact:7 cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 "
+    "O_F_ext_hat_K:6 K_F_ext_hat_K:6 O_dP_EE_d:6 O_ddP_O:3 elbow_c:2 delbow_c:2 ddelbow_c:2 O_T_EE_c:16 O_dP_EE_c:6 "
     "O_ddP_EE_c:6 theta:7 dtheta:7"
 )
 _total = 0
@@ -904,9 +894,7 @@ class RobotCommand:
         try:
             return self.motion[RobotCommand._VIEWS[name]]
         except KeyError:
-            raise AttributeError(
-                f"RobotCommand has no field {name!r}: {nearest(name, RobotCommand._VIEWS)}"
-            ) from None
+            raise AttributeError(f"RobotCommand has no field {name!r}: {nearest(name, RobotCommand._VIEWS)}") from None
 
 
 def command_size(version: int) -> int:
@@ -951,9 +939,7 @@ class CommandUnpacker:
             WireError: the datagram has not exactly the version's length, or a flag is neither 0 nor 1.
         """
         if len(data) != self.size:
-            raise WireError(
-                f"command of {len(data)} bytes; version {self.version} has {self.size}", field="size"
-            )
+            raise WireError(f"command of {len(data)} bytes; version {self.version} has {self.size}", field="size")
         valid_elbow, finished = data[312], data[313]
         torque_finished = data[370] if self.size == 371 else 0
         if valid_elbow > 1 or finished > 1 or torque_finished > 1:
@@ -1049,9 +1035,7 @@ def encode_gripper_request(request: GripperRequest, *, command_id: int) -> bytes
     kind = type(request)
     if kind not in _GRIPPER_PREPARED:
         raise WireError(f"{kind.__name__} is not a request to the gripper", field="command")
-    return _encode_frame(
-        "gripper", _GRIPPER.index(kind), command_id, _pack_fields(request, *_GRIPPER_PREPARED[kind])
-    )
+    return _encode_frame("gripper", _GRIPPER.index(kind), command_id, _pack_fields(request, *_GRIPPER_PREPARED[kind]))
 
 
 def decode_gripper_request(frame: Frame) -> GripperRequest:
@@ -1061,9 +1045,7 @@ def decode_gripper_request(frame: Frame) -> GripperRequest:
         WireError: an unknown command number, or a payload of the wrong size.
     """
     if not 0 <= frame.command < len(_GRIPPER):
-        raise WireError(
-            f"gripper command {frame.command} is not one of 0 to {len(_GRIPPER) - 1}", field="command"
-        )
+        raise WireError(f"gripper command {frame.command} is not one of 0 to {len(_GRIPPER) - 1}", field="command")
     kind = _GRIPPER[frame.command]
     return _unpack_fields(kind, *_GRIPPER_PREPARED[kind], frame.payload)
 
