@@ -9,6 +9,7 @@ libraries keep working. All state is in `mjData.act`, so threads and batches nee
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from collections.abc import Callable, Iterable
@@ -269,9 +270,7 @@ def _assembly() -> str:
     parts = [_FIND.format(**fields)]
     for name, column, slot in (("advance", 1, "mjcb_act_dyn"), ("bias", 2, "mjcb_act_bias")):
         parts.append(
-            _CALLBACK.format(
-                name=name, column=column, load=_LOAD, previous=_previous.ctypes.data + 8 * _PREVIOUS[slot]
-            )
+            _CALLBACK.format(name=name, column=column, load=_LOAD, previous=_previous.ctypes.data + 8 * _PREVIOUS[slot])
         )
     parts.append(
         _OBSERVE.format(
@@ -291,11 +290,9 @@ class _Machine:
         import llvmlite.binding as llvm
 
         abi.verify()
-        try:
+        with contextlib.suppress(RuntimeError):  # newer llvmlite initialises by itself
             llvm.initialize_native_target()
-            llvm.initialize_native_asmprinter()
-        except RuntimeError:
-            pass  # newer llvmlite initialises by itself
+        llvm.initialize_native_asmprinter()
         target = llvm.Target.from_default_triple().create_target_machine(opt=2)
         module = llvm.parse_assembly(_assembly())
         module.verify()

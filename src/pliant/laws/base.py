@@ -114,11 +114,14 @@ class Law:
     def max_stiffness(self, preset_range: tuple[float, float] = (0.0, 0.0)) -> float:
         """Return the largest slope inside the clip over a range of presets, found on a grid [N m/rad]."""
         limit = float(getattr(self, "max_deflection", 1.0))
-        phi = np.linspace(-2.0 * limit, 2.0 * limit, 401)
+        p = self.parameters()
+        low, high = preset_range
+        # The kernel in Python: some thousand points take milliseconds, and waking the compiler takes seconds.
         best = 0.0
-        for preset in np.linspace(*preset_range, 7) if preset_range[0] != preset_range[1] else preset_range[:1]:
+        for preset in np.linspace(low, high, 7) if high > low else (low,):
             ref_1, ref_2 = self.map_references(0.0, float(preset))
-            best = max(best, float(np.max(self.evaluate(phi, ref_1, ref_2).stiffness)))
+            for phi in np.linspace(-2.0 * limit, 2.0 * limit, 201):
+                best = max(best, float(type(self).stiffness(float(phi), ref_1, ref_2, p)))
         return best
 
     @staticmethod

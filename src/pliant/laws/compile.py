@@ -1,18 +1,24 @@
 """Compile the kernels of a law, once, into the user's cache.
 
 For each law a small source file is written into the cache folder (``PLIANT_CACHE``, or ``~/.cache/pliant``), named
-after a fingerprint of all code that takes part; numba keeps the machine code beside it. A changed kernel gives another
-fingerprint, so a stale cache cannot be used. The first use of a law compiles for some seconds, later ones load.
+after a fingerprint of all code that takes part. A changed kernel gives another fingerprint, so a stale cache cannot be
+used. The first use of a law compiles for some seconds, later ones load.
+
+What the engine needs (``advance``, ``torque``, ``observe``, ``hold``) is kept as optimised LLVM assembly and turned
+into machine code by llvmlite alone, in milliseconds: importing numba and waking its compiler takes 1.5 s, which a
+warm start does not pay. ``simulate`` and ``evaluate``, which take arrays, are kept by numba's own cache.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import logging
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -25,7 +31,7 @@ from pliant.errors import LawError
 from pliant.laws import kernels
 from pliant.laws.base import Law
 
-__all__ = ["CompiledLaw", "cache_folder", "compiled", "is_cached", "make_namespace"]
+__all__ = ["CompiledLaw", "cache_folder", "compiled", "is_cached"]
 
 log = logging.getLogger("pliant")
 
@@ -70,69 +76,121 @@ class CompiledLaw:
     the kernels of the same name in `pliant.laws.kernels`); ``simulate`` and ``evaluate`` take arrays.
     """
 
-    def __init__(self, cls: type[Law], path: Path, namespace: dict[str, Any]) -> None:
+    def __init__(self, cls: type[Law], path: Path, bound: dict[str, types.FunctionType]) -> None:
         self.name = cls.name
         """The law's name."""
         self.path = path
         """The source file that the machine code belongs to."""
         self._label = cls.__name__
-        self._namespace = namespace
+        self._bound = bound
         self._lock = threading.RLock()
+        self._machines: list[Any] = []
 
-    def _cached(self, entry: str) -> bool:
-        return any((self.path.parent / "__pycache__").glob(f"{self.path.stem}.{entry}-*.nbc"))
+    @functools.cached_property
+    def _namespace(self) -> dict[str, Any]:
+        namespace = _dispatchers(_kernel_functions(), self._bound)
+        # numba imports the module of a cached function when it loads it: name one that exists.
+        namespace["__name__"] = __name__
+        exec(compile(_SOURCE, str(self.path), "exec"), namespace)
+        return namespace
 
-    def _build(self, entry: str, build: Callable[[Callable[..., Any]], Any]) -> Any:
+    def _assembly_file(self, entry: str) -> Path:
+        return self.path.with_suffix(f".{entry}.{_host()[0]}.ll")
+
+    def _compile(self, entry: str, build: Callable[[Callable[..., Any]], Any]) -> Any:
         with self._lock:
-            if not self._cached(entry):
-                log.info("compiling %s of the law %r (once; later runs load it)", entry[:-2], self.name)
-            return _compile_entry(self._label, build, self._namespace[entry])
+            log.info("compiling %s of the law %r (once; later runs load it)", entry, self.name)
+            return _compile_entry(self._label, build, self._namespace[f"{entry}_c"])
+
+    def _native(self, entry: str, signature: str) -> int:
+        """Return the address of an entry point, from the cached assembly where there is one."""
+        path = self._assembly_file(entry)
+        symbol = f"pliant_{self.name}_{entry}"
+        if not path.exists():
+            function = self._compile(entry, _numba().cfunc(_signatures()[signature], error_model="numpy"))
+            text = _standalone(function.inspect_llvm(), function._wrapper_name, symbol)
+            scratch = path.with_suffix(f".{os.getpid()}.tmp")
+            scratch.write_text(text)
+            scratch.replace(path)
+        machine, address = _assemble(path.read_text(), symbol)
+        self._machines.append(machine)
+        return address
 
     @functools.cached_property
-    def _advance(self) -> Any:
-        return self._build("advance_c", _numba().cfunc(_signatures()["step"], **_OPTIONS))
-
-    @functools.cached_property
-    def _torque(self) -> Any:
-        return self._build("torque_c", _numba().cfunc(_signatures()["step"], **_OPTIONS))
-
-    @functools.cached_property
-    def _observe(self) -> Any:
-        return self._build("observe_c", _numba().cfunc(_signatures()["observe"], **_OPTIONS))
-
-    @functools.cached_property
-    def _hold(self) -> Any:
-        return self._build("hold_c", _numba().cfunc(_signatures()["hold"], **_OPTIONS))
-
-    @property
     def advance(self) -> int:
         """Address of ``double (par, q, dq, r1, r2, h, act, rate)``: writes rate, returns rate[0]."""
-        return self._advance.address
+        return self._native("advance", "step")
 
-    @property
+    @functools.cached_property
     def torque(self) -> int:
         """Address of ``double (par, q, dq, r1, r2, h, act, rate)``: torque on the link [N m]."""
-        return self._torque.address
+        return self._native("torque", "step")
 
-    @property
+    @functools.cached_property
     def observe(self) -> int:
         """Address of ``void (par, q, dq, r1, r2, h, act, rate, out)``."""
-        return self._observe.address
+        return self._native("observe", "observe")
 
-    @property
+    @functools.cached_property
     def hold(self) -> int:
         """Address of ``void (par, q, preset, act, refs)``."""
-        return self._hold.address
+        return self._native("hold", "hold")
 
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
         """The loop over a recorded trace, on arrays."""
-        return self._build("simulate_c", _numba().njit(_signatures()["simulate"], nogil=True, **_OPTIONS))
+        return self._compile("simulate", _numba().njit(_signatures()["simulate"], nogil=True, **_OPTIONS))
 
     @functools.cached_property
     def evaluate(self) -> Callable[..., None]:
         """The law at many points, on arrays."""
-        return self._build("evaluate_c", _numba().njit(_signatures()["evaluate"], nogil=True, **_OPTIONS))
+        return self._compile("evaluate", _numba().njit(_signatures()["evaluate"], nogil=True, **_OPTIONS))
+
+
+@functools.cache
+def _host() -> tuple[str, str]:
+    """Return name and features of this machine's processor."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _standalone(assembly: str, wrapper: str, symbol: str) -> str:
+    """Make numba's assembly of a C callback stand without numba.
+
+    The wrapper gets a short name. The kernels cannot raise (scalars, numpy's division), so what numba's runtime offers
+    for that is replaced by functions that do nothing.
+    """
+
+    def stub(match: re.Match[str]) -> str:
+        kind, name, arguments = match.group(1), match.group(2), match.group(3)
+        body = "ret void" if kind == "void" else "ret ptr null" if kind == "ptr" else f"ret {kind} 0"
+        return f"define internal {kind} @{name}({arguments}) {{ {body} }}"
+
+    assembly = re.sub(
+        r"^declare (?:noundef )?(\w+) @(numba_\w+|NRT_\w+)\(([^)]*)\).*$", stub, assembly, flags=re.MULTILINE
+    )
+    quoted = re.escape(wrapper)
+    return re.sub(rf'@"?{quoted}"?(?=[\s(,])', f"@{symbol}", assembly)
+
+
+def _assemble(text: str, symbol: str) -> tuple[Any, int]:
+    """Turn LLVM assembly into machine code; returns its owner and the address of a function."""
+    import llvmlite.binding as llvm
+
+    with contextlib.suppress(RuntimeError):  # newer llvmlite initialises by itself
+        llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    name, features = _host()
+    target = llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=3)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    engine = llvm.create_mcjit_compiler(module, target)
+    engine.finalize_object()
+    address = engine.get_function_address(symbol)
+    if not address:
+        raise LawError(f"the compiled law in the cache has no {symbol}; delete {cache_folder()} and try again")
+    return engine, address
 
 
 _OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
@@ -208,59 +266,77 @@ def _globals_of(function: types.FunctionType) -> dict[str, Any]:
     return used
 
 
-class _Translator:
-    """Turn Python functions into numba dispatchers, recursively, with bound names."""
+def _parts(function: types.FunctionType, bound: dict[str, types.FunctionType]) -> list[tuple[str, Any]]:
+    """Return what a function's code refers to, by name, with the law's kernels in place of their names."""
+    used = dict(_globals_of(function))
+    used.update({name: f for name, f in bound.items() if name in function.__code__.co_names})
+    return sorted(used.items())
 
-    def __init__(self, bound: dict[str, types.FunctionType]) -> None:
-        self._bound = bound
-        self._done: dict[types.CodeType, Any] = {}
-        self.fingerprint = hashlib.sha256()
 
-    def dispatcher(self, function: types.FunctionType) -> Any:
-        import numba
+def _fingerprint(functions: list[types.FunctionType], bound: dict[str, types.FunctionType]) -> str:
+    """Return a digest of all code and constants that the functions reach, and of the compiler's version."""
+    digest = hashlib.sha256()
+    seen: set[types.CodeType] = set()
 
+    def visit(function: types.FunctionType) -> None:
         code = function.__code__
-        if code in self._done:
-            return self._done[code]
-        names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
-        self.fingerprint.update(repr((code.co_name, code.co_consts, code.co_names)).encode())
-        self.fingerprint.update(code.co_code)
-        used = dict(_globals_of(function))
-        used.update({n: f for n, f in self._bound.items() if n in code.co_names})
-        for name, value in sorted(used.items()):
+        if code in seen:
+            return
+        seen.add(code)
+        digest.update(repr((code.co_name, code.co_consts, code.co_names)).encode())
+        digest.update(code.co_code)
+        for name, value in _parts(function, bound):
             inner = _python_function(value)
             if inner is not None:
-                names[name] = self.dispatcher(inner)
-            else:
-                if isinstance(value, int | float | str | bool | tuple):
-                    self.fingerprint.update(repr((name, value)).encode())
-                names[name] = value
+                visit(inner)
+            elif isinstance(value, int | float | str | bool | tuple):
+                digest.update(repr((name, value)).encode())
+
+    for function in functions:
+        visit(function)
+    for package in ("numba", "llvmlite"):
+        digest.update(importlib.metadata.version(package).encode())
+    digest.update(sys.version.encode())
+    digest.update(_SOURCE.encode())
+    return digest.hexdigest()[:16]
+
+
+def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.FunctionType]) -> dict[str, Any]:
+    """Turn functions and all that they call into numba dispatchers; returns them by name."""
+    numba = _numba()
+    done: dict[types.CodeType, Any] = {}
+
+    def translate(function: types.FunctionType) -> Any:
+        code = function.__code__
+        if code in done:
+            return done[code]
+        names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+        for name, value in _parts(function, bound):
+            inner = _python_function(value)
+            names[name] = value if inner is None else translate(inner)
         free = tuple(types.CellType(names[n]) for n in code.co_freevars)
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, free)
-        self._done[code] = numba.njit(error_model="numpy", nogil=True)(twin)
-        return self._done[code]
+        done[code] = numba.njit(error_model="numpy", nogil=True)(twin)
+        return done[code]
+
+    return {function.__name__: translate(function) for function in functions}
 
 
-def make_namespace(cls: type[Law]) -> tuple[dict[str, Any], str]:
-    """Return the kernels of a law as numba dispatchers by name, and the fingerprint of their code.
+_ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
 
-    Raises:
-        LawError: a kernel is not a plain function.
-    """
+
+def _law_functions(cls: type[Law]) -> dict[str, types.FunctionType]:
     bound: dict[str, types.FunctionType] = {}
     for kernel in LAW_KERNELS:
         function = _python_function(getattr(cls, kernel))
         if function is None:
             raise LawError(f"{cls.__name__}.{kernel} must be a @staticmethod", field=kernel)
         bound[f"law_{kernel}"] = function
-    translator = _Translator(bound)
-    entry = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
-    namespace = {name: translator.dispatcher(getattr(kernels, name)) for name in entry}
-    for package in ("numba", "llvmlite"):
-        translator.fingerprint.update(importlib.metadata.version(package).encode())
-    translator.fingerprint.update(sys.version.encode())
-    translator.fingerprint.update(_SOURCE.encode())
-    return namespace, translator.fingerprint.hexdigest()[:16]
+    return bound
+
+
+def _kernel_functions() -> list[types.FunctionType]:
+    return [getattr(kernels, name) for name in _ENTRIES]
 
 
 _compiled: dict[type[Law], CompiledLaw] = {}
@@ -270,7 +346,7 @@ _lock = threading.Lock()
 def is_cached(cls: type[Law]) -> bool:
     """Say whether the machine code that the engine needs is on disk already."""
     code = compiled(cls)
-    return all(code._cached(entry) for entry in ("advance_c", "torque_c", "observe_c", "hold_c"))
+    return all(code._assembly_file(entry).exists() for entry in ("advance", "torque", "observe", "hold"))
 
 
 def compiled(cls: type[Law]) -> CompiledLaw:
@@ -289,15 +365,12 @@ def compiled(cls: type[Law]) -> CompiledLaw:
 def _prepare(cls: type[Law]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    namespace, fingerprint = make_namespace(cls)
+    bound = _law_functions(cls)
     folder = cache_folder() / "laws"
     folder.mkdir(exist_ok=True)
-    path = folder / f"{cls.name}_{fingerprint}.py"
+    path = folder / f"{cls.name}_{_fingerprint(_kernel_functions(), bound)}.py"
     if not path.exists() or path.read_text() != _SOURCE:
         scratch = path.with_suffix(f".{os.getpid()}.tmp")
         scratch.write_text(_SOURCE)
         scratch.replace(path)
-    # numba imports the module of a cached function when it loads it: name one that exists.
-    namespace["__name__"] = __name__
-    exec(compile(_SOURCE, str(path), "exec"), namespace)
-    return CompiledLaw(cls, path, namespace)
+    return CompiledLaw(cls, path, bound)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["saturate", "sinh_cosh"]
+__all__ = ["cosh", "saturate", "sinh"]
 
 
 def saturate(x: float, limit: float) -> float:
@@ -16,12 +16,19 @@ def saturate(x: float, limit: float) -> float:
     return x
 
 
-def sinh_cosh(x: float) -> tuple[float, float]:
-    """Return (sinh x, cosh x) from one `expm1`, exact to a few units in the last place, also near 0."""
-    u = math.expm1(abs(x))
-    v = u / (1.0 + u)
-    s = 0.5 * (u + v)
-    c = 1.0 + 0.5 * u * v
-    if x < 0.0:
-        s = -s
-    return s, c
+def sinh(x: float) -> float:
+    """Return sinh x to a few units in the last place (a series near 0, one `exp` elsewhere)."""
+    if -0.5 < x < 0.5:
+        y = x * x
+        return x * (
+            1.0
+            + y / 6.0 * (1.0 + y / 20.0 * (1.0 + y / 42.0 * (1.0 + y / 72.0 * (1.0 + y / 110.0 * (1.0 + y / 156.0)))))
+        )
+    e = math.exp(x)
+    return 0.5 * (e - 1.0 / e)
+
+
+def cosh(x: float) -> float:
+    """Return cosh x from one `exp`."""
+    e = math.exp(x)
+    return 0.5 * (e + 1.0 / e)

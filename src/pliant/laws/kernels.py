@@ -157,6 +157,7 @@ def link_friction_level(par, load, preset):
 def advance(par, q, dq, r1, r2, h, act, rate):
     """Advance the actuator's state by one step: write ``rate`` so that next = act + h * rate."""
     mode = int(par[P_MODE])
+    per = 1.0 / h
     raw_1 = r1
     raw_2 = r2
     r1, r2 = effective_references(par, r1, r2, act)
@@ -167,19 +168,19 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             rate[a + k] = 0.0
         i = int(act[a])
         after = i + 1 if i + 1 < n else 0
-        rate[a] = (after - act[a]) / h
-        rate[a + 1 + i] = (raw_1 - act[a + 1 + i]) / h
-        rate[a + 1 + n + i] = (raw_2 - act[a + 1 + n + i]) / h
+        rate[a] = (after - act[a]) * per
+        rate[a + 1 + i] = (raw_1 - act[a + 1 + i]) * per
+        rate[a + 1 + n + i] = (raw_2 - act[a + 1 + n + i]) * per
 
     if mode == 1:
         a = int(par[A_MOTOR_1])
         ref_rate = 0.0
         k = int(par[A_PREVIOUS_1])
         if k >= 0:
-            ref_rate = (r1 - act[k]) / h
+            ref_rate = (r1 - act[k]) * per
             rate[k] = ref_rate
         new, _ = pid_step(par, C_1, act[a], r1, q, dq, ref_rate, BIG, h)
-        rate[a] = (new - act[a]) / h
+        rate[a] = (new - act[a]) * per
     elif mode >= 4:
         a = int(par[A_MOTOR_1])
         b = int(par[A_MOTOR_2])
@@ -196,18 +197,18 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             ref_rate = 0.0
             k = int(par[A_PREVIOUS_1])
             if k >= 0:
-                ref_rate = (r1 - act[k]) / h
+                ref_rate = (r1 - act[k]) * per
                 rate[k] = ref_rate
             new, u = pid_step(par, C_1, act[a + 3], r1, th1, act[a + 1], ref_rate, par[M_1 + M_TORQUE], h)
         c = int(par[A_CURRENT_1])
         current = act[c] if c >= 0 else 0.0
         pos, vel, w, _, current_new = motor_step(par, M_1, th1, act[a + 1], act[a + 2], current, u, load_1, preset, h)
         if c >= 0:
-            rate[c] = (current_new - current) / h
-        rate[a] = (pos - th1) / h
-        rate[a + 1] = (vel - act[a + 1]) / h
-        rate[a + 2] = (w - act[a + 2]) / h
-        rate[a + 3] = (new - act[a + 3]) / h
+            rate[c] = (current_new - current) * per
+        rate[a] = (pos - th1) * per
+        rate[a + 1] = (vel - act[a + 1]) * per
+        rate[a + 2] = (w - act[a + 2]) * per
+        rate[a + 3] = (new - act[a + 3]) * per
 
         if b >= 0:
             u = r2
@@ -216,7 +217,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
                 ref_rate = 0.0
                 k = int(par[A_PREVIOUS_2])
                 if k >= 0:
-                    ref_rate = (r2 - act[k]) / h
+                    ref_rate = (r2 - act[k]) * per
                     rate[k] = ref_rate
                 new, u = pid_step(par, C_2, act[b + 3], r2, th2, act[b + 1], ref_rate, par[M_2 + M_TORQUE], h)
             c = int(par[A_CURRENT_2])
@@ -225,11 +226,11 @@ def advance(par, q, dq, r1, r2, h, act, rate):
                 par, M_2, th2, act[b + 1], act[b + 2], current, u, load_2, preset, h
             )
             if c >= 0:
-                rate[c] = (current_new - current) / h
-            rate[b] = (pos - th2) / h
-            rate[b + 1] = (vel - act[b + 1]) / h
-            rate[b + 2] = (w - act[b + 2]) / h
-            rate[b + 3] = (new - act[b + 3]) / h
+                rate[c] = (current_new - current) * per
+            rate[b] = (pos - th2) * per
+            rate[b + 1] = (vel - act[b + 1]) * per
+            rate[b + 2] = (w - act[b + 2]) * per
+            rate[b + 3] = (new - act[b + 3]) * per
 
     s = int(par[A_LINK])
     if s >= 0:
@@ -241,7 +242,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
             if par[P_LINK_FRICTION + 2] > 0.0:
                 load, _, _ = law_torques(q, th1, th2, par)
         z = link_friction_level(par, load, preset) / par[P_LINK_FRICTION + 1]
-        rate[s] = (slide(q, act[s], z) - act[s]) / h
+        rate[s] = (slide(q, act[s], z) - act[s]) * per
 
 
 def motor_positions(par, r1, r2, h, act, rate):

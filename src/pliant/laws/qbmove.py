@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pliant.errors import LawError
 from pliant.laws.base import Law, law
-from pliant.laws.functions import saturate, sinh_cosh
+from pliant.laws.functions import cosh, saturate, sinh
 
 __all__ = ["QbMove"]
 
@@ -51,7 +51,7 @@ class QbMove(Law):
 
     def default_stop_stiffness(self) -> float:
         # Three times the slope at the clip: assumed.
-        slopes = (a * k * sinh_cosh(a * self.max_deflection)[1] for a, k in ((self.a1, self.k1), (self.a2, self.k2)))
+        slopes = (a * k * cosh(a * self.max_deflection) for a, k in ((self.a1, self.k1), (self.a2, self.k2)))
         return 3.0 * max(slopes)
 
     @staticmethod
@@ -60,20 +60,20 @@ class QbMove(Law):
         x2 = q - theta_2
         d1 = saturate(x1, p[4])
         d2 = saturate(x2, p[4])
-        t1 = -p[0] * sinh_cosh(p[1] * d1)[0] - p[5] * (x1 - d1)
-        t2 = -p[2] * sinh_cosh(p[3] * d2)[0] - p[5] * (x2 - d2)
+        t1 = -p[0] * sinh(p[1] * d1) - p[5] * (x1 - d1)
+        t2 = -p[2] * sinh(p[3] * d2) - p[5] * (x2 - d2)
         return t1 + t2, t1, t2
 
     @staticmethod
     def stiffness(q, theta_1, theta_2, p):
-        s1 = p[5] if abs(q - theta_1) > p[4] else p[1] * p[0] * sinh_cosh(p[1] * (q - theta_1))[1]
-        s2 = p[5] if abs(q - theta_2) > p[4] else p[3] * p[2] * sinh_cosh(p[3] * (q - theta_2))[1]
+        s1 = p[5] if abs(q - theta_1) > p[4] else p[1] * p[0] * cosh(p[1] * (q - theta_1))
+        s2 = p[5] if abs(q - theta_2) > p[4] else p[3] * p[2] * cosh(p[3] * (q - theta_2))
         return s1 + s2
 
     @staticmethod
     def reported_stiffness(q, theta_1, theta_2, p):
-        c1 = sinh_cosh(p[1] * saturate(q - theta_1, p[4]))[1]
-        c2 = sinh_cosh(p[3] * saturate(q - theta_2, p[4]))[1]
+        c1 = cosh(p[1] * saturate(q - theta_1, p[4]))
+        c2 = cosh(p[3] * saturate(q - theta_2, p[4]))
         return p[1] * p[0] * c1 + p[3] * p[2] * c2
 
     @staticmethod
@@ -84,8 +84,8 @@ class QbMove(Law):
         d2 = saturate(x2, p[4])
         e1 = x1 - d1
         e2 = x2 - d2
-        s1, c1 = sinh_cosh(p[1] * d1)
-        s2, c2 = sinh_cosh(p[3] * d2)
-        h1 = p[0] / p[1] * (c1 - 1.0) + p[0] * s1 * e1 + 0.5 * p[5] * e1 * e1
-        h2 = p[2] / p[3] * (c2 - 1.0) + p[2] * s2 * e2 + 0.5 * p[5] * e2 * e2
+        s1 = sinh(p[1] * d1)
+        s2 = sinh(p[3] * d2)
+        h1 = 2.0 * p[0] / p[1] * sinh(0.5 * p[1] * d1) ** 2 + p[0] * s1 * e1 + 0.5 * p[5] * e1 * e1
+        h2 = 2.0 * p[2] / p[3] * sinh(0.5 * p[3] * d2) ** 2 + p[2] * s2 * e2 + 0.5 * p[5] * e2 * e2
         return h1 + h2
