@@ -1,1 +1,17 @@
-"""TODO."""
+"""Robots described: a MuJoCo spec with compliant actuators, devices and interface; loaders; checks."""
+
+from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
+from pliant.model.robot import COMPANION_SUFFIX, REST_KEY, Robot, actuator_names, companion_name
+
+__all__ = [
+    "COMPANION_SUFFIX",
+    "REST_KEY",
+    "DescribedDevice",
+    "DeviceSpec",
+    "Interface",
+    "JointInterface",
+    "PluginManager",
+    "Robot",
+    "actuator_names",
+    "companion_name",
+]

@@ -1,0 +1,260 @@
+"""Parameters by dotted path: conversion of text to typed values, and copies of frozen dataclasses with changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from pliant.errors import LawError, ModelError, nearest
+from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
+
+__all__ = ["MODE_NAMES", "change_actuator", "convert", "parse_bool", "parse_mode", "parse_number", "parse_vector"]
+
+MODE_NAMES: dict[str, Mode] = {
+    "LinkTorque": Mode.LINK_TORQUE,
+    "LinkPID": Mode.LINK_PID,
+    "SpringRefs": Mode.SPRING_REFS,
+    "SpringEqPres": Mode.SPRING_EQ_PRESET,
+    "MotorTorques": Mode.MOTOR_TORQUES,
+    "PIDRefs": Mode.PID_REFS,
+    "PIDEqPres": Mode.PID_EQ_PRESET,
+}
+"""The toolbox's names of the operation modes."""
+
+
+def parse_number(value: Any, what: str, *, integer: bool = False) -> float | int:
+    """Return a number given as text or number; "inf" and "-inf" are numbers, "nan" is not.
+
+    Args:
+        value: text or number.
+        what: how the message names it.
+        integer: whether only whole numbers are valid.
+
+    Raises:
+        ModelError: not a number.
+    """
+    kind = "a whole number" if integer else "a number"
+    if isinstance(value, bool) or (not isinstance(value, str | int | float) and not hasattr(value, "__float__")):
+        raise ModelError(f"{what} is {value!r}; valid: {kind}", field=what)
+    text = value.strip() if isinstance(value, str) else value
+    try:
+        # float() also takes "1_000", which is a slip of the pen in a file.
+        number = float(text) if not isinstance(text, str) or "_" not in text else math.nan
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number) or (integer and (math.isinf(number) or number != int(number))):
+        raise ModelError(f"{what} is {value!r}; valid: {kind}", field=what)
+    return int(number) if integer else number
+
+
+def parse_bool(value: Any, what: str) -> bool:
+    """Return a truth value given as true/false, 1/0, yes/no, on/off, or as a bool.
+
+    Raises:
+        ModelError: none of these.
+    """
+    if isinstance(value, bool):
+        return value
+    text = str(value).strip().lower()
+    if text in ("true", "1", "yes", "on"):
+        return True
+    if text in ("false", "0", "no", "off"):
+        return False
+    raise ModelError(f"{what} is {value!r}; valid: true, false, 1, 0", field=what)
+
+
+def parse_mode(value: Any, what: str = "mode") -> Mode:
+    """Return an operation mode given as 0..6 or by name (`Mode` or the toolbox's).
+
+    Raises:
+        ModelError: there is no such mode.
+    """
+    if isinstance(value, Mode):
+        return value
+    names = {m.name.lower(): m for m in Mode} | {name.lower(): mode for name, mode in MODE_NAMES.items()}
+    text = str(value).strip()
+    if text.lower() in names:
+        return names[text.lower()]
+    try:
+        return Mode(parse_number(value, what, integer=True))
+    except (ModelError, ValueError):
+        valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
+        raise ModelError(f"{what} is {value!r}; valid: {valid}", field=what) from None
+
+
+def parse_vector(value: Any, what: str, length: int) -> list[float]:
+    """Return numbers given as a sequence or as text with blanks or commas.
+
+    Raises:
+        ModelError: another count, or not numbers.
+    """
+    if isinstance(value, str):
+        parts: list[Any] = value.strip().strip("[]()").replace(",", " ").split()
+    elif hasattr(value, "__len__"):
+        parts = list(value)
+    else:
+        parts = [value]
+    numbers = [float(parse_number(part, what)) for part in parts]
+    if len(numbers) != length:
+        raise ModelError(f"{what} is {value!r}, {len(numbers)} numbers; valid: {length} numbers", field=what)
+    return numbers
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the type itself."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def convert(value: Any, hint: Any, what: str) -> Any:
+    """Return a value as the annotated type of a dataclass field.
+
+    Args:
+        value: text or an object of the right type.
+        hint: the annotation: float, int, bool, str, Mode, a dataclass, or one of them or None.
+        what: how the message names it.
+
+    Raises:
+        ModelError: the value does not convert.
+    """
+    members = _options(hint)
+    if types.NoneType in members and (value is None or (isinstance(value, str) and value.lower() in ("none", "null"))):
+        return None
+    kinds = [m for m in members if m is not types.NoneType]
+    for kind in kinds:
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, kind):
+            return value
+    kind = kinds[0]
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        if isinstance(value, Mapping):
+            return rebuild(kind(), dict(value), what)
+        valid = [f"{what}.{f.name}" for f in dataclasses.fields(kind)]
+        raise ModelError(f"{what} is {value!r}; it has parts, set one of them: {', '.join(valid)}", field=what)
+    if kind is Mode:
+        return parse_mode(value, what)
+    if kind is bool:
+        return parse_bool(value, what)
+    if kind is str:
+        return str(value)
+    return parse_number(value, what, integer=kind is int)
+
+
+def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
+    """Return a copy of a frozen dataclass with changes; a change of a nested one is a mapping.
+
+    Raises:
+        ModelError: an unknown field, a value that does not convert or that the class refuses.
+    """
+    hints = typing.get_type_hints(type(instance))
+    valid = [f.name for f in dataclasses.fields(instance)]
+    changes: dict[str, Any] = {}
+    for name, value in tree.items():
+        path = f"{where}.{name}" if where else name
+        if name not in valid:
+            raise ModelError(f"{path}: {type(instance).__name__} has no {name!r}; {nearest(name, valid)}", field=path)
+        current = getattr(instance, name)
+        if isinstance(value, Mapping) and dataclasses.is_dataclass(current):
+            changes[name] = rebuild(current, value, path)
+        else:
+            changes[name] = convert(value, hints[name], path)
+    try:
+        return dataclasses.replace(instance, **changes)
+    except LawError as error:
+        given = ", ".join(f"{where}.{k}={v}" for k, v in tree.items() if not isinstance(v, Mapping))
+        raise ModelError(f"{given or where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+
+
+def _defaults_follow(actuator: CompliantActuator, mode: Mode) -> dict[str, Any]:
+    """Return what has to change with the mode because it was a default of the mode."""
+    link = PID(kp=0.8, kd=0.2)
+    if mode == Mode.LINK_PID and actuator.mode != Mode.LINK_PID and actuator.pid_1 == PID():
+        return {"pid_1": None}
+    if mode != Mode.LINK_PID and actuator.mode == Mode.LINK_PID and actuator.pid_1 == link:
+        return {"pid_1": None}
+    return {}
+
+
+def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where: str) -> CompliantActuator:
+    """Return an actuator with changed parameters.
+
+    Args:
+        actuator: the actuator to start from.
+        tree: changes by name; the law's own parameters may stand beside the actuator's (``{"k": 200}``); nested
+            blocks are mappings (``{"motor_1": {"inertia": 0.03}}``); ``"law"`` takes a law's name or a mapping.
+        where: path in front of the names, for messages.
+
+    Raises:
+        ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
+    """
+    own = [f.name for f in dataclasses.fields(CompliantActuator)]
+    hints = typing.get_type_hints(CompliantActuator)
+    changes: dict[str, Any] = {}
+    law: Law = actuator.law
+    law_tree: dict[str, Any] = {}
+    for name, value in tree.items():
+        if name == "law":
+            if isinstance(value, Law):
+                law = value
+            elif isinstance(value, Mapping):
+                law_tree.update(value)
+            else:
+                try:
+                    law = get_law(str(value))()
+                except LawError as error:
+                    raise ModelError(f"{where}.law: {error.message}", field=f"{where}.law") from error
+        elif name not in own:
+            law_tree[name] = value
+    for name in law_tree:
+        valid_law = [f.name for f in dataclasses.fields(law)]
+        if name not in valid_law:
+            raise ModelError(
+                f"{where}.{name}: neither the actuator nor its law {law.label} has {name!r}; "
+                + nearest(name, [*valid_law, *own], limit=40),
+                field=f"{where}.{name}",
+            )
+    if law_tree:
+        law = rebuild(law, law_tree, where)
+    if law is not actuator.law:
+        changes["law"] = law
+        if (law.motors, law.second_input) != (actuator.law.motors, actuator.law.second_input):
+            # Drive and controller 2 belong to the law's kind of second input.
+            changes.update(motor_2=None, pid_2=None, initial_preset=None)
+    if "mode" in tree:
+        changes["mode"] = parse_mode(tree["mode"], f"{where}.mode")
+        changes.update(_defaults_follow(actuator, changes["mode"]))
+    for name, value in tree.items():
+        if name in ("law", "mode") or name not in own:
+            continue
+        path = f"{where}.{name}"
+        current = changes.get(name, getattr(actuator, name))
+        if not isinstance(value, Mapping):
+            changes[name] = convert(value, hints[name], path)
+            continue
+        if current is None:
+            current = _default_block(name, law, changes.get("mode", actuator.mode), hints[name])
+        if not dataclasses.is_dataclass(current):
+            raise ModelError(f"{path} is a single value and has no part {next(iter(value), '')!r}", field=path)
+        changes[name] = rebuild(current, value, path)
+    try:
+        return dataclasses.replace(actuator, **changes)
+    except LawError as error:
+        raise ModelError(
+            f"{where}: {error.message.removeprefix('CompliantActuator: ')}", field=f"{where}.{error.field or ''}"
+        ) from error
+
+
+def _default_block(name: str, law: Law, mode: Mode, hint: Any) -> Any:
+    """Return the block that `CompliantActuator` takes where none is given."""
+    if name in ("pid_1", "pid_2", "motor_2"):
+        kind = LeverDrive if law.second_input == "lever" else DCMotor
+        if name == "motor_2" and law.motors == 1:
+            return kind()  # refused by the actuator, with its own message
+        if name == "pid_2" and law.motors == 1:
+            return PID()
+        return getattr(CompliantActuator(law, mode=mode), name)
+    return next(m for m in _options(hint) if m is not types.NoneType)()

@@ -1,0 +1,695 @@
+"""A robot described: a MuJoCo spec, its compliant actuators, its devices and the names it is reached by.
+
+How a compliant actuator enters MuJoCo. Each is one user actuator named as its joint: dyntype "user" with
+``actdim = actuator.states(timestep)`` ("none" without states), gain fixed at 0, biastype "user", gear 1, no limits of
+control, force or activation, and ``actuator.pack(timestep)`` as its ``user`` row. Where the mode takes two references,
+the next actuator is a companion ``<joint>/ref_2`` on the same joint with neither gain nor bias: its control carries
+reference 2. The compiled model has a key frame "rest" in which every actuator holds its pose.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from pliant.errors import LawError, ModelError, nearest
+from pliant.laws import CompliantActuator, layout
+from pliant.model.interface import Interface
+from pliant.model.parameters import change_actuator, parse_bool, parse_number, parse_vector
+
+if TYPE_CHECKING:
+    from pliant.model.check import Problem
+
+__all__ = ["COMPANION_SUFFIX", "REST_KEY", "Robot", "actuator_names", "companion_name"]
+
+COMPANION_SUFFIX = "/ref_2"
+"""What follows the joint's name in the name of the actuator that carries reference 2."""
+REST_KEY = "rest"
+"""Name of the key frame in which the actuators hold the initial pose."""
+
+INTEGRATORS: dict[str, int] = {
+    "euler": int(mujoco.mjtIntegrator.mjINT_EULER),
+    "rk4": int(mujoco.mjtIntegrator.mjINT_RK4),
+    "implicit": int(mujoco.mjtIntegrator.mjINT_IMPLICIT),
+    "implicitfast": int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST),
+    "discrete": int(mujoco.mjtIntegrator.mjINT_DISCRETE),
+}
+
+
+def companion_name(joint: str) -> str:
+    """Return the name of the MuJoCo actuator whose control is reference 2 of a joint."""
+    return joint + COMPANION_SUFFIX
+
+
+def actuator_names(joint: str) -> tuple[str, str]:
+    """Return the names of the MuJoCo actuators of a compliant joint: (the actuator's, its companion's).
+
+    The companion exists only where `CompliantActuator.commands` is 2; it is the next actuator.
+    """
+    return joint, companion_name(joint)
+
+
+class Robot:
+    """A robot: rigid bodies, compliant actuators, devices, interface.
+
+    Args:
+        spec: the bodies; kept, not copied. `compile` never changes it.
+        actuators: compliant actuators by joint.
+        devices: descriptions of devices, each with a ``name`` and ``prefixed(prefix)`` (see `DeviceSpec`).
+        interface: names under which the robot is reached; None takes the defaults.
+        notes: what a loader has to say: plugins not understood, meshes dropped.
+        file: where the robot was read from.
+        set_defaults: replace MuJoCo's default integrator (Euler) by implicitfast where the spec does not name one.
+
+    Example:
+        >>> robot = Robot(mujoco.MjSpec.from_file("arm.xml"))
+        >>> robot.add_actuator("elbow", CompliantActuator(QbMove(), mode=6))
+        >>> model = robot.compile()
+    """
+
+    def __init__(
+        self,
+        spec: mujoco.MjSpec,
+        actuators: Mapping[str, CompliantActuator] | None = None,
+        devices: Iterable[Any] = (),
+        interface: Interface | None = None,
+        *,
+        notes: Iterable[str] = (),
+        file: str | Path | None = None,
+        set_defaults: bool = True,
+    ) -> None:
+        if not isinstance(spec, mujoco.MjSpec):
+            raise ModelError(f"Robot: spec is a {type(spec).__name__}; valid: a mujoco.MjSpec", field="spec")
+        self.spec = spec
+        """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
+        self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
+        """Compliant actuators by joint, in the order in which they enter the model."""
+        self.devices: list[Any] = list(devices)
+        """Descriptions of the devices."""
+        self.interface: Interface = interface if interface is not None else Interface()
+        """Names under which the robot is reached."""
+        self.notes: list[str] = list(notes)
+        """What the loader left out or assumed, one sentence each."""
+        self.file: str | None = None if file is None else str(file)
+        """File that the robot was read from."""
+        for joint, actuator in self.actuators.items():
+            if not isinstance(actuator, CompliantActuator):
+                raise ModelError(
+                    f"the actuator of joint {joint!r} is a {type(actuator).__name__}; valid: a CompliantActuator",
+                    field=joint,
+                )
+        if set_defaults and not _authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
+            spec.option.integrator = INTEGRATORS["implicitfast"]
+
+    # -- what it is -------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.spec.modelname
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step [s]."""
+        return float(self.spec.option.timestep)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the spec's joints, in its order."""
+        return [joint.name for joint in self.spec.joints]
+
+    def __repr__(self) -> str:
+        laws = ", ".join(f"{joint}: {a.law.name} mode {a.mode.value}" for joint, a in list(self.actuators.items())[:6])
+        return f"Robot({self.name!r}, {len(self.spec.joints)} joints, compliant: {{{laws}}})"
+
+    def copy(self) -> Robot:
+        """Return an independent copy; actuators and devices are immutable and shared."""
+        return Robot(
+            self.spec.copy(),
+            self.actuators,
+            self.devices,
+            self.interface,
+            notes=self.notes,
+            file=self.file,
+            set_defaults=False,
+        )
+
+    # -- putting together -------------------------------------------------------------------------------
+
+    def add_actuator(self, joint: str, actuator: CompliantActuator) -> CompliantActuator:
+        """Put a compliant actuator on a hinge or slide joint.
+
+        Args:
+            joint: name of a joint of the spec.
+            actuator: law, mode, motors and controllers.
+
+        Returns:
+            The actuator.
+
+        Raises:
+            ModelError: there is no such joint, it is a ball or free joint, or it has a compliant actuator already.
+        """
+        if not isinstance(actuator, CompliantActuator):
+            raise ModelError(
+                f"add_actuator({joint!r}): actuator is a {type(actuator).__name__}; valid: a CompliantActuator",
+                field=joint,
+            )
+        self._joint(joint)
+        if joint in self.actuators:
+            raise ModelError(
+                f"joint {joint!r} has a compliant actuator already ({self.actuators[joint].law.label}); one per joint",
+                field=joint,
+            )
+        self._refuse_taken_names(joint, actuator)
+        self.actuators[joint] = actuator
+        return actuator
+
+    def attach(
+        self,
+        other: Robot,
+        *,
+        frame: str | Any | None = None,
+        site: str | Any | None = None,
+        body: str | Any | None = None,
+        prefix: str = "",
+    ) -> Robot:
+        """Attach another robot, with its actuators, devices and interface, under a prefix.
+
+        Options of the simulation (time step, gravity, integrator) stay those of this robot.
+
+        Args:
+            other: the robot to attach; it is copied, not changed.
+            frame: name or object of the frame to attach to.
+            site: name or object of the site to attach to.
+            body: name or object of the body to attach to; "world" for the world. The default is the world.
+            prefix: goes in front of every name of ``other``.
+
+        Returns:
+            This robot.
+
+        Raises:
+            ModelError: more than one place, an unknown place, or names that collide.
+        """
+        given = {k: v for k, v in (("frame", frame), ("site", site), ("body", body)) if v is not None}
+        if len(given) > 1:
+            raise ModelError(
+                f"attach: {' and '.join(given)} are given; valid: one of frame, site, body", field="attach"
+            )
+        kind, place = next(iter(given.items()), ("body", "world"))
+        if isinstance(place, str):
+            place = self._place(kind, place)
+        taken = {
+            "joint": {j.name for j in self.spec.joints if j.name},
+            "body": {b.name for b in self.spec.bodies if b.name} - {"world"},
+            "actuator": set(self.actuators) | {a.name for a in self.spec.actuators if a.name},
+        }
+        new = {
+            "joint": [j.name for j in other.spec.joints],
+            "body": [b.name for b in other.spec.bodies if b.name != "world"],
+            "actuator": [*other.actuators, *(a.name for a in other.spec.actuators)],
+        }
+        for what, names in new.items():
+            clash = sorted({prefix + n for n in names if n} & taken[what])
+            if clash:
+                raise ModelError(
+                    f"attach: the {what} {clash[0]!r} exists in both robots; give another prefix than {prefix!r}",
+                    field="prefix",
+                )
+        devices = [self._prefixed(device, prefix) for device in other.devices]
+        child = other.spec.copy()
+        self._take_over_options(child)
+        try:
+            if kind == "site":
+                self.spec.attach(child, prefix=prefix, site=place)
+            else:
+                target = place if kind == "frame" else place.add_frame()
+                self.spec.attach(child, prefix=prefix, frame=target)
+        except (ValueError, TypeError) as error:
+            raise ModelError(f"attach: MuJoCo refuses it: {_tidy(error)}", field="attach") from error
+        for joint, actuator in other.actuators.items():
+            self.actuators[prefix + joint] = actuator
+        self.devices.extend(devices)
+        self.interface = self.interface.merged(other.interface.prefixed(prefix))
+        self.notes.extend(f"{prefix or other.name}: {note}" for note in other.notes)
+        return self
+
+    # -- parameters -------------------------------------------------------------------------------------
+
+    def set(self, path: str, value: Any) -> Robot:
+        """Set one parameter by its dotted path; see `update`."""
+        return self.update({path: value})
+
+    def update(self, values: Mapping[str, Any]) -> Robot:
+        """Set parameters by dotted path, all or none of them.
+
+        Paths: ``actuator.<parameter>`` for all compliant actuators; ``<joint>.<parameter>`` for one, with the law's
+        parameters (``k``), the actuator's (``mode``, ``command_delay``) and its blocks (``motor_1.inertia``,
+        ``pid_1.kp``, ``motor_1.friction.torque``); ``<joint>.damping``, ``friction``, ``armature``, ``stiffness``,
+        ``lower``, ``upper``, ``effort``; ``<body>.mass``, ``inertia``, ``pos``, ``quat``, ``gravcomp``;
+        ``<geom>.mass``, ``friction``, ``size``; ``option.timestep``, ``option.gravity``, ``option.integrator`` and
+        the other options of MuJoCo. ``*`` in a name stands for any text.
+
+        Args:
+            values: new values by path; text is converted to the parameter's type.
+
+        Returns:
+            This robot.
+
+        Raises:
+            ModelError: an unknown name, with the nearest valid one, or a value that is not valid.
+        """
+        trees: dict[str, dict[str, Any]] = {}
+        assignments: list[tuple[Any, str, Any]] = []
+        for path, value in values.items():
+            for kind, name, rest in self._resolve(str(path)):
+                if kind == "actuator":
+                    tree = trees.setdefault(name, {})
+                    for part in rest[:-1]:
+                        inner = tree.setdefault(part, {})
+                        if not isinstance(inner, dict):
+                            raise ModelError(f"{path}: {part!r} is also set as a whole", field=str(path))
+                        tree = inner
+                    tree[rest[-1]] = value
+                else:
+                    assignments.extend(self._assignment(kind, name, rest, value, str(path)))
+        changed = {joint: change_actuator(self.actuators[joint], tree, joint) for joint, tree in trees.items()}
+        for joint, actuator in changed.items():
+            self._refuse_taken_names(joint, actuator)
+        self.actuators.update(changed)
+        for target, attribute, value in assignments:
+            setattr(target, attribute, value)
+        return self
+
+    # -- checking and compiling -------------------------------------------------------------------------
+
+    def check(self, **options: Any) -> list[Problem]:
+        """Return every problem of the robot at once, the errors first; see `pliant.model.check.check`."""
+        from pliant.model.check import check
+
+        return check(self, **options)
+
+    def assemble(self) -> mujoco.MjSpec:
+        """Return a copy of the spec with the compliant actuators and an empty key frame "rest" added.
+
+        Raises:
+            ModelError: an actuator cannot be put into the model, or the integrator cannot run it.
+        """
+        spec = self.spec.copy()
+        dt = self.timestep
+        if not (math.isfinite(dt) and dt > 0.0):
+            raise ModelError(f"option.timestep is {dt}; valid: more than 0 s", field="option.timestep")
+        if self.actuators:
+            spec.nuser_actuator = max(spec.nuser_actuator, layout.PARAMETERS)
+        states = {joint: actuator.states(dt) for joint, actuator in self.actuators.items()}
+        if spec.option.integrator == INTEGRATORS["rk4"] and any(states.values()):
+            joint = next(j for j, n in states.items() if n)
+            raise ModelError(
+                f"the integrator is RK4 and the actuator of joint {joint!r} has {states[joint]} states of its own, "
+                "which advance once a step; valid: implicitfast, implicit, Euler, or modes 0, 2, 3 without states",
+                file=self.file,
+                field="option.integrator",
+            )
+        for joint, actuator in self.actuators.items():
+            self._joint(joint)
+            self._refuse_taken_names(joint, actuator)
+            name, companion = actuator_names(joint)
+            main = spec.add_actuator(name=name)
+            _as_user_actuator(main, joint)
+            main.biastype = mujoco.mjtBias.mjBIAS_USER
+            if states[joint]:
+                main.dyntype = mujoco.mjtDyn.mjDYN_USER
+                main.actdim = states[joint]
+            main.userdata = actuator.pack(dt)
+            if actuator.commands == 2:
+                _as_user_actuator(spec.add_actuator(name=companion), joint)
+        if not any(key.name == REST_KEY for key in spec.keys):
+            spec.add_key(name=REST_KEY)
+        return spec
+
+    def compile(self) -> mujoco.MjModel:
+        """Return the MuJoCo model; the robot stays as it is.
+
+        Raises:
+            ModelError: the description is wrong; the message has MuJoCo's reason.
+        """
+        spec = self.assemble()
+        widened = self._widen_keys(spec)
+        try:
+            model = spec.compile()
+        except (ValueError, RuntimeError) as error:
+            raise self._compile_error(error) from error
+        self._hold_in_keys(model, widened)
+        return model
+
+    # -- the parts of the above -------------------------------------------------------------------------
+
+    def _joint(self, name: str) -> Any:
+        joint = next((j for j in self.spec.joints if j.name == name), None)
+        if joint is None:
+            raise ModelError(
+                f"there is no joint {name!r} for a compliant actuator; {nearest(name, filter(None, self.joints))}",
+                file=self.file,
+                field=name,
+            )
+        if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            kind = {mujoco.mjtJoint.mjJNT_BALL: "ball", mujoco.mjtJoint.mjJNT_FREE: "free"}.get(joint.type, "?")
+            raise ModelError(
+                f"joint {name!r} is a {kind} joint; a compliant actuator drives hinge and slide joints",
+                file=self.file,
+                field=name,
+            )
+        return joint
+
+    def _refuse_taken_names(self, joint: str, actuator: CompliantActuator) -> None:
+        names = actuator_names(joint)[: actuator.commands]
+        for other in self.spec.actuators:
+            if other.name in names:
+                raise ModelError(
+                    f"the model has an actuator named {other.name!r} already (on {other.target!r}); rename it, "
+                    f"the name belongs to the compliant actuator of joint {joint!r}",
+                    file=self.file,
+                    field=joint,
+                )
+
+    def _place(self, kind: str, name: str) -> Any:
+        if kind == "body" and name == "world":
+            return self.spec.worldbody
+        every = {"frame": self.spec.frames, "site": self.spec.sites, "body": self.spec.bodies}[kind]
+        for element in every:
+            if element.name == name:
+                return element
+        raise ModelError(
+            f"attach: there is no {kind} {name!r}; {nearest(name, (e.name for e in every if e.name))}", field=kind
+        )
+
+    @staticmethod
+    def _prefixed(device: Any, prefix: str) -> Any:
+        if not prefix:
+            return device
+        if not hasattr(device, "prefixed"):
+            raise ModelError(
+                f"attach: the device {getattr(device, 'name', device)!r} cannot follow under a prefix: it has no "
+                "prefixed(prefix); describe it with a DeviceSpec",
+                field="devices",
+            )
+        return device.prefixed(prefix)
+
+    def _take_over_options(self, child: mujoco.MjSpec) -> None:
+        """Give the child this spec's options, so that nothing of the simulation changes or conflicts."""
+        for name in _option_names():
+            setattr(child.option, name, getattr(self.spec.option, name))
+        for name in dir(child.authored):
+            if not name.startswith("_"):
+                setattr(child.authored, name, 0)
+        for name in ("nuserdata", *(n for n in dir(child) if n.startswith("nuser_"))):
+            size = max(getattr(child, name), getattr(self.spec, name))
+            setattr(child, name, size)
+            setattr(self.spec, name, size)
+
+    def _resolve(self, path: str) -> list[tuple[str, str, list[str]]]:
+        """Return (kind, name, remaining parts) of what a path means, one entry per element."""
+        if path.startswith("option."):
+            return [("option", "option", path.split(".")[1:])]
+        if path.startswith("actuator.") and "actuator" not in self._names():
+            rest = path.split(".")[1:]
+            if not self.actuators:
+                raise ModelError(f"{path}: the robot has no compliant actuator", field=path)
+            return [("actuator", joint, rest) for joint in self.actuators]
+        names = self._names()
+        head = max((n for n in names if path.startswith(n + ".")), key=len, default=None)
+        if head is not None:
+            heads, rest = [head], path[len(head) + 1 :].split(".")
+        else:
+            pattern, _, tail = path.partition(".")
+            heads = [n for n in names if fnmatch.fnmatchcase(n, pattern)] if re.search(r"[*?\[]", pattern) else []
+            rest = tail.split(".")
+            if heads:
+                # A pattern means those of its matches that have such a parameter.
+                heads = [h for h in heads if self._kinds_with(h, rest)] or heads[:1]
+        if not heads or not rest[0]:
+            name = path.split(".")[0]
+            valid = ["option", *(["actuator"] if self.actuators else []), *names]
+            where = "" if "." in path else " (a path is <name>.<parameter>)"
+            raise ModelError(f"{path}: nothing is named {name!r}{where}; {nearest(name, valid)}", field=path)
+        found = []
+        for head in heads:
+            kinds = self._kinds_with(head, rest)
+            if not kinds:
+                valid = sorted({p for kind in names[head] for p in self._parameters(kind, head)})
+                raise ModelError(
+                    f"{path}: {head!r} has no {rest[0]!r}; {nearest(rest[0], valid, limit=60)}", field=path
+                )
+            found.append((kinds[0], head, rest))
+        return found
+
+    def _names(self) -> dict[str, list[str]]:
+        """Return the kinds of element behind each name, the most particular first."""
+        names: dict[str, list[str]] = {joint: ["actuator"] for joint in self.actuators}
+        for kind, elements in (("joint", self.spec.joints), ("body", self.spec.bodies), ("geom", self.spec.geoms)):
+            for element in elements:
+                if element.name and (kind, element.name) != ("body", "world"):
+                    names.setdefault(element.name, []).append(kind)
+        return names
+
+    def _kinds_with(self, name: str, rest: list[str]) -> list[str]:
+        kinds = self._names().get(name, [])
+        if len(rest) > 1:
+            return [k for k in kinds if k == "actuator" and rest[0] in self._parameters(k, name)]
+        return [k for k in kinds if rest[0] in self._parameters(k, name)]
+
+    def _parameters(self, kind: str, name: str) -> list[str]:
+        if kind == "actuator":
+            actuator = self.actuators[name]
+            return [f.name for f in (*dataclasses.fields(actuator), *dataclasses.fields(actuator.law))]
+        return list(_FIELDS[kind])
+
+    def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[tuple[Any, str, Any]]:
+        if len(rest) != 1:
+            raise ModelError(f"{path}: {rest[0]!r} has no parts", field=path)
+        field = rest[0]
+        if kind == "option":
+            return [(self.spec.option, field, self._option_value(field, value, path))]
+        every = {"joint": self.spec.joints, "body": self.spec.bodies, "geom": self.spec.geoms}[kind]
+        element = next(e for e in every if e.name == name)
+        if kind == "joint":
+            return self._joint_assignment(element, field, value, path)
+        attribute, length = _FIELDS[kind][field]
+        if kind == "body" and field in ("mass", "inertia") and not element.explicitinertial:
+            geoms = list(element.geoms)
+            if field == "mass" and len(geoms) == 1:
+                element = geoms[0]
+            else:
+                raise ModelError(
+                    f"{path}: the body's inertia comes from its {len(geoms)} geoms; set the mass of a geom, or give "
+                    "the body an inertial element",
+                    field=path,
+                )
+        if length == 1:
+            number = parse_number(value, path)
+            if field in ("mass", "density") and number < 0.0:
+                raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
+            return [(element, attribute, number)]
+        if field == "friction" and not (isinstance(value, str) and len(value.replace(",", " ").split()) > 1):
+            try:
+                friction = list(element.friction)
+                friction[0] = parse_number(value, path)
+                return [(element, attribute, friction)]
+            except ModelError:
+                pass
+        return [(element, attribute, parse_vector(value, path, length))]
+
+    def _joint_assignment(self, joint: Any, field: str, value: Any, path: str) -> list[tuple[Any, str, Any]]:
+        number = float(parse_number(value, path))
+        hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
+        scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
+        if field in ("damping", "friction", "frictionloss", "armature", "stiffness", "effort") and number < 0.0:
+            raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
+        if field in ("damping", "stiffness"):
+            vector = np.array(getattr(joint, field), dtype=float)
+            vector[0] = number
+            return [(joint, field, vector)]
+        if field in ("lower", "upper"):
+            limits = np.array(joint.range, dtype=float)
+            limits[0 if field == "lower" else 1] = number * scale
+            return [(joint, "range", limits), (joint, "limited", mujoco.mjtLimited.mjLIMITED_TRUE)]
+        if field == "effort":
+            return [
+                (joint, "actfrcrange", np.array([-number, number])),
+                (joint, "actfrclimited", mujoco.mjtLimited.mjLIMITED_TRUE),
+            ]
+        attribute = _FIELDS["joint"][field][0]
+        return [(joint, attribute, number * scale if field in ("ref", "springref") else number)]
+
+    def _option_value(self, field: str, value: Any, path: str) -> Any:
+        valid = _option_names()
+        if field not in valid:
+            raise ModelError(f"{path}: MuJoCo has no option {field!r}; {nearest(field, valid, limit=40)}", field=path)
+        current = getattr(self.spec.option, field)
+        if field in _OPTION_ENUMS and isinstance(value, str) and not value.strip().isdigit():
+            names = _OPTION_ENUMS[field]
+            if value.strip().lower() not in names:
+                raise ModelError(f"{path} is {value!r}; {nearest(value, names)}", field=path)
+            return names[value.strip().lower()]
+        if isinstance(current, np.ndarray):
+            try:
+                single = parse_number(value, path)
+            except ModelError:
+                single = None
+            if single == 0.0:
+                return np.zeros(current.size)
+            vector = np.array(parse_vector(value, path, current.size))
+            if not np.all(np.isfinite(vector)):
+                raise ModelError(f"{path} is {value!r}; valid: finite numbers", field=path)
+            return vector
+        if isinstance(current, bool):
+            return parse_bool(value, path)
+        number = parse_number(value, path, integer=isinstance(current, int))
+        if field == "timestep" and not 0.0 < number < 10.0:
+            raise ModelError(f"{path} is {number:g}; valid: a time step above 0 s", field=path)
+        if not math.isfinite(number):
+            raise ModelError(f"{path} is {number}; valid: a finite number", field=path)
+        return number
+
+    def _widen_keys(self, spec: mujoco.MjSpec) -> list[str]:
+        """Lengthen the key frames that were written for the model without compliant actuators; return their names."""
+        if not self.actuators or not self.spec.keys:
+            return [REST_KEY]
+        try:
+            plain = self.spec.copy().compile()
+        except (ValueError, RuntimeError) as error:
+            raise self._compile_error(error) from error
+        widened = [] if any(k.name == REST_KEY for k in self.spec.keys) else [REST_KEY]
+        dt = self.timestep
+        more_act = sum(a.states(dt) for a in self.actuators.values())
+        more_ctrl = sum(a.commands for a in self.actuators.values())
+        for key in spec.keys:
+            act, ctrl = list(key.act), list(key.ctrl)
+            if len(act) in (0, plain.na) and len(ctrl) in (0, plain.nu):
+                if act:
+                    key.act = [*act, *[0.0] * more_act]
+                if ctrl:
+                    key.ctrl = [*ctrl, *[0.0] * more_ctrl]
+                if key.name not in widened:
+                    widened.append(key.name)
+        return widened
+
+    def _hold_in_keys(self, model: mujoco.MjModel, keys: list[str]) -> None:
+        """Let the compliant actuators hold the pose of each of the named key frames."""
+        dt = float(model.opt.timestep)
+        for index in range(model.nkey):
+            if model.key(index).name not in keys:
+                continue
+            for joint, actuator in self.actuators.items():
+                q = float(model.key_qpos[index, model.joint(joint).qposadr[0]])
+                row = model.actuator(joint).id
+                try:
+                    state, references = actuator.hold(q, dt)
+                except LawError as error:
+                    raise ModelError(f"the actuator of joint {joint!r}: {error.message}", field=joint) from error
+                if state.size:
+                    start = int(model.actuator_actadr[row])
+                    model.key_act[index, start : start + state.size] = state
+                model.key_ctrl[index, row : row + actuator.commands] = references[: actuator.commands]
+
+    def _compile_error(self, error: Exception) -> ModelError:
+        text = _tidy(error)
+        named = re.search(r"Element name '([^']*)'", text)
+        hint = ""
+        if "mass and inertia of moving bodies" in text:
+            hint = "; give the body an inertial element with positive mass and inertia"
+        return ModelError(
+            f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
+        )
+
+
+_FIELDS: dict[str, dict[str, tuple[str, int]]] = {
+    "joint": {
+        "damping": ("damping", 1),
+        "friction": ("frictionloss", 1),
+        "frictionloss": ("frictionloss", 1),
+        "armature": ("armature", 1),
+        "stiffness": ("stiffness", 1),
+        "springref": ("springref", 1),
+        "ref": ("ref", 1),
+        "lower": ("range", 1),
+        "upper": ("range", 1),
+        "effort": ("actfrcrange", 1),
+    },
+    "body": {
+        "mass": ("mass", 1),
+        "inertia": ("inertia", 3),
+        "pos": ("pos", 3),
+        "quat": ("quat", 4),
+        "gravcomp": ("gravcomp", 1),
+    },
+    "geom": {
+        "mass": ("mass", 1),
+        "density": ("density", 1),
+        "friction": ("friction", 3),
+        "size": ("size", 3),
+        "pos": ("pos", 3),
+        "quat": ("quat", 4),
+        "margin": ("margin", 1),
+    },
+}
+"""Parameters of the spec's elements that have a path: MuJoCo's attribute and the count of numbers."""
+
+
+def _enum_names(enum: Any, prefix: str) -> dict[str, int]:
+    return {name.removeprefix(prefix).lower(): int(value) for name, value in enum.__members__.items()}
+
+
+_OPTION_ENUMS: dict[str, dict[str, int]] = {
+    "integrator": INTEGRATORS,
+    "cone": _enum_names(mujoco.mjtCone, "mjCONE_"),
+    "jacobian": _enum_names(mujoco.mjtJacobian, "mjJAC_"),
+    "solver": _enum_names(mujoco.mjtSolver, "mjSOL_"),
+}
+
+
+def _option_names() -> list[str]:
+    return [name for name in dir(mujoco.MjOption) if not name.startswith("_")]
+
+
+def _authored(spec: mujoco.MjSpec, option: str) -> bool:
+    """Say whether a file named an option, by MuJoCo's own record."""
+    bit = _authored_bits().get(option)
+    return bit is None or bool(spec.authored.option & bit)
+
+
+def _authored_bits() -> dict[str, int]:
+    """Return the bits of MuJoCo's record of named options, found by reading two short models."""
+    if not _BITS:
+        for option, text in (("integrator", 'integrator="RK4"'), ("timestep", 'timestep="0.5"')):
+            spec = mujoco.MjSpec.from_string(f"<mujoco><option {text}/></mujoco>")
+            _BITS[option] = int(spec.authored.option)
+        text = "<mujoco><option gravity='0 0 -1'/></mujoco>"
+        _BITS["gravity"] = int(mujoco.MjSpec.from_string(text).authored.option)
+    return _BITS
+
+
+_BITS: dict[str, int] = {}
+
+
+def _as_user_actuator(actuator: Any, joint: str) -> None:
+    actuator.target = joint
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+    actuator.gainprm = np.zeros(10)
+    actuator.biastype = mujoco.mjtBias.mjBIAS_NONE
+    actuator.dyntype = mujoco.mjtDyn.mjDYN_NONE
+    actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    actuator.actlimited = mujoco.mjtLimited.mjLIMITED_FALSE
+
+
+def _tidy(error: Exception) -> str:
+    return " ".join(str(error).split()).removeprefix("Error: ")
