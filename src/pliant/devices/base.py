@@ -167,20 +167,29 @@ def request(method: F) -> F:
 class Mailbox:
     """Latest-wins box of commands: the only object of the loop that another thread writes.
 
-    A put may name some fields of a mode only; the others keep what was last put in that mode, so that two
-    clients that each send one reference do not erase each other.
+    A put may name some fields of a mode only; the others keep what was last put there, so that two clients that each
+    send one reference do not erase each other. A field that several modes share (``external_torque``) keeps its value
+    through a switch between them.
 
     Args:
         device: name of the device, for messages.
         commands: mode -> field -> what it carries.
     """
 
-    __slots__ = ("_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_taken", "device")
+    __slots__ = ("_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_shared", "_taken", "device")
 
     def __init__(self, device: str, commands: Mapping[str, Mapping[str, FieldInfo]]) -> None:
         self.device = device
         self._commands = commands
         self._accepted: frozenset[str] = frozenset(commands)
+        self._shared = {
+            mode: tuple(
+                other
+                for other in commands
+                if other != mode and any(commands[other].get(name) == info for name, info in fields.items())
+            )
+            for mode, fields in commands.items()
+        }
         self._condition = threading.Condition()
         self._held: dict[str, dict[str, float | np.ndarray]] = {}
         self._count = 0
@@ -242,6 +251,11 @@ class Mailbox:
         with self._condition:
             held = self._held.setdefault(mode, {})
             held.update(fresh)
+            for other in self._shared.get(mode, ()):
+                known = self._commands[other]
+                common = {name: fresh[name] for name in fresh if known.get(name) == fields[name]}
+                if common:
+                    self._held.setdefault(other, {}).update(common)
             number = self._count if seq is None else int(seq)
             self._count = number + 1
             command = Command(number, mode, MappingProxyType(dict(held)), stamp_ns)

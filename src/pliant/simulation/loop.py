@@ -41,7 +41,7 @@ from pliant.simulation.bridge import Bridge, LockstepBridge
 from pliant.simulation.pacer import Pacer, as_pacer
 
 if TYPE_CHECKING:
-    from pliant.simulation.commands import CommandTable
+    from pliant.simulation.commands import CommandPlayer, CommandTable
     from pliant.simulation.recorder import Recorder
 
 __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
@@ -189,7 +189,7 @@ class Simulation:
         self._event_count = 0
         self._next_event_ns = NEVER
         self._event_futures: list[Future[Any]] = []
-        self._players: list[Callable[[int], None]] = []
+        self._players: list[CommandPlayer] = []
         self._latest: dict[str, Sample] = {}
         self._fresh: list[Sample] = []
         self._steps = 0
@@ -237,6 +237,11 @@ class Simulation:
     def time(self) -> float:
         """Simulation time since the last reset [s]."""
         return self._now * 1e-9
+
+    @property
+    def elapsed(self) -> float:
+        """Run time [s]: simulation time that a reset inside a scenario does not set back."""
+        return (self._now + self._offset_ns) * 1e-9
 
     @property
     def steps(self) -> int:
@@ -670,6 +675,8 @@ class Simulation:
         self._now = self.engine.time_ns
         self._latest.clear()
         self._event_futures.clear()
+        for player in self._players:
+            player.restart()
         for name, device in self._devices.items():
             device.reset(seeded(self._seed, name))
 

@@ -1,0 +1,415 @@
+"""Command files: references over time, played into the mailboxes.
+
+A table has a column ``time`` [s] and columns ``<device>/<field>``; one element of an array field is
+``<device>/<field>[i]``. CSV (a header line, then numbers; an empty cell keeps the value; lines that begin with # are
+skipped), NPZ (arrays of equal length by name; an array field is one array of shape (n, size)), YAML and JSON (lists by
+name, and optionally ``interpolation``).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from pliant.devices.base import Device
+from pliant.errors import DeviceError, nearest
+from pliant.simulation.files import read_document
+
+__all__ = ["CommandPlayer", "CommandTable", "read_commands"]
+
+INTERPOLATIONS = ("hold", "linear")
+SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
+COLUMN = re.compile(r"(?P<device>.+)/(?P<field>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CommandTable:
+    """References over time."""
+
+    time: np.ndarray
+    """Times [s], shape (n,), strictly increasing, >= 0."""
+    columns: Mapping[str, np.ndarray]
+    """"<device>/<field>" or "<device>/<field>[i]" -> values, shape (n,) or (n, size); NaN keeps the value before."""
+    interpolation: str = "hold"
+    """Between two times: "hold" keeps the earlier value, "linear" goes straight; after the end the last value holds."""
+    file: Path | None = None
+    """Where it came from."""
+
+    def __post_init__(self) -> None:
+        time = np.asarray(self.time, dtype=np.float64)
+        object.__setattr__(self, "time", time)
+        if self.interpolation not in INTERPOLATIONS:
+            raise DeviceError(
+                f"interpolation is {self.interpolation!r}; {nearest(str(self.interpolation), INTERPOLATIONS)}",
+                file=self.file,
+                field="interpolation",
+            )
+        if time.ndim != 1 or not len(time):
+            raise DeviceError(
+                f"column 'time' has shape {time.shape}; valid is at least one time", file=self.file, field="time"
+            )
+        wrong = np.flatnonzero(~(np.isfinite(time) & (time >= 0.0)))
+        if wrong.size:
+            raise DeviceError(
+                f"column 'time' has {float(time[wrong[0]])!r} in row {wrong[0]}; valid is a finite number >= 0 [s]",
+                file=self.file,
+                field="time",
+            )
+        wrong = np.flatnonzero(np.diff(time) <= 0.0)
+        if wrong.size:
+            row = int(wrong[0]) + 1
+            raise DeviceError(
+                f"column 'time' goes from {time[row - 1]:g} to {time[row]:g} s in row {row}; "
+                "valid are strictly increasing times",
+                file=self.file,
+                field="time",
+            )
+        if not self.columns:
+            raise DeviceError("there is no column besides 'time'; valid are columns <device>/<field>", file=self.file)
+        for name, values in self.columns.items():
+            if not COLUMN.fullmatch(name):
+                raise DeviceError(
+                    f"column {name!r} is not of the form <device>/<field> or <device>/<field>[i]",
+                    file=self.file,
+                    field=name,
+                )
+            array = np.asarray(values)
+            if len(array) != len(time) or array.ndim not in (1, 2) or array.dtype.kind not in "fiu":
+                raise DeviceError(
+                    f"column {name!r} has shape {array.shape} of {array.dtype}; valid are {len(time)} numbers, "
+                    "one for each time",
+                    file=self.file,
+                    field=name,
+                )
+            if np.isinf(array).any():
+                row = int(np.argwhere(np.isinf(array))[0][0])
+                raise DeviceError(
+                    f"column {name!r} is infinite in row {row}; valid are finite numbers", file=self.file, field=name
+                )
+
+    def player(self, devices: Mapping[str, Device], start_ns: int = 0) -> CommandPlayer:
+        """Resolve the columns against devices.
+
+        Args:
+            devices: name -> device.
+            start_ns: run time [ns] at which the table's time 0 lies.
+
+        Raises:
+            DeviceError: a column names a device, a field or an element that does not exist.
+        """
+        return CommandPlayer(self, devices, start_ns)
+
+
+def read_commands(path: str | Path, *, interpolation: str | None = None) -> CommandTable:
+    """Read a table of commands from CSV, NPZ, YAML or JSON.
+
+    Args:
+        path: the file.
+        interpolation: "hold" or "linear"; None for what the file says, else "hold".
+
+    Raises:
+        DeviceError: no such file, another suffix, text where a number belongs, a ragged row; with file, line, column.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DeviceError(
+            f"a command file ends in {path.suffix!r}; {nearest(path.suffix, SUFFIXES)}", file=path, field="suffix"
+        )
+    said = None
+    if suffix == ".csv":
+        columns = _read_csv(path)
+    elif suffix == ".npz":
+        columns = _read_npz(path)
+    else:
+        columns, said = _read_lists(path)
+    time = columns.pop("time", None)
+    if time is None:
+        raise DeviceError(
+            f"there is no column 'time'; found: {', '.join(columns) or 'no column'}", file=path, line=1, field="time"
+        )
+    return CommandTable(time=time, columns=columns, interpolation=interpolation or said or "hold", file=path)
+
+
+class CommandPlayer:
+    """Puts the values of a table into the mailboxes when their time comes.
+
+    Args:
+        table: the references.
+        devices: name -> device.
+        start_ns: run time [ns] at which the table's time 0 lies.
+
+    Raises:
+        DeviceError: a column names a device, a field or an element that does not exist.
+    """
+
+    def __init__(self, table: CommandTable, devices: Mapping[str, Device], start_ns: int) -> None:
+        self._times = (np.round(table.time * 1e9).astype(np.int64) + start_ns).tolist()
+        self._linear = table.interpolation == "linear"
+        valid = _valid_names(devices)
+        fields: dict[str, dict[str, np.ndarray]] = {}
+        for name, values in table.columns.items():
+            match = COLUMN.fullmatch(name)
+            device = devices.get(match["device"]) if match else None
+            info = None
+            if device is not None:
+                info = next(
+                    (fields_[match["field"]] for fields_ in device.commands.values() if match["field"] in fields_),
+                    None,
+                )
+            if match is None or device is None or info is None:
+                raise _no_column(table, name, valid)
+            array = np.asarray(values, dtype=np.float64)
+            own = fields.setdefault(device.name, {})
+            if match["index"] is not None:
+                index = int(match["index"])
+                if not info.shape or index >= info.size or array.ndim != 1:
+                    raise _no_column(table, name, valid)
+                whole = own.setdefault(match["field"], np.full((len(self._times), info.size), np.nan))
+                whole[:, index] = array
+                continue
+            if array.shape[1:] != info.shape:
+                wanted = f"{info.size} numbers" if info.shape else "one number"
+                found = f"{array.shape[1]} numbers" if array.ndim == 2 else "one number"
+                raise DeviceError(
+                    f"column {name!r} gives {found} a row; the field takes {wanted}"
+                    + (f": use {name}[0] to {name}[{info.size - 1}]" if info.shape else ""),
+                    file=table.file,
+                    field=name,
+                )
+            own[match["field"]] = array
+        self._devices = [devices[name] for name in fields]
+        self._columns: list[list[tuple[str, np.ndarray]]] = []
+        for name, own in fields.items():
+            columns = []
+            for field, values in own.items():
+                filled = _filled(values, np.asarray(self._times, dtype=np.float64), self._linear)
+                missing = np.isnan(filled).reshape(len(filled), -1)
+                partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+                if partly.size:
+                    element = int(np.flatnonzero(missing[partly[0]])[0])
+                    raise DeviceError(
+                        f"column '{name}/{field}[{element}]' has no value in row {partly[0]} or before, while others "
+                        "of the array have; give all elements their first value in one row",
+                        file=table.file,
+                        field=f"{name}/{field}[{element}]",
+                    )
+                columns.append((field, filled))
+            self._columns.append(columns)
+        self._row = -1
+
+    def restart(self) -> None:
+        """Begin anew, after a reset has emptied the mailboxes."""
+        self._row = -1
+
+    def __call__(self, elapsed_ns: int) -> None:
+        """Put what is due at this run time [ns]; the loop thread calls this every step."""
+        times = self._times
+        row = self._row
+        last = len(times) - 1
+        before = row
+        while row < last and times[row + 1] <= elapsed_ns:
+            row += 1
+        if row < 0:
+            return
+        self._row = row
+        if row == before and (not self._linear or row == last):
+            return
+        share = 0.0
+        if self._linear and row < last:
+            share = (elapsed_ns - times[row]) / (times[row + 1] - times[row])
+        for device, columns in zip(self._devices, self._columns, strict=True):
+            values: dict[str, Any] = {}
+            for field, table in columns:
+                value = table[row]
+                if share:
+                    ahead = value + share * (table[row + 1] - value)
+                    value = ahead if not np.isnan(ahead).any() else value
+                if not np.isnan(value).any():
+                    values[field] = value
+            if values:
+                device.inbox.put(values, mode=_mode(device, values))
+
+
+def _mode(device: Device, values: Mapping[str, Any]) -> str | None:
+    """The mode to put into: None while the device takes one mode, else the first that has all fields."""
+    accepted = device.inbox.accepted
+    if len(accepted) == 1:
+        return None
+    return next(
+        (mode for mode, fields in device.commands.items() if mode in accepted and all(v in fields for v in values)),
+        None,
+    )
+
+
+def _filled(values: np.ndarray, times: np.ndarray, linear: bool) -> np.ndarray:
+    """Replace NaN by the value before it, or by the straight line between its neighbours."""
+    table = np.array(values.reshape(len(values), -1))
+    for column in table.T:
+        known = np.flatnonzero(~np.isnan(column))
+        if not known.size or known.size == len(column):
+            continue
+        first = known[0]
+        if linear:
+            column[first:] = np.interp(times[first:], times[known], column[known])
+        else:
+            source = np.maximum.accumulate(np.where(np.isnan(column), -1, np.arange(len(column))))
+            column[first:] = column[source[first:]]
+    return table.reshape(values.shape)
+
+
+def _valid_names(devices: Mapping[str, Device]) -> list[str]:
+    names: dict[str, None] = {}
+    for device in devices.values():
+        for fields in device.commands.values():
+            for field, info in fields.items():
+                names[f"{device.name}/{field}"] = None
+                if info.shape:
+                    names[f"{device.name}/{field}[{info.size - 1}]"] = None
+    return list(names)
+
+
+def _no_column(table: CommandTable, name: str, valid: Iterable[str]) -> DeviceError:
+    line = 1 if table.file is not None and table.file.suffix.lower() == ".csv" else None
+    return DeviceError(
+        f"column {name!r} is no command of these devices; {nearest(name, valid)}",
+        file=table.file,
+        line=line,
+        field=name,
+    )
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    header: list[str] | None = None
+    rows: list[list[float]] = []
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            for cells in reader:
+                line = reader.line_num
+                if not any(cell.strip() for cell in cells) or cells[0].lstrip().startswith("#"):
+                    continue
+                if header is None:
+                    header = [cell.strip() for cell in cells]
+                    double = next((name for name in header if header.count(name) > 1), None)
+                    if double is not None:
+                        raise DeviceError(f"column {double!r} comes twice", file=path, line=line, field=double)
+                    continue
+                if len(cells) != len(header):
+                    raise DeviceError(
+                        f"the row has {len(cells)} cells; the header has {len(header)} columns", file=path, line=line
+                    )
+                rows.append([_number(cell, name, path, line) for cell, name in zip(cells, header, strict=True)])
+                if len(rows) > 1 and "time" in header:
+                    column = header.index("time")
+                    if not rows[-1][column] > rows[-2][column]:
+                        raise DeviceError(
+                            f"column 'time' goes from {rows[-2][column]:g} to {rows[-1][column]:g} s; "
+                            "valid are strictly increasing times",
+                            file=path,
+                            line=line,
+                            field="time",
+                        )
+    except OSError as error:
+        raise DeviceError(f"the command file cannot be read: {error.strerror}", file=path) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DeviceError(f"the command file is no CSV text: {error}", file=path) from None
+    if header is None or not rows:
+        raise DeviceError(
+            "the command file has no rows; valid is a header line 'time,<device>/<field>,...' and at least one row",
+            file=path,
+        )
+    table = np.array(rows)
+    return {name: table[:, i] for i, name in enumerate(header)}
+
+
+def _number(cell: str, column: str, path: Path, line: int) -> float:
+    text = cell.strip()
+    if not text and column != "time":
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        empty = "" if column == "time" else ", or an empty cell to keep the value"
+        raise DeviceError(
+            f"column {column!r} has {text!r}; valid is a finite number{empty}", file=path, line=line, field=column
+        )
+    return value
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files if name not in ("metadata", "units")}
+    except OSError as error:
+        raise DeviceError(f"the command file cannot be read: {error.strerror or error}", file=path) from None
+    except (ValueError, BadZipFile, AttributeError, TypeError) as error:
+        raise DeviceError(f"the command file is no NPZ archive of numbers: {error}", file=path) from None
+
+
+def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
+    document = read_document(path, DeviceError)
+    if not isinstance(document.data, dict):
+        raise DeviceError("a command file is a mapping of names to lists of numbers", file=path, line=document.line())
+    columns: dict[str, np.ndarray] = {}
+    interpolation: str | None = None
+    for key, value in document.data.items():
+        name = str(key)
+        if name == "interpolation":
+            if value not in INTERPOLATIONS:
+                raise DeviceError(
+                    f"interpolation is {value!r}; {nearest(str(value), INTERPOLATIONS)}",
+                    file=path,
+                    line=document.line(name),
+                    field=name,
+                )
+            interpolation = value
+            continue
+        if not isinstance(value, list):
+            raise DeviceError(
+                f"column {name!r} is {value!r}; valid is a list of numbers",
+                file=path,
+                line=document.line(name),
+                field=name,
+            )
+        width = len(value[0]) if value and isinstance(value[0], list) else None
+        for row, item in enumerate(value):
+            items = item if isinstance(item, list) else [item]
+            size = len(item) if isinstance(item, list) else None
+            good = all(
+                isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+                for x in map(_as_number, items)
+            )
+            if size != width or not good:
+                wanted = "a finite number" if width is None else f"a list of {width} finite numbers"
+                raise DeviceError(
+                    f"column {name!r} has {item!r} at index {row}; valid is {wanted}",
+                    file=path,
+                    line=document.line(name, row),
+                    field=name,
+                )
+        columns[name] = np.array(
+            [[_as_number(x) for x in item] if isinstance(item, list) else _as_number(item) for item in value],
+            dtype=np.float64,
+        )
+    return columns, interpolation
+
+
+def _as_number(value: Any) -> Any:
+    """YAML 1.1 reads 1e-3 as text; it is meant as a number."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value

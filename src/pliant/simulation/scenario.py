@@ -1,0 +1,322 @@
+"""Scenario events: things that happen at a time of the run.
+
+From a file:
+
+    events:
+      - {event: set, at: 0.0, device: elbow, values: {equilibrium_position: 0.8}}
+      - {event: external_torque, at: 1.0, device: elbow, torque: 0.3, duration: 0.2}
+      - {event: mode, at: 2.0, device: elbow, mode: PIDEqPres}
+      - {event: gains, at: 2.5, device: elbow, gains: {kp: 100.0}}
+      - {event: reset, at: 3.0}
+
+or from code: ``Scenario(events=[Set(at=0.0, device="elbow", values={"equilibrium_position": 0.8})])``.
+Times are seconds of run time: simulation time that a ``reset`` inside the scenario does not set back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pliant.devices.base import Device
+from pliant.errors import DeviceError, nearest
+from pliant.simulation.files import Document, read_document
+
+if TYPE_CHECKING:
+    from pliant.simulation.loop import Simulation
+
+__all__ = [
+    "Event",
+    "ExternalTorque",
+    "Pause",
+    "Request",
+    "Reset",
+    "Scenario",
+    "Set",
+    "SetGains",
+    "SetMode",
+    "Stop",
+    "read_scenario",
+]
+
+Number = float | list[float]
+
+
+class _Base(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
+    at: float
+    """When [s of run time], >= 0."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        device = getattr(self, "device", None)
+        if device is not None and device not in devices:
+            return f"there is no device {device!r}; {nearest(device, devices)}"
+        return ""
+
+    def apply(self, simulation: Simulation) -> Any:
+        """Do it; the loop thread calls this."""
+        raise NotImplementedError
+
+
+class Set(_Base, frozen=True, kw_only=True, tag="set"):
+    """Put a command into a device's mailbox."""
+
+    device: str
+    """Name of the device."""
+    values: dict[str, Number]
+    """Field -> number or list of numbers, in the unit of the field."""
+    mode: str | None = None
+    """Command mode; None for the one that the device takes at that time."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        return super().problem(devices) or _field_problem(devices[self.device], self.values, self.mode)
+
+    def apply(self, simulation: Simulation) -> None:
+        """Put the command."""
+        simulation.devices[self.device].inbox.put(self.values, mode=self.mode)
+
+
+class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
+    """Add a torque to the joints of a device, for a time or for good."""
+
+    device: str
+    """Name of the device; its commands have the field ``external_torque``."""
+    torque: Number
+    """Torque about the joint axis [N m]; a list for a device of several joints."""
+    duration: float | None = None
+    """How long [s], > 0; None: until something else is put."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        if self.duration is not None and not (math.isfinite(self.duration) and self.duration > 0.0):
+            return f"duration is {self.duration!r}; valid is a finite number of seconds above 0"
+        return super().problem(devices) or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
+
+    def apply(self, simulation: Simulation) -> None:
+        """Put the torque, and see to its end."""
+        inbox = simulation.devices[self.device].inbox
+        inbox.put({"external_torque": self.torque})
+        if self.duration is not None:
+            zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
+            # The nominal end, but never before the present step: the torque acts for at least one.
+            simulation.at(
+                max(self.at + self.duration, simulation.elapsed),
+                lambda _: inbox.put({"external_torque": zero}) and None,
+            )
+
+
+class SetMode(_Base, frozen=True, kw_only=True, tag="mode"):
+    """Switch the command mode of a device by its request ``set_mode``."""
+
+    device: str
+    """Name of the device."""
+    mode: str | int
+    """The mode, as the device names it."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        return super().problem(devices) or _request_problem(devices[self.device], "set_mode")
+
+    def apply(self, simulation: Simulation) -> Future[Any]:
+        """Ask for the switch; it happens in the same step."""
+        return simulation.request(self.device, "set_mode", mode=self.mode)
+
+
+class SetGains(_Base, frozen=True, kw_only=True, tag="gains"):
+    """Change gains of a device by its request ``set_gains``."""
+
+    device: str
+    """Name of the device."""
+    gains: dict[str, Any]
+    """Arguments of the request."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        return super().problem(devices) or _request_problem(devices[self.device], "set_gains")
+
+    def apply(self, simulation: Simulation) -> Future[Any]:
+        """Ask for the gains; they hold from the same step on."""
+        return simulation.request(self.device, "set_gains", **self.gains)
+
+
+class Request(_Base, frozen=True, kw_only=True, tag="request"):
+    """Ask a device for anything that it offers."""
+
+    device: str
+    """Name of the device."""
+    request: str
+    """Name of the request."""
+    args: dict[str, Any] = {}
+    """Its arguments."""
+
+    def problem(self, devices: Mapping[str, Device]) -> str:
+        """Return what is wrong with the event for these devices, "" if nothing is."""
+        return super().problem(devices) or _request_problem(devices[self.device], self.request)
+
+    def apply(self, simulation: Simulation) -> Future[Any]:
+        """Ask for it; it happens in the same step."""
+        return simulation.request(self.device, self.request, **self.args)
+
+
+class Reset(_Base, frozen=True, kw_only=True, tag="reset"):
+    """Return engine and devices to time 0; later events of the scenario still come."""
+
+    seed: int | None = None
+    """A new seed, >= 0; None repeats the same random numbers."""
+
+    def apply(self, simulation: Simulation) -> None:
+        """Reset."""
+        simulation.reset(self.seed, rewind=False)
+
+
+class Pause(_Base, frozen=True, kw_only=True, tag="pause"):
+    """Pause the run until somebody resumes it."""
+
+    def apply(self, simulation: Simulation) -> None:
+        """Pause."""
+        simulation.pause()
+
+
+class Stop(_Base, frozen=True, kw_only=True, tag="stop"):
+    """End the run."""
+
+    def apply(self, simulation: Simulation) -> None:
+        """Stop."""
+        simulation.stop()
+
+
+Event = Set | ExternalTorque | SetMode | SetGains | Request | Reset | Pause | Stop
+TAGS: dict[str, type[_Base]] = {
+    kind.__struct_config__.tag: kind  # type: ignore[misc]
+    for kind in (Set, ExternalTorque, SetMode, SetGains, Request, Reset, Pause, Stop)
+}
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A list of events."""
+
+    events: list[Event]
+    """In any order; events of one time happen in the order of the list."""
+    description: str = ""
+    """One sentence about it."""
+
+    def problems(self, devices: Mapping[str, Device]) -> list[str]:
+        """Return everything that is wrong with the events for these devices."""
+        found = []
+        for number, event in enumerate(self.events):
+            text = ""
+            if not (math.isfinite(event.at) and event.at >= 0.0):
+                text = f"at is {event.at!r}; valid is a finite number of seconds >= 0"
+            text = text or event.problem(devices)
+            if text:
+                found.append(f"events[{number}] ({event.__struct_config__.tag}): {text}")
+        return found
+
+    def install(self, simulation: Simulation) -> None:
+        """Give all events to a simulation.
+
+        Raises:
+            DeviceError: all problems of all events at once.
+        """
+        problems = self.problems(simulation.devices)
+        if problems:
+            raise DeviceError("the scenario does not fit: " + "; ".join(problems), field="events")
+        for event in self.events:
+            simulation.at(event.at, event.apply)
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Read a scenario from a YAML or JSON file.
+
+    Raises:
+        DeviceError: no such file, a syntax error, an unknown event or field, a wrong type; with file and line.
+    """
+    document = read_document(path, DeviceError)
+    _check_names(document)
+    try:
+        return msgspec.convert(document.data, Scenario, strict=False)
+    except msgspec.ValidationError as error:
+        text, _, where = str(error).partition(" - at `")
+        where = where.rstrip("`") or "$"
+        keys = [int(number) if number else name for name, number in re.findall(r"\.(\w+)|\[(\d+)\]", where)]
+        raise DeviceError(
+            f"{where.removeprefix('$.')}: {text[0].lower()}{text[1:]}",
+            file=document.path,
+            line=document.line(*keys),
+            field=where.removeprefix("$."),
+        ) from None
+
+
+def _check_names(document: Document) -> None:
+    """Name unknown events and fields with the nearest valid ones, which msgspec does not."""
+    data = document.data
+    if not isinstance(data, dict) or not isinstance(data.get("events"), list):
+        raise DeviceError(
+            "a scenario is a mapping with a list named 'events'", file=document.path, line=document.line("events")
+        )
+    for key in data:
+        if key not in Scenario.__struct_fields__:
+            raise DeviceError(
+                f"unknown entry {key!r}; {nearest(str(key), Scenario.__struct_fields__)}",
+                file=document.path,
+                line=document.line(str(key)),
+                field=str(key),
+            )
+    for number, event in enumerate(data["events"]):
+        line = document.line("events", number)
+        if not isinstance(event, dict) or "event" not in event:
+            raise DeviceError(
+                f"events[{number}] has no entry 'event' that says what happens; {nearest('', TAGS)}",
+                file=document.path,
+                line=line,
+                field=f"events[{number}].event",
+            )
+        kind = TAGS.get(event["event"]) if isinstance(event["event"], str) else None
+        if kind is None:
+            raise DeviceError(
+                f"events[{number}]: unknown event {event['event']!r}; {nearest(str(event['event']), TAGS)}",
+                file=document.path,
+                line=document.line("events", number, "event"),
+                field=f"events[{number}].event",
+            )
+        for key in event:
+            if key != "event" and key not in kind.__struct_fields__:
+                raise DeviceError(
+                    f"events[{number}] ({event['event']}): unknown entry {key!r}; "
+                    f"{nearest(str(key), kind.__struct_fields__)}",
+                    file=document.path,
+                    line=document.line("events", number, str(key)),
+                    field=f"events[{number}].{key}",
+                )
+
+
+def _field_problem(device: Device, values: Mapping[str, Number], mode: str | None) -> str:
+    modes: Sequence[str] = list(device.commands) if mode is None else [mode]
+    if mode is not None and mode not in device.commands:
+        return f"device {device.name!r} has no command mode {mode!r}; {nearest(mode, device.commands)}"
+    known = {name: info for each in modes for name, info in device.commands[each].items()}
+    for name, value in values.items():
+        if name not in known:
+            return f"device {device.name!r} has no command field {name!r}; {nearest(name, known)}"
+        numbers = value if isinstance(value, list) else [value]
+        if not all(math.isfinite(number) for number in numbers):
+            return f"{name} is {value!r}; valid are finite numbers"
+        shape = (len(value),) if isinstance(value, list) else ()
+        if shape != known[name].shape:
+            wanted = f"a list of {known[name].size} numbers" if known[name].shape else "one number"
+            return f"{name} is {value!r}; valid is {wanted}"
+    return ""
+
+
+def _request_problem(device: Device, name: str) -> str:
+    requests = getattr(device, "requests", None)
+    if requests is not None and name not in requests:
+        return f"device {device.name!r} has no request {name!r}; {nearest(name, requests)}"
+    return ""
