@@ -1,1 +1,21 @@
-"""TODO."""
+"""MuJoCo with the laws compiled in: one simulation or many, with guard and energy audit."""
+
+from pliant.engine.audit import EnergyAudit, EnergyBalance
+from pliant.engine.base import Engine, PortInfo
+from pliant.engine.batch import make_batch, set_actuators
+from pliant.engine.callbacks import install
+from pliant.engine.guard import Guard
+from pliant.engine.mujoco_engine import MujocoEngine, hold_pose
+
+__all__ = [
+    "EnergyAudit",
+    "EnergyBalance",
+    "Engine",
+    "Guard",
+    "MujocoEngine",
+    "PortInfo",
+    "hold_pose",
+    "install",
+    "make_batch",
+    "set_actuators",
+]

@@ -92,9 +92,7 @@ def library() -> ctypes.CDLL:
     import mujoco
 
     folder = Path(mujoco.__file__).parent
-    found = sorted(
-        p for pattern in ("libmujoco*.so*", "libmujoco*.dylib", "mujoco.dll") for p in folder.glob(pattern)
-    )
+    found = sorted(p for pattern in ("libmujoco*.so*", "libmujoco*.dylib", "mujoco.dll") for p in folder.glob(pattern))
     if not found:
         raise PliantError(f"no MuJoCo library in {folder}; reinstall it: pip install --force-reinstall mujoco")
     return ctypes.CDLL(str(found[0]))

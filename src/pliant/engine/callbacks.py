@@ -234,7 +234,8 @@ evaluate:
   %code = load ptr, ptr %code_p
   %offset = mul i64 %i, {observations}
   %into = getelementptr double, ptr %out, i64 %offset
-  call void %code(ptr %par, double %q_use, double %v_use, double %r1, double %r2, double %h, ptr %act, ptr %dot, ptr %into)
+  call void %code(ptr %par, double %q_use, double %v_use, double %r1, double %r2, double %h,
+                  ptr %act, ptr %dot, ptr %into)
   br label %tail
 tail:
   %next = add i64 %i, 1

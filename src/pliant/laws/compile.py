@@ -220,7 +220,8 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
     try:
         return build(function)
     except _numba().core.errors.NumbaError as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), "unknown")
+        lines = [re.sub(r"\x1b\[\d*m", "", line).strip() for line in str(error).splitlines()]
+        reason = next((line for line in lines if line and not line.startswith("Failed in nopython")), "unknown")
         raise LawError(
             f"the kernels of {label} cannot be compiled: {reason}. Valid in a kernel: arithmetic, comparisons, "
             "if, min, max, abs and functions of math on scalars"

@@ -51,6 +51,7 @@ from pliant.laws.layout import (
     M_SPEED,
     M_SUPPLY,
     M_TORQUE,
+    OBSERVATIONS,
     P_DELAY,
     P_LINK_DAMPING,
     P_LINK_FRICTION,
@@ -290,9 +291,9 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
     return torque
 
 
-def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out, o):
-    """Write one motor's position, velocity, effort at out[o..o+2]; returns powers in, friction, damping, copper
-    and its stored energy."""
+def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out, o, x):
+    """Write one motor's position, velocity, effort at out[o..o+2], friction and damping torque at out[x..x+1];
+    returns powers in, friction, damping, copper and its stored energy."""
     pos = act[a]
     vel = act[a + 1]
     u = ref
@@ -305,6 +306,8 @@ def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out,
     out[o] = pos
     out[o + 1] = vel
     out[o + 2] = effort
+    out[x] = friction
+    out[x + 1] = d * vel
     stored = 0.5 * par[b + M_INERTIA] * vel * vel
     copper = 0.0
     if par[b + M_RESISTANCE] > 0.0:
@@ -315,7 +318,7 @@ def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out,
 def observe(par, q, dq, r1, r2, h, act, rate, out):
     """Write the fields of `layout.OBSERVED` for the present state (act, not the step's result)."""
     mode = int(par[P_MODE])
-    for k in range(23):
+    for k in range(OBSERVATIONS):
         out[k] = 0.0
     r1, r2 = effective_references(par, r1, r2, act)
     nan = math.nan
@@ -369,7 +372,7 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         if mode >= 4:
             a = int(par[A_MOTOR_1])
             p, f, d, c, s = observe_motor(
-                par, M_1, C_1, a, int(par[A_CURRENT_1]), mode, ref_1, load_1, preset, h, act, rate, out, 7
+                par, M_1, C_1, a, int(par[A_CURRENT_1]), mode, ref_1, load_1, preset, h, act, rate, out, 7, 23
             )
             out[15] += p
             out[16] += f
@@ -395,6 +398,7 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
                     rate,
                     out,
                     10,
+                    25,
                 )
                 out[15] += p
                 out[16] += f
@@ -413,6 +417,7 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         out[20] += friction * dq
     d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
     out[1] -= d * dq
+    out[27] = d * dq
     out[20] += d * dq * dq
     out[21] = stored
 
@@ -467,7 +472,7 @@ def simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace):
     """Run the actuator along recorded link motion; fills torque (n,) and trace (n, OBSERVATIONS)."""
     states = int(par[P_STATES])
     for i in range(q.shape[0]):
-        rate = trace[i, 23:]
+        rate = trace[i, OBSERVATIONS:]
         advance(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
         torque[i] = link_torque(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
         if int(par[P_MODE]) != 4:

@@ -105,10 +105,16 @@ OBSERVED = (
     "link_loss_power",
     "stored_energy",
     "at_stop",
+    "motor_1_friction",
+    "motor_1_damping",
+    "motor_2_friction",
+    "motor_2_damping",
+    "link_damping_torque",
 )
 """Fields of an observation, in order. Powers [W]: motor_power is what the motors put in; friction_power and
 damping_power are lost in them, copper_power in their windings, link_loss_power in the link's own friction and damping.
-stored_energy [J] is spring, bristles and motor inertia together."""
+stored_energy [J] is spring and motor
+inertia together. motor_i_friction and motor_i_damping are torques against the motion [N m]."""
 OBSERVATIONS = len(OBSERVED)
 OUT = {name: index for index, name in enumerate(OBSERVED)}
 

@@ -1,0 +1,81 @@
+"""Many simulations of one robot, stepped together on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mujoco
+import mujoco.batch
+
+from pliant.engine import callbacks
+from pliant.engine.mujoco_engine import hold_pose
+from pliant.errors import ModelError
+from pliant.laws import layout
+
+__all__ = ["make_batch", "set_actuators"]
+
+
+def make_batch(robot: Any, nsim: int, *, nthread: int = 0, model: Any = None) -> mujoco.batch.Batch:
+    """Return a `mujoco.batch.Batch` of a robot, every simulation at rest in the initial pose.
+
+    The laws run in the batch's threads. Write references with ``batch.ctrl``: the control of the actuator ``<joint>``
+    is reference 1, that of ``<joint>/ref_2`` reference 2.
+
+    Args:
+        robot: a `pliant.model.Robot`, or a compiled `mujoco.MjModel`.
+        nsim: number of simulations, 1 or more.
+        nthread: threads; 0 takes all cores.
+        model: the robot's compiled model where the caller has it already.
+
+    Raises:
+        ModelError: nsim is not positive.
+    """
+    if nsim < 1:
+        raise ModelError(f"nsim is {nsim}; valid: 1 or more", field="nsim")
+    if model is None:
+        model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
+    callbacks.install(model)
+    batch = mujoco.batch.Batch(model, nsim, nthread)
+    data = mujoco.MjData(model)
+    presets: Mapping[str, float] = {}
+    if not isinstance(robot, mujoco.MjModel):
+        presets = {joint: float(a.initial_preset or 0.0) for joint, a in robot.actuators.items()}
+    hold_pose(model, data, presets)
+    batch.reset()
+    batch.bind("act")[:] = data.act
+    batch.bind("ctrl")[:] = data.ctrl
+    return batch
+
+
+def set_actuators(
+    batch: mujoco.batch.Batch, joint: str, actuators: Sequence[Any] | Callable[[int], Any], dt: float
+) -> None:
+    """Give each simulation of a batch its own actuator on a joint.
+
+    Args:
+        batch: the batch.
+        joint: the joint's name.
+        actuators: one `CompliantActuator` a simulation, or a function of its index. They may differ in every number,
+            not in what makes the state: mode family, number of motors, options with states.
+        dt: time step of the model [s].
+
+    Raises:
+        ModelError: an actuator needs another state than the model was compiled with.
+    """
+    rows = batch.expand("actuator_user")
+    index = mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_ACTUATOR, joint)
+    if index < 0 or index not in callbacks.compliant_ids(batch.model):
+        raise ModelError(f"no compliant actuator {joint!r} in this batch", field=joint)
+    first = batch.model.actuator_user[index]
+    for sim in range(batch.nsim):
+        actuator = actuators(sim) if callable(actuators) else actuators[sim]
+        row = actuator.pack(dt)
+        if row[layout.P_STATES] != first[layout.P_STATES] or row[layout.P_COMPANION] != first[layout.P_COMPANION]:
+            raise ModelError(
+                f"simulation {sim}: the actuator of {joint!r} has another state than the batch's model (another mode, "
+                "law or option); put it into a batch of its own",
+                field=joint,
+            )
+        rows[sim, index, : layout.PARAMETERS] = row
+        callbacks.register(type(actuator.law))

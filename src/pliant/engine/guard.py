@@ -1,0 +1,101 @@
+"""The guard: stops a simulation that has gone wrong, and keeps what is needed to see why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import mujoco
+import numpy as np
+
+from pliant.errors import DivergedError
+
+if TYPE_CHECKING:
+    from pliant.engine.mujoco_engine import MujocoEngine
+
+__all__ = ["Guard"]
+
+KEPT = 200
+"""States that are kept for the dump."""
+
+MAX_SPEED = 1.0e5
+"""Norm of the joint velocities that counts as a runaway [rad/s and m/s]."""
+
+
+class Guard:
+    """Watches one engine.
+
+    Args:
+        engine: the engine.
+        folder: where the dump goes; None for the working folder.
+    """
+
+    def __init__(self, engine: MujocoEngine, folder: str | Path | None) -> None:
+        self._engine = engine
+        self._folder = Path.cwd() if folder is None else Path(folder)
+        self.limit = MAX_SPEED**2
+        """Square of the largest norm of joint velocities."""
+        self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        self._states = np.full((KEPT, mujoco.mj_stateSize(engine.model, self._spec)), np.nan)
+        self._next = 0
+
+    def reset(self) -> None:
+        """Forget the states that were kept, and keep the present one."""
+        self._states[:] = np.nan
+        self._next = 0
+        self.remember()
+
+    def remember(self) -> None:
+        """Keep the present state."""
+        mujoco.mj_getState(self._engine.model, self._engine.data, self._states[self._next], self._spec)
+        self._next = (self._next + 1) % KEPT
+
+    def stop(self) -> NoReturn:
+        """Write the kept states and raise.
+
+        Raises:
+            DivergedError: always; names the joint that went wrong first and the dump.
+        """
+        engine = self._engine
+        model, data = engine.model, engine.data
+        velocity = np.where(np.isfinite(data.qvel), np.abs(data.qvel), np.inf)
+        kept = np.roll(self._states, -self._next, axis=0)
+        kept = kept[np.isfinite(kept).any(axis=1)]
+        first = int(np.argmax(velocity))
+        if np.isinf(velocity).sum() > 1:
+            # All are NaN by now: the fastest joint of the last good state went first.
+            probe = mujoco.MjData(model)
+            mujoco.mj_setState(model, probe, np.ascontiguousarray(kept[-1]), self._spec)
+            first = int(np.argmax(np.abs(probe.qvel)))
+        joint = model.joint(int(model.dof_jntid[first])).name or f"dof {first}"
+        time = engine.time_ns * 1e-9
+        dump = self._write(kept)
+        found = "is not finite" if not np.isfinite(data.qvel).all() else f"exceeds {MAX_SPEED:g} rad/s"
+        raise DivergedError(
+            f"the simulation diverged at t = {time:.6g} s: the velocity of joint {joint!r} {found}. "
+            "Usual causes: a time step beyond the stable bound (pliant check prints it), a NaN command, "
+            f"a spring that is too stiff for the inertia. The last {len(kept)} states are in {dump or 'no file'}"
+            + (f"; look at them with: pliant replay {dump}" if dump else ""),
+            joint=joint,
+            time=time,
+            dump=dump,
+        )
+
+    def _write(self, states: np.ndarray) -> str | None:
+        engine = self._engine
+        model = engine.model
+        joints = [model.joint(int(j)).name for j in model.dof_jntid]
+        path = self._folder / f"pliant_diverged_{engine.time_ns}.npz"
+        probe = mujoco.MjData(model)
+        rows = {"time": [], "qpos": [], "qvel": [], "act": [], "ctrl": []}
+        for state in states:
+            mujoco.mj_setState(model, probe, np.ascontiguousarray(state), self._spec)
+            for name, values in rows.items():
+                values.append(probe.time if name == "time" else getattr(probe, name).copy())
+        try:
+            np.savez_compressed(
+                path, states=states, joints=np.array(joints), dt=engine.dt, **{k: np.array(v) for k, v in rows.items()}
+            )
+        except OSError:
+            return None
+        return str(path)

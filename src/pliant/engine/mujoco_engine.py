@@ -1,0 +1,440 @@
+"""MuJoCo as pliant's engine: one simulation, with the laws inside the step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.engine import callbacks
+from pliant.engine.audit import EnergyAudit
+from pliant.engine.base import PortInfo
+from pliant.engine.guard import Guard
+from pliant.errors import LawError, ModelError, PortError, nearest
+from pliant.laws import Mode, layout
+from pliant.laws.actuator import call_hold
+from pliant.laws.compile import compiled
+
+__all__ = ["MujocoEngine", "hold_pose"]
+
+log = logging.getLogger("pliant")
+
+_UNITS = {
+    "elastic_torque": "N m",
+    "torque": "N m",
+    "load_1": "N m",
+    "load_2": "N m",
+    "stiffness": "N m/rad",
+    "reported_stiffness": "N m/rad",
+    "energy": "J",
+    "motor_1_position": "rad",
+    "motor_1_velocity": "rad/s",
+    "motor_1_effort": "N m",
+    "motor_2_position": "rad",
+    "motor_2_velocity": "rad/s",
+    "motor_2_effort": "N m",
+    "equilibrium": "rad",
+    "preset": "rad",
+    "motor_power": "W",
+    "friction_power": "W",
+    "damping_power": "W",
+    "copper_power": "W",
+    "link_friction_torque": "N m",
+    "link_loss_power": "W",
+    "stored_energy": "J",
+    "at_stop": "",
+    "motor_1_friction": "N m",
+    "motor_1_damping": "N m",
+    "motor_2_friction": "N m",
+    "motor_2_damping": "N m",
+    "link_damping_torque": "N m",
+}
+
+
+def hold_pose(model: Any, data: Any, presets: Mapping[str, float] | None = None, *, zero: bool = False) -> None:
+    """Put every compliant actuator at rest at the present `qpos`: motors, friction anchors, delay lines, references.
+
+    For those who work with plain MuJoCo; `MujocoEngine.reset` does it by itself.
+
+    Args:
+        model: compiled model.
+        data: its data; `act` and `ctrl` are written.
+        presets: actuator name -> stiffness preset [rad], or lever position [m]; others take 0, or 0.01 m for a lever.
+        zero: start the motors at 0 whatever the joint's pose, as the original toolbox does.
+    """
+    callbacks.install(model)
+    for i, cls in callbacks.laws_of(model).items():
+        row = np.ascontiguousarray(model.actuator_user[i])
+        name = model.actuator(i).name
+        lever = row[layout.P_SECOND] == 2.0
+        preset = (presets or {}).get(name, 0.01 if lever else 0.0)
+        states = int(row[layout.P_STATES])
+        state, refs = np.zeros(max(1, states)), np.zeros(2)
+        q = 0.0 if zero else _link_angle(model, data, i)
+        call_hold(compiled(cls).hold, row, q, float(preset), state, refs)
+        if states:
+            first = int(model.actuator_actadr[i])
+            data.act[first : first + states] = state[:states]
+        data.ctrl[model.actuator_ctrladr[i]] = refs[0]
+        if row[layout.P_COMPANION] > 0.5:
+            data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
+
+
+def _link_angle(model: Any, data: Any, actuator: int) -> float:
+    if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT:
+        return float(data.qpos[model.jnt_qposadr[model.actuator_trnid[actuator, 0]]])
+    mujoco.mj_forward(model, data)
+    return float(data.actuator_length[model.actuator_outadr[actuator]])
+
+
+class MujocoEngine:
+    """One simulation of a compiled model.
+
+    Ports (all float64 views that stay valid):
+
+    * ``<joint>/position``, ``<joint>/velocity``, ``<joint>/external_torque`` of every hinge and slide joint;
+    * ``<joint>/reference_1``, ``<joint>/reference_2`` of every compliant actuator, and each of
+      `pliant.laws.layout.OBSERVED` as ``<joint>/<field>``, for the state at the end of the last step;
+    * ``<actuator>/control``, ``<actuator>/force`` of every other actuator;
+    * ``sensor/<name>``; ``body/<name>/wrench`` (force, torque in world axes at the centre of mass),
+      ``body/<name>/position``, ``body/<name>/orientation``;
+    * ``state/qpos``, ``state/qvel``, ``state/act``, ``state/ctrl``.
+
+    Args:
+        robot: a `pliant.model.Robot`, or a compiled `mujoco.MjModel`.
+        audit: keep an energy balance of the run (costs a few microseconds a step).
+        guard: stop at NaN, infinity or a runaway, and write the last states.
+        dump_folder: where the guard writes; None for the working folder.
+        check: refuse a robot whose `check()` finds errors.
+
+    Raises:
+        ModelError: the robot's check found errors, or the model uses RK4 with motor states.
+    """
+
+    def __init__(
+        self,
+        robot: Any,
+        *,
+        audit: bool = False,
+        guard: bool = True,
+        dump_folder: str | Path | None = None,
+        check: bool = True,
+    ) -> None:
+        self.robot = None if isinstance(robot, mujoco.MjModel) else robot
+        self._presets: dict[str, float] = {}
+        self._zero = False
+        if self.robot is not None:
+            if check:
+                errors = [p for p in self.robot.check() if p.severity == "error"]
+                if errors:
+                    raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
+            model = self.robot.compile()
+            self._presets = {
+                joint: float(actuator.initial_preset or 0.0) for joint, actuator in self.robot.actuators.items()
+            }
+            starts = {actuator.start for actuator in self.robot.actuators.values()}
+            self._zero = starts == {"zero"}
+        else:
+            model = robot
+        self.model = model
+        if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4 and any(
+            model.actuator_actnum[i] for i in callbacks.compliant_ids(model)
+        ):
+            raise ModelError(
+                "the integrator is RK4 and an actuator has motor states, which advance once a step; "
+                "valid: implicitfast (the default), implicit, Euler",
+                field="integrator",
+            )
+        # A reset that MuJoCo does by itself would hide the fault from the guard.
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        callbacks.install(model)
+        self.data = mujoco.MjData(model)
+        self.dt = float(model.opt.timestep)
+        self._dt_ns = round(self.dt * 1e9)
+        self._steps = 0
+        self._where = callbacks.addresses(model)
+        self.observed = np.zeros((self._where.shape[0], layout.OBSERVATIONS))
+        self._observe = callbacks.observer(model, self.data, self._where, self.observed)
+        self._ports, self._info = self._build_ports()
+        self._qvel = self.data.qvel
+        self.guard = Guard(self, dump_folder) if guard else None
+        self.audit = EnergyAudit(self) if audit else None
+        self.reset()
+
+    # -- clock -----------------------------------------------------------------------------------------
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time [ns], steps times dt."""
+        return self._steps * self._dt_ns
+
+    @property
+    def steps(self) -> int:
+        """Steps since the last reset."""
+        return self._steps
+
+    def reset(self, seed: int | None = None) -> None:
+        """Return to the model's initial pose, with every actuator at rest there, and to time 0.
+
+        Args:
+            seed: accepted for the protocol; MuJoCo draws nothing at random.
+        """
+        if not callbacks.installed():
+            callbacks.install(self.model)
+        mujoco.mj_resetData(self.model, self.data)
+        hold_pose(self.model, self.data, self._presets, zero=self._zero)
+        self._settle()
+
+    def _settle(self) -> None:
+        mujoco.mj_forward(self.model, self.data)
+        self._steps = 0
+        self._observe()
+        if self.guard is not None:
+            self.guard.reset()
+        if self.audit is not None:
+            self.audit.reset()
+
+    def set_pose(self, positions: Mapping[str, float]) -> None:
+        """Put joints at positions, everything at rest there, and restart the clock.
+
+        Args:
+            positions: joint name -> position [rad or m]; other joints keep theirs.
+
+        Raises:
+            ModelError: a joint that the model does not have.
+        """
+        for name, value in positions.items():
+            joint = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
+            if joint < 0:
+                names = [self.model.joint(j).name for j in range(self.model.njnt)]
+                raise ModelError(f"no joint {name!r}; {nearest(name, names)}", field=name)
+            self.data.qpos[self.model.jnt_qposadr[joint]] = value
+        self.data.qvel[:] = 0.0
+        hold_pose(self.model, self.data, self._presets, zero=self._zero)
+        self._settle()
+
+    def step(self, n: int = 1) -> None:
+        """Advance by n steps.
+
+        Raises:
+            DivergedError: the state holds NaN or infinity, or a velocity ran away.
+        """
+        if self.guard is None and self.audit is None:
+            mujoco.mj_step(self.model, self.data, n)
+            self._steps += n
+            self._observe()
+            return
+        for _ in range(n):
+            if self.audit is not None:
+                self.audit.before()
+            mujoco.mj_step(self.model, self.data)
+            self._steps += 1
+            # One dot product sees NaN, infinity and runaways alike: every comparison with NaN is false.
+            if self.guard is not None and not self._qvel.dot(self._qvel) < self.guard.limit:
+                self.guard.stop()
+            self._observe()
+            if self.guard is not None:
+                self.guard.remember()
+            if self.audit is not None:
+                self.audit.after()
+
+    # -- state -----------------------------------------------------------------------------------------
+
+    def save(self) -> np.ndarray:
+        """Return everything that the next steps depend on, as one float64 array."""
+        spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        out = np.empty(mujoco.mj_stateSize(self.model, spec) + 1)
+        mujoco.mj_getState(self.model, self.data, out[:-1], spec)
+        out[-1] = self._steps
+        return out
+
+    def load(self, state: np.ndarray) -> None:
+        """Return to a state that `save` gave.
+
+        Raises:
+            PortError: the array belongs to another model.
+        """
+        spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        size = mujoco.mj_stateSize(self.model, spec) + 1
+        if np.shape(state) != (size,):
+            raise PortError(f"a state of this model has shape ({size},); found {np.shape(state)}")
+        mujoco.mj_setState(self.model, self.data, np.ascontiguousarray(state[:-1]), spec)
+        warmstart = self.data.qacc_warmstart.copy()
+        mujoco.mj_forward(self.model, self.data)
+        self.data.qacc_warmstart[:] = warmstart
+        self._steps = int(state[-1])
+        self._observe()
+
+    # -- ports -----------------------------------------------------------------------------------------
+
+    def port(self, name: str) -> np.ndarray:
+        """Return the live view of a port.
+
+        Raises:
+            PortError: there is no such port.
+        """
+        try:
+            return self._ports[name]
+        except KeyError:
+            raise PortError(f"no port {name!r}; {nearest(name, self._ports)}", field=name) from None
+
+    def ports(self) -> Mapping[str, PortInfo]:
+        """Return what each port carries, by name."""
+        return self._info
+
+    def joint_kind(self, joint: str) -> str:
+        """Return "hinge" or "slide"."""
+        kind = self.model.joint(joint).type[0]
+        return "slide" if kind == mujoco.mjtJoint.mjJNT_SLIDE else "hinge"
+
+    def mode(self, joint: str) -> Mode:
+        """Return the operation mode of a compliant actuator."""
+        return Mode(int(self.model.actuator(joint).user[layout.P_MODE]))
+
+    def set_mode(self, joint: str, mode: Mode | int) -> None:
+        """Switch the operation mode of a compliant actuator, among those that have the same state.
+
+        Modes 0, 2 and 3 have no motors; 4, 5 and 6 have. A switch starts the new mode at rest at the present pose.
+
+        Raises:
+            ModelError: the mode needs another state than the model was compiled with.
+        """
+        row = self._row(joint)
+        old = Mode(int(row[layout.P_MODE]))
+        try:
+            new = Mode(int(mode))
+        except ValueError:
+            raise LawError(f"{joint}: mode is {mode!r}; valid: 0 to 6", field="mode") from None
+        families = ({0, 2, 3}, {4, 5, 6}, {1})
+        family = next(f for f in families if old in f)
+        # Mode 0 has one reference, the others two: the controls differ.
+        valid = sorted(family - {0}) if old != 0 else [0]
+        if new not in valid:
+            raise ModelError(
+                f"{joint}: cannot switch from mode {old.value} to mode {new.value} in a running simulation, its state "
+                f"is another; valid now: {valid}. Compile the robot with mode {new.value} instead",
+                field="mode",
+            )
+        i = self.model.actuator(joint).id
+        self.model.actuator_user[i, layout.P_MODE] = float(new)
+        q = _link_angle(self.model, self.data, i)
+        state, refs = np.zeros(max(1, int(row[layout.P_STATES]))), np.zeros(2)
+        cls = callbacks.laws_of(self.model)[i]
+        preset = float(self.observed[self._index(joint), layout.OUT["preset"]])
+        row = np.ascontiguousarray(self.model.actuator_user[i])
+        call_hold(compiled(cls).hold, row, q, preset if np.isfinite(preset) else 0.0, state, refs)
+        self.data.ctrl[self.model.actuator_ctrladr[i]] = refs[0]
+        if row[layout.P_COMPANION] > 0.5:
+            self.data.ctrl[self.model.actuator_ctrladr[i + 1]] = refs[1]
+        self._observe()
+
+    def set_gains(self, joint: str, motor: int = 1, **gains: float) -> None:
+        """Change controller gains of a compliant actuator while it runs.
+
+        Args:
+            joint: its name.
+            motor: 1 or 2.
+            gains: kp, ki, kd.
+
+        Raises:
+            LawError: an unknown gain, or a value that is not 0 or more.
+        """
+        row = self._row(joint)
+        base = {1: layout.C_1, 2: layout.C_2}.get(motor)
+        if base is None:
+            raise LawError(f"{joint}: motor is {motor!r}; valid: 1, 2", field="motor")
+        names = {"kp": layout.C_KP, "ki": layout.C_KI, "kd": layout.C_KD}
+        for name, value in gains.items():
+            if name not in names:
+                raise LawError(f"{joint}: no gain {name!r}; {nearest(name, names)}", field=name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise LawError(f"{joint}: {name} is {value!r}; valid: 0 or more", field=name)
+        for name, value in gains.items():
+            row[base + names[name]] = float(value)
+
+    def _row(self, joint: str) -> np.ndarray:
+        self._index(joint)
+        return self.model.actuator_user[self.model.actuator(joint).id]
+
+    def _index(self, joint: str) -> int:
+        names = self.compliant_joints()
+        if joint not in names:
+            raise PortError(f"no compliant actuator {joint!r}; {nearest(joint, names)}", field=joint)
+        return names.index(joint)
+
+    def compliant_joints(self) -> list[str]:
+        """Return the names of the compliant actuators, in the order of `observed`."""
+        return [self.model.actuator(int(i)).name for i in self._where[:, 0]]
+
+    def _build_ports(self) -> tuple[dict[str, np.ndarray], dict[str, PortInfo]]:
+        m, d = self.model, self.data
+        ports: dict[str, np.ndarray] = {}
+        info: dict[str, PortInfo] = {}
+
+        def add(name: str, view: np.ndarray, unit: str, writable: bool, text: str) -> None:
+            ports[name] = view
+            info[name] = PortInfo(view.shape, unit, writable, text)
+
+        slide = set()
+        for j in range(m.njnt):
+            kind = m.jnt_type[j]
+            if kind not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+                continue
+            name, q, v = m.joint(j).name, m.jnt_qposadr[j], m.jnt_dofadr[j]
+            if not name:
+                continue
+            linear = kind == mujoco.mjtJoint.mjJNT_SLIDE
+            if linear:
+                slide.add(name)
+            add(f"{name}/position", d.qpos[q : q + 1], "m" if linear else "rad", True, "joint position")
+            add(f"{name}/velocity", d.qvel[v : v + 1], "m/s" if linear else "rad/s", True, "joint velocity")
+            add(
+                f"{name}/external_torque",
+                d.qfrc_applied[v : v + 1],
+                "N" if linear else "N m",
+                True,
+                "external torque on the joint, positive along the joint's axis",
+            )
+        compliant = {int(i): k for k, i in enumerate(self._where[:, 0])}
+        companions = {i + 1 for i in compliant if m.actuator_user[i, layout.P_COMPANION] > 0.5}
+        for i in range(m.nactuator):
+            name = m.actuator(i).name
+            c = m.actuator_ctrladr[i]
+            if i in companions or not name:
+                continue
+            if i in compliant:
+                add(f"{name}/reference_1", d.ctrl[c : c + 1], "", True, "first reference of the mode")
+                if i + 1 in companions:
+                    c2 = m.actuator_ctrladr[i + 1]
+                    add(f"{name}/reference_2", d.ctrl[c2 : c2 + 1], "", True, "second reference of the mode")
+                lever = m.actuator_user[i, layout.P_SECOND] == 2.0
+                for field, column in layout.OUT.items():
+                    unit = _UNITS[field]
+                    if lever and field in ("preset", "motor_2_position", "motor_2_velocity"):
+                        unit = unit.replace("rad", "m")
+                    elif lever and field in ("load_2", "motor_2_effort", "motor_2_friction", "motor_2_damping"):
+                        unit = "N"
+                    view = self.observed[compliant[i], column : column + 1]
+                    add(f"{name}/{field}", view, unit, False, field.replace("_", " "))
+            else:
+                add(f"{name}/control", d.ctrl[c : c + m.actuator_ctrlnum[i]], "", True, "control of the actuator")
+                o = m.actuator_outadr[i]
+                force = d.actuator_force[o : o + m.actuator_outnum[i]]
+                add(f"{name}/force", force, "", False, "force of the actuator")
+        for s in range(m.nsensor):
+            name, a = m.sensor(s).name, m.sensor_adr[s]
+            if name:
+                add(f"sensor/{name}", d.sensordata[a : a + m.sensor_dim[s]], "", False, "sensor value")
+        for b in range(1, m.nbody):
+            name = m.body(b).name
+            if name:
+                add(f"body/{name}/wrench", d.xfrc_applied[b], "N, N m", True, "force and torque, world axes, at CoM")
+                add(f"body/{name}/position", d.xpos[b], "m", False, "origin of the body frame in the world")
+                add(f"body/{name}/orientation", d.xquat[b], "", False, "quaternion (w, x, y, z) of the body frame")
+        for field in ("qpos", "qvel", "act", "ctrl"):
+            add(f"state/{field}", getattr(d, field), "", True, f"all of mjData.{field}")
+        return ports, info
