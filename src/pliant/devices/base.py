@@ -365,6 +365,8 @@ class Device(Protocol):
     """Unique in a simulation."""
     period_ns: int
     """Time between two runs of its firmware [ns], a whole multiple of the engine's step. Set by attach."""
+    sample_period_ns: int
+    """Time between two samples [ns], a whole multiple of ``period_ns``. Set by attach."""
     inbox: Mailbox
     """Where commands are put."""
     commands: Mapping[str, Mapping[str, FieldInfo]]
@@ -431,6 +433,7 @@ class DeviceBase:
         samples: field -> what a sample carries there.
         commands: mode -> field -> what a command carries there; none for a sensor.
         period: time between two runs of the firmware [s]; None for every step of the engine.
+        sample_period: time between two samples [s], a whole multiple of the period; None for the period.
         latency: age of a sample on arrival [s]. Until the first one has aged enough, the first one is given.
         command_latency: time from the mailbox to the firmware [s].
         watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None: none.
@@ -448,6 +451,7 @@ class DeviceBase:
         samples: Mapping[str, FieldInfo],
         commands: Mapping[str, Mapping[str, FieldInfo]] | None = None,
         period: float | None = None,
+        sample_period: float | None = None,
         latency: float = 0.0,
         command_latency: float = 0.0,
         watchdog: float | None = None,
@@ -465,6 +469,7 @@ class DeviceBase:
         self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
         if period is not None and self.period_ns == 0:
             raise DeviceError(f"{name}: period is {period!r} s; valid is at least 1 ns", field="period")
+        self.sample_period_ns = 0 if sample_period is None else to_ns(sample_period, f"{name}: sample_period")
         self._latency_ns = to_ns(latency, f"{name}: latency")
         self._command_latency_ns = to_ns(command_latency, f"{name}: command_latency")
         self._watchdog_ns = None if watchdog is None else to_ns(watchdog, f"{name}: watchdog")
@@ -533,16 +538,23 @@ class DeviceBase:
         dt_ns = step_ns(engine)
         if self.period_ns == 0:
             self.period_ns = dt_ns
-        if self.period_ns % dt_ns:
-            below = self.period_ns // dt_ns * dt_ns
-            valid = f"{below / 1e9:g} s or {(below + dt_ns) / 1e9:g} s" if below else f"{dt_ns / 1e9:g} s"
-            raise DeviceError(
-                f"{self.name}: the period is {self.period_ns / 1e9:g} s, no whole multiple of the engine's "
-                f"step of {dt_ns / 1e9:g} s; nearest valid: {valid}",
-                field="period",
-            )
+        self._check_multiple("period", self.period_ns, dt_ns, "the engine's step")
+        if self.sample_period_ns == 0:
+            self.sample_period_ns = self.period_ns
+        self._check_multiple("sample_period", self.sample_period_ns, self.period_ns, "the device's period")
         self._engine = engine
         self._connect(engine)
+
+    def _check_multiple(self, what: str, value_ns: int, unit_ns: int, of: str) -> None:
+        if value_ns % unit_ns == 0:
+            return
+        below = value_ns // unit_ns * unit_ns
+        valid = f"{below / 1e9:g} s or {(below + unit_ns) / 1e9:g} s" if below else f"{unit_ns / 1e9:g} s"
+        raise DeviceError(
+            f"{self.name}: the {what} is {value_ns / 1e9:g} s, no whole multiple of {of} of {unit_ns / 1e9:g} s; "
+            f"nearest valid: {valid}",
+            field=what,
+        )
 
     def reset(self, rng: np.random.Generator) -> None:
         """Forget commands, delays and counts, draw the biases, restart the firmware."""
