@@ -1,5 +1,20 @@
-"""Devices: what the robot's electronics is, seen by the loop, the bridges and the recorder."""
+"""What the robot's electronics is: boards and joints that take commands and give samples."""
 
 from pliant.devices.base import Command, Device, DeviceBase, FieldInfo, Mailbox, Noise, Sample, request
+from pliant.devices.board import Board
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.factory import make_devices
 
-__all__ = ["Command", "Device", "DeviceBase", "FieldInfo", "Mailbox", "Noise", "Sample", "request"]
+__all__ = [
+    "Board",
+    "Command",
+    "CompliantJoint",
+    "Device",
+    "DeviceBase",
+    "FieldInfo",
+    "Mailbox",
+    "Noise",
+    "Sample",
+    "make_devices",
+    "request",
+]

@@ -437,7 +437,7 @@ def addresses(model: Any) -> np.ndarray:
 
     rows = []
     for i in compliant_ids(model):
-        on_joint = model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT
+        on_joint = int(model.actuator_trntype[i]) == int(mujoco.mjtTrn.mjTRN_JOINT)
         joint = model.actuator_trnid[i, 0]
         rows.append((i, *((model.jnt_qposadr[joint], model.jnt_dofadr[joint]) if on_joint else (-1, -1))))
     return np.array(rows, dtype=np.int32).reshape(-1, 3)

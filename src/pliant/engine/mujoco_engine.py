@@ -85,7 +85,7 @@ def hold_pose(model: Any, data: Any, presets: Mapping[str, float] | None = None,
 
 
 def _link_angle(model: Any, data: Any, actuator: int) -> float:
-    if model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT:
+    if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
         return float(data.qpos[model.jnt_qposadr[model.actuator_trnid[actuator, 0]]])
     mujoco.mj_forward(model, data)
     return float(data.actuator_length[model.actuator_outadr[actuator]])
@@ -141,7 +141,7 @@ class MujocoEngine:
         else:
             model = robot
         self.model = model
-        if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4 and any(
+        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(
             model.actuator_actnum[i] for i in callbacks.compliant_ids(model)
         ):
             raise ModelError(
@@ -288,8 +288,8 @@ class MujocoEngine:
 
     def joint_kind(self, joint: str) -> str:
         """Return "hinge" or "slide"."""
-        kind = self.model.joint(joint).type[0]
-        return "slide" if kind == mujoco.mjtJoint.mjJNT_SLIDE else "hinge"
+        kind = int(self.model.joint(joint).type[0])
+        return "slide" if kind == int(mujoco.mjtJoint.mjJNT_SLIDE) else "hinge"
 
     def mode(self, joint: str) -> Mode:
         """Return the operation mode of a compliant actuator."""
@@ -381,13 +381,13 @@ class MujocoEngine:
 
         slide = set()
         for j in range(m.njnt):
-            kind = m.jnt_type[j]
-            if kind not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            kind = int(m.jnt_type[j])
+            if kind not in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
                 continue
             name, q, v = m.joint(j).name, m.jnt_qposadr[j], m.jnt_dofadr[j]
             if not name:
                 continue
-            linear = kind == mujoco.mjtJoint.mjJNT_SLIDE
+            linear = kind == int(mujoco.mjtJoint.mjJNT_SLIDE)
             if linear:
                 slide.add(name)
             add(f"{name}/position", d.qpos[q : q + 1], "m" if linear else "rad", True, "joint position")

@@ -1,0 +1,137 @@
+"""The robot-wide board: reference arrays in, state arrays out, as the toolbox's plugin manager."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import Command, DeviceBase, FieldInfo
+from pliant.engine.base import Engine
+from pliant.errors import DeviceError
+from pliant.laws import CompliantActuator
+
+__all__ = ["BOARD_STATES", "Board"]
+
+BOARD_STATES = ("robot_state", "motor_1_state", "motor_2_state")
+"""The three aggregated states; each has position, velocity and effort arrays in a sample."""
+
+
+class Board(DeviceBase):
+    """All compliant joints of a robot at once.
+
+    Commands (mode ``references``): ``reference_1``, ``reference_2``, arrays with one element a joint, in the units of
+    each joint's mode. An element of ``reference_2`` is ignored where the joint has no second reference. Before the
+    first array every joint holds its pose (the original sends zeros from the start).
+
+    Samples: ``robot_state/position``, ``.../velocity``, ``.../effort`` of the links, the same of ``motor_1_state`` and
+    ``motor_2_state`` (NaN where there is no such motor), and ``stiffness``, ``equilibrium``, ``preset``.
+
+    Args:
+        actuators: joint -> actuator, in the order of the arrays.
+        name: name of the device.
+        options: `DeviceBase`'s: period, sample_period, latency, command_latency, watchdog, noise, stamp.
+    """
+
+    def __init__(self, actuators: Mapping[str, CompliantActuator], *, name: str = "board", **options: Any) -> None:
+        if not actuators:
+            raise DeviceError(f"{name}: the robot has no compliant joint", field="joints")
+        self.joints: tuple[str, ...] = tuple(actuators)
+        self._actuators = dict(actuators)
+        n = len(self.joints)
+        units = {"position": "rad", "velocity": "rad/s", "effort": "N m"}
+        samples = {
+            f"{state}/{quantity}": FieldInfo((n,), unit, f"{quantity} of {state}, joints {', '.join(self.joints)}")
+            for state in BOARD_STATES
+            for quantity, unit in units.items()
+        }
+        samples["stiffness"] = FieldInfo((n,), "N m/rad", "true slope of the spring torque")
+        samples["equilibrium"] = FieldInfo((n,), "rad", "equilibrium position of the motors")
+        samples["preset"] = FieldInfo((n,), "rad", "stiffness preset of the motors, in m on a lever")
+        commands = {
+            "references": {
+                "reference_1": FieldInfo((n,), "", "first reference of each joint, unit by its mode"),
+                "reference_2": FieldInfo((n,), "", "second reference of each joint, unit by its mode"),
+            }
+        }
+        super().__init__(name, samples=samples, commands=commands, **options)
+
+    def _connect(self, engine: Engine) -> None:
+        ports = engine.ports()
+        self._engine_any: Any = engine
+        self._ref_1 = [engine.port(f"{joint}/reference_1") for joint in self.joints]
+        self._ref_2 = [
+            (i, engine.port(f"{joint}/reference_2"))
+            for i, joint in enumerate(self.joints)
+            if f"{joint}/reference_2" in ports
+        ]
+        self._levers = [
+            (i, float(getattr(a.law, "L", np.inf)))
+            for i, a in enumerate(self._actuators.values())
+            if a.law.second_input == "lever"
+        ]
+        names = {
+            "robot_state/position": "position",
+            "robot_state/velocity": "velocity",
+            "robot_state/effort": "torque",
+            **{
+                f"motor_{k}_state/{quantity}": f"motor_{k}_{quantity}"
+                for k in (1, 2)
+                for quantity in ("position", "velocity", "effort")
+            },
+            "stiffness": "stiffness",
+            "equilibrium": "equilibrium",
+            "preset": "preset",
+        }
+        self._gather = [
+            (field, _Gather([engine.port(f"{joint}/{source}") for joint in self.joints]))
+            for field, source in names.items()
+        ]
+
+    def _latch(self, command: Command) -> None:
+        values = command.values
+        second = values.get("reference_2")
+        if second is not None:
+            for i, length in self._levers:
+                if not 0.0 <= second[i] < length:  # type: ignore[index]
+                    self._counters.last_error = (
+                        f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; valid: 0 or more and below "  # type: ignore[index]
+                        f"{length:g} m. The command was dropped"
+                    )
+                    return
+            for i, port in self._ref_2:
+                port[0] = second[i]  # type: ignore[index]
+        first = values.get("reference_1")
+        if first is not None:
+            for port, value in zip(self._ref_1, first, strict=True):  # type: ignore[arg-type]
+                port[0] = value
+
+    def _measure(self) -> dict[str, float | np.ndarray]:
+        return {field: gather() for field, gather in self._gather}
+
+    def _trip(self) -> None:
+        for joint in self.joints:
+            self._engine_any.set_mode(joint, self._engine_any.mode(joint))
+
+
+class _Gather:
+    """Collect scalars that lie anywhere into one array, with one numpy call where they lie in one buffer."""
+
+    def __init__(self, ports: Sequence[np.ndarray]) -> None:
+        self._ports = list(ports)
+        self._view: np.ndarray | None = None
+        addresses = [p.__array_interface__["data"][0] for p in ports]
+        strides = set(np.diff(addresses))
+        if len(ports) == 1:
+            self._view = ports[0]
+        elif len(strides) == 1 and strides.pop() > 0:
+            stride = addresses[1] - addresses[0]
+            self._view = np.lib.stride_tricks.as_strided(
+                ports[0], shape=(len(ports),), strides=(stride,), writeable=False
+            )
+
+    def __call__(self) -> np.ndarray:
+        if self._view is not None:
+            return self._view
+        return np.array([p.item() for p in self._ports])

@@ -1,0 +1,39 @@
+"""The devices that a robot has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.devices.base import DeviceBase
+from pliant.devices.board import Board
+from pliant.devices.compliant_joint import CompliantJoint
+
+__all__ = ["make_devices"]
+
+
+def make_devices(robot: Any, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
+    """Return the devices of a robot: one a compliant joint, and the board over all of them.
+
+    Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
+    more detail, by default a hundred times a second.
+
+    Args:
+        robot: a `pliant.model.Robot`.
+        joint_sample_period: time between two samples of a joint [s]; None takes 10 ms, or the nearest whole multiple
+            of the time step.
+        options: passed to every device (latency, command_latency, watchdog, ...).
+    """
+    dt = float(robot.spec.option.timestep)
+    period = max(1, round(0.01 / dt)) * dt if joint_sample_period is None else joint_sample_period
+    devices: list[DeviceBase] = [
+        CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
+    ]
+    if not devices:
+        return devices
+    manager = getattr(robot.interface, "manager", None)
+    order = manager.joints if manager is not None else tuple(robot.actuators)
+    name = "board"
+    while name in robot.actuators:
+        name += "_"
+    devices.append(Board({joint: robot.actuators[joint] for joint in order}, name=name, **options))
+    return devices
