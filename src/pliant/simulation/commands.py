@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from pliant.devices.base import Device
+from pliant.devices.base import Device, FieldInfo
 from pliant.errors import DeviceError, nearest
 from pliant.simulation.files import read_document
 
@@ -159,12 +159,7 @@ class CommandPlayer:
         for name, values in table.columns.items():
             match = COLUMN.fullmatch(name)
             device = devices.get(match["device"]) if match else None
-            info = None
-            if device is not None:
-                info = next(
-                    (fields_[match["field"]] for fields_ in device.commands.values() if match["field"] in fields_),
-                    None,
-                )
+            info = _info(device, match["field"]) if match and device else None
             if match is None or device is None or info is None:
                 raise _no_column(table, name, valid)
             array = np.asarray(values, dtype=np.float64)
@@ -264,6 +259,10 @@ def _filled(values: np.ndarray, times: np.ndarray, linear: bool) -> np.ndarray:
             source = np.maximum.accumulate(np.where(np.isnan(column), -1, np.arange(len(column))))
             column[first:] = column[source[first:]]
     return table.reshape(values.shape)
+
+
+def _info(device: Device, field: str) -> FieldInfo | None:
+    return next((fields[field] for fields in device.commands.values() if field in fields), None)
 
 
 def _valid_names(devices: Mapping[str, Device]) -> list[str]:

@@ -200,15 +200,15 @@ class Simulation:
         self._engine_step = engine.step
         self._serve = [device.serve for device in self._devices.values()]
         self._writers = [(device.period_ns, device.write) for device in self._devices.values()]
-        self._readers = [(device.period_ns, device.read) for device in self._devices.values()]
+        self._readers = [(device.sample_period_ns, device.read) for device in self._devices.values()]
         self._publish = [bridge.publish for bridge in self._bridges.values()]
         self._tick = [bridge.tick for bridge in self._bridges.values()]
         self._restart()
-        if recorder is not None and not hasattr(recorder, "record"):
+        if isinstance(recorder, str | Path):
             from pliant.simulation.recorder import Recorder
 
             recorder = Recorder(recorder)
-        self.recorder: Recorder | None = recorder  # type: ignore[assignment]
+        self.recorder: Recorder | None = recorder
         self._record: Callable[[Sample, int], None] | None = None
         _OPEN.add(self)
 
@@ -270,7 +270,7 @@ class Simulation:
         self._device(device)
         raise PliantError(
             f"{device} has not measured yet: simulation time is {self.time:g} s, its period "
-            f"{self._devices[device].period_ns / 1e9:g} s",
+            f"{self._devices[device].sample_period_ns / 1e9:g} s",
             field=device,
         )
 

@@ -10,6 +10,7 @@ from pliant.errors import RecordingError, nearest
 from pliant.simulation.recording import Recording, read_recording
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_recording"]
@@ -97,10 +98,7 @@ def _fields(recording: Recording, device: str, panel: str) -> list[str]:
     return [name for name, info in samples.items() if info.unit in PANELS[panel]]
 
 
-def _draw(axis: object, recording: Recording, device: str, fields: list[str]) -> None:
-    from matplotlib.axes import Axes
-
-    assert isinstance(axis, Axes)
+def _draw(axis: Axes, recording: Recording, device: str, fields: list[str]) -> None:
     time = recording[f"{device}/time"]
     lines = 0
     units = []

@@ -198,7 +198,7 @@ class Recorder:
                 "offered_qos_profiles": "",
                 "pliant": "sample",
                 "device": device.name,
-                "period_ns": str(device.period_ns),
+                "period_ns": str(device.sample_period_ns),
                 "fields": json.dumps(fields),
             },
         )
@@ -223,7 +223,8 @@ class Recorder:
         billion = 1_000_000_000
         if names and not any(info.shape for info in device.samples.values()):
             pack = struct.Struct(f"{HEAD_FORMAT}{count}d").pack
-            take = itemgetter(*names) if len(names) > 1 else lambda values, key=names[0]: (values[key],)
+            get = itemgetter(*names)
+            take = get if len(names) > 1 else lambda values: (get(values),)
 
             def encode_numbers(sample: Sample, log_ns: int) -> None:
                 stamp, seq = sample.stamp_ns, sample.seq

@@ -51,7 +51,7 @@ class RecordedDevice:
 
     def __init__(self, name: str, period_ns: int, samples: Mapping[str, FieldInfo]) -> None:
         self.name = name
-        self.period_ns = period_ns
+        self.period_ns = self.sample_period_ns = period_ns
         self.samples = MappingProxyType(dict(samples))
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
         self.inbox = Mailbox(name, self.commands)
@@ -259,14 +259,12 @@ def export(
         else:
             with path.open("wb" if overwrite else "xb") as file:
                 units = {name: recording.unit(name) for name in recording}
-                np.savez_compressed(
-                    file,
-                    **{
-                        "metadata": np.array(json.dumps(recording.metadata)),
-                        "units": np.array(json.dumps(units)),
-                        **recording,
-                    },
-                )
+                arrays: dict[str, Any] = {
+                    "metadata": np.array(json.dumps(recording.metadata)),
+                    "units": np.array(json.dumps(units)),
+                    **recording,
+                }
+                np.savez_compressed(file, **arrays)
     except FileExistsError:
         raise RecordingError("the file exists; ask for overwriting or choose another name", file=path) from None
     except OSError as error:
