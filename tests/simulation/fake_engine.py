@@ -41,7 +41,8 @@ class SpringMassEngine:
     def step(self, n=1):
         q, v, reference, torque = self._values.values()
         for _ in range(n):
-            v += self.dt / self.mass * (self.k * (reference - q) - self.damping * v + torque)
+            with np.errstate(invalid="ignore", over="ignore"):
+                v += self.dt / self.mass * (self.k * (reference - q) - self.damping * v + torque)
             q += self.dt * v
             self.steps += 1
             self.time_ns = self.steps * self._dt_ns
