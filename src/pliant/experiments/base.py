@@ -1,0 +1,431 @@
+"""What an experiment is: a published result, run again, with numbers that pass or fail.
+
+An experiment is a function from a `Context` to a `Result`, registered by a decorator in a module of this room (the
+module ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point
+group ``pliant.experiments``):
+
+    @experiment("ilc", title="Iterative learning control", paper="Mengacci et al. 2021", section="4.3")
+    def ilc(context: Context) -> Result:
+        worst = run(...)
+        return Result(targets=[Target("largest error", high=0.08, unit="rad", source="section 4.3").measure(worst)])
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.metadata
+import importlib.util
+import math
+import os
+import pkgutil
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pliant.errors import PliantError, nearest
+
+__all__ = [
+    "ENTRY_POINTS",
+    "Context",
+    "Experiment",
+    "Figure",
+    "Result",
+    "Table",
+    "Target",
+    "experiment",
+    "find_experiment",
+    "list_experiments",
+    "reproduce",
+]
+
+ENTRY_POINTS = "pliant.experiments"
+"""Entry point group of experiments from other packages: each entry names a module or an experiment."""
+
+Progress = Callable[[float, str], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A number that an experiment must reach: inside [low, high], or within a tolerance of a value."""
+
+    name: str
+    """What is measured, in words."""
+    measured: float | None = None
+    """What this run gave; None where it was not measured, which fails."""
+    low: float | None = field(default=None, kw_only=True)
+    """Smallest value that passes, itself included."""
+    high: float | None = field(default=None, kw_only=True)
+    """Largest value that passes, itself included."""
+    equals: float | None = field(default=None, kw_only=True)
+    """Value to be met."""
+    tolerance: float = field(default=0.0, kw_only=True)
+    """Largest difference from ``equals`` that passes, in the unit of the value."""
+    relative: float = field(default=0.0, kw_only=True)
+    """Largest difference from ``equals`` that passes, as a fraction of it; added to ``tolerance``."""
+    unit: str = field(default="", kw_only=True)
+    """Unit of the numbers."""
+    source: str = field(default="", kw_only=True)
+    """Where the expectation comes from: section, figure, table, or "law and statics"."""
+    note: str = field(default="", kw_only=True)
+    """What a reader should know about this number."""
+
+    def __post_init__(self) -> None:
+        if self.equals is None and self.low is None and self.high is None:
+            raise PliantError(f"target {self.name!r} expects nothing; give low, high or equals", field=self.name)
+        if self.equals is not None and not (self.low is None and self.high is None):
+            raise PliantError(f"target {self.name!r} has equals and a range; give one of them", field=self.name)
+
+    def measure(self, value: float | bool) -> Target:
+        """Return the target with its measured value."""
+        return dataclasses.replace(self, measured=float(value))
+
+    @property
+    def passed(self) -> bool:
+        """Whether the measured value is where it must be; a value that is missing or not a number is not."""
+        value = self.measured
+        if value is None or math.isnan(value):
+            return False
+        if self.equals is not None:
+            return abs(value - self.equals) <= self.tolerance + self.relative * abs(self.equals)
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+    @property
+    def expected(self) -> str:
+        """The expectation as text, such as "0.8 +- 0.0002" or "at most 0.08"."""
+        if self.equals is not None:
+            text = _number(self.equals)
+            if self.relative:
+                text += f" \u00b1 {_number(100.0 * self.relative)} %"
+            if self.tolerance:
+                text += f" {'and ' if self.relative else ''}\u00b1 {_number(self.tolerance)}"
+            return text
+        if self.low is not None and self.high is not None:
+            return f"{_number(self.low)} to {_number(self.high)}"
+        return f"at least {_number(self.low)}" if self.high is None else f"at most {_number(self.high)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields with ``passed`` and ``expected``, for JSON."""
+        return {**dataclasses.asdict(self), "passed": self.passed, "expected": self.expected}
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of a report."""
+
+    title: str
+    """What it shows."""
+    columns: Sequence[str]
+    """Headings, with units."""
+    rows: Sequence[Sequence[Any]]
+    """Cells: numbers, texts, or None for an empty one."""
+    note: str = ""
+    """A sentence under the table."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table for JSON."""
+        return {"title": self.title, "columns": list(self.columns), "rows": [list(r) for r in self.rows]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of a report."""
+
+    name: str
+    """Name of its files, without suffix."""
+    caption: str
+    """What it shows and what to see in it; the first sentence is its title."""
+    figure: Any
+    """A `matplotlib.figure.Figure` (see `pliant.experiments.style`), or PNG bytes."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Result:
+    """What an experiment gives back; `reproduce` fills in what it knows (name, duration, files)."""
+
+    targets: list[Target] = field(default_factory=list)
+    """Numbers with their expectation."""
+    tables: list[Table] = field(default_factory=list)
+    """Further numbers."""
+    figures: list[Figure] = field(default_factory=list)
+    """Figures, in the order of the report."""
+    summary: str = ""
+    """What was done and what came out, one paragraph."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know: differences from the source, time steps used."""
+    assumptions: list[str] = field(default_factory=list)
+    """What the source does not print and the run takes for granted."""
+    traces: dict[str, np.ndarray] = field(default_factory=dict)
+    """Arrays written to ``<name>/traces.npz``; names with units, such as "time_s"."""
+    name: str = ""
+    """Name of the experiment."""
+    title: str = ""
+    """Its title."""
+    paper: str = ""
+    """What it reproduces."""
+    section: str = ""
+    """Where in it."""
+    quick: bool = False
+    """Whether it was the short version."""
+    seed: int = 0
+    """Seed of the random numbers."""
+    duration: float = 0.0
+    """Wall time of the run [s]."""
+    error: str = ""
+    """Why it could not be run to its end; empty where it was."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Files written: "report", "json", "traces" and the figures by name."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run reached its end and every target passed."""
+        return not self.error and bool(self.targets) and all(target.passed for target in self.targets)
+
+    @property
+    def failures(self) -> list[Target]:
+        """The targets that did not pass."""
+        return [target for target in self.targets if not target.passed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but arrays and figures, for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "paper": self.paper,
+            "section": self.section,
+            "passed": self.passed,
+            "error": self.error,
+            "quick": self.quick,
+            "seed": self.seed,
+            "duration_s": self.duration,
+            "summary": self.summary,
+            "targets": [target.as_dict() for target in self.targets],
+            "tables": [table.as_dict() for table in self.tables],
+            "figures": [{"name": f.name, "caption": f.caption} for f in self.figures],
+            "notes": list(self.notes),
+            "assumptions": list(self.assumptions),
+            "files": dict(self.files),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What an experiment is given."""
+
+    output: Path
+    """Folder for files of the experiment's own; it exists and is writable."""
+    quick: bool = False
+    """Asks for a short version with the same targets where possible: for tests and a first look."""
+    seed: int = 0
+    """Seed for everything random."""
+    report: Progress | None = None
+    """Receives the fraction done and a text; None for nobody."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the robot that the caller changes, by name; an experiment may refuse them."""
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A new generator with the run's seed."""
+        return np.random.default_rng(self.seed)
+
+    def progress(self, fraction: float, text: str = "") -> None:
+        """Say how far the experiment is, 0 to 1, and what it does now."""
+        if self.report is not None:
+            self.report(min(max(float(fraction), 0.0), 1.0), text)
+
+    def track(
+        self, items: Iterable[T], text: str | Callable[[T], str] = "", *, low: float = 0.0, high: float = 1.0
+    ) -> Iterator[T]:
+        """Yield the items and report the progress between two fractions of the whole."""
+        every = list(items)
+        for i, item in enumerate(every):
+            self.progress(low + (high - low) * i / len(every), text(item) if callable(text) else text)
+            yield item
+        self.progress(high, "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A registered experiment."""
+
+    name: str
+    """Name on the command line."""
+    title: str
+    """Title of the report."""
+    paper: str
+    """What it reproduces."""
+    section: str
+    """Where in it."""
+    function: Callable[[Context], Result]
+    """Runs it."""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's documentation, or the title."""
+        return (self.function.__doc__ or self.title).strip().splitlines()[0]
+
+    def run(self, context: Context) -> Result:
+        """Run it and fill in what the registry knows."""
+        start = time.perf_counter()
+        result = self.function(context)
+        result.duration = time.perf_counter() - start
+        return self.stamp(result, context)
+
+    def stamp(self, result: Result, context: Context) -> Result:
+        """Write name, source and settings into a result."""
+        result.name, result.title = self.name, self.title
+        result.paper, result.section = self.paper, self.section
+        result.quick, result.seed = context.quick, context.seed
+        return result
+
+
+_EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def experiment(
+    name: str, *, title: str = "", paper: str = "", section: str = ""
+) -> Callable[[Callable[[Context], Result]], Callable[[Context], Result]]:
+    """Register the decorated function as an experiment.
+
+    Args:
+        name: name on the command line; the module is named after it, with underscores.
+        title: title of the report; the name where it is left out.
+        paper: what it reproduces.
+        section: where in it.
+    """
+
+    def decorate(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
+        _EXPERIMENTS[name] = Experiment(name=name, title=title or name, paper=paper, section=section, function=function)
+        return function
+
+    return decorate
+
+
+def list_experiments() -> list[Experiment]:
+    """Return all experiments, by name, those of other packages included."""
+    import pliant.experiments
+
+    for module in pkgutil.iter_modules(pliant.experiments.__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"pliant.experiments.{module.name}")
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        entry.load()
+    return [_EXPERIMENTS[name] for name in sorted(_EXPERIMENTS)]
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return an experiment.
+
+    Raises:
+        PliantError: there is none of that name; the message has the nearest.
+    """
+    module = f"pliant.experiments.{str(name).replace('-', '_')}"
+    if name not in _EXPERIMENTS and str(name).replace("-", "_").isidentifier() and importlib.util.find_spec(module):
+        importlib.import_module(module)
+    if name not in _EXPERIMENTS:
+        list_experiments()
+    if name not in _EXPERIMENTS:
+        raise PliantError(f"there is no experiment {name!r}; {nearest(name, [*_EXPERIMENTS, 'all'])}", field=str(name))
+    return _EXPERIMENTS[name]
+
+
+def reproduce(
+    names: str | Sequence[str] = "all",
+    output: str | Path = "reports",
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    progress: Callable[[str, float, str], None] | None = None,
+    on_result: Callable[[Result], None] | None = None,
+) -> list[Result]:
+    """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all.
+
+    An experiment that breaks gives a result with ``error`` set, and the others still run.
+
+    Args:
+        names: names of experiments; "all" for every one.
+        output: folder of the reports; made where it does not exist.
+        quick: run the short versions.
+        seed: seed for everything random.
+        options: changed options of the robots, by name.
+        progress: called with the experiment's name, the fraction done and a text.
+        on_result: called with each result as soon as its report is written.
+
+    Returns:
+        One result an experiment, in the order asked for.
+
+    Raises:
+        PliantError: an unknown name, or a folder that cannot be written; nothing has been run then.
+    """
+    from pliant.experiments.report import write_index, write_report
+
+    wanted = [names] if isinstance(names, str) else list(names)
+    if not wanted:
+        raise PliantError("no experiment is named; valid: 'all' or " + ", ".join(e.name for e in list_experiments()))
+    chosen: dict[str, Experiment] = {}
+    for name in wanted:
+        for found in list_experiments() if name == "all" else [find_experiment(name)]:
+            chosen.setdefault(found.name, found)
+    folder = writable_folder(output)
+    results = []
+    for found in chosen.values():
+        report = None if progress is None else _reporter(progress, found.name)
+        context = Context(
+            output=writable_folder(folder / found.name), quick=quick, seed=seed, report=report, options=options or {}
+        )
+        context.progress(0.0, "starting")
+        start = time.perf_counter()
+        try:
+            result = found.run(context)
+        except PliantError as error:
+            result = found.stamp(Result(error=str(error)), context)
+        except Exception as error:  # a fault in one experiment must not lose the others
+            text = "".join(traceback.format_exception(error, limit=-6))
+            result = found.stamp(Result(error=f"{type(error).__name__}: {error}", notes=[text]), context)
+        result.duration = time.perf_counter() - start
+        write_report(result, folder)
+        write_index(folder)
+        context.progress(1.0, "done")
+        results.append(result)
+        if on_result is not None:
+            on_result(result)
+    return results
+
+
+def _reporter(progress: Callable[[str, float, str], None], name: str) -> Progress:
+    return lambda fraction, text: progress(name, fraction, text)
+
+
+def writable_folder(path: str | Path) -> Path:
+    """Return a folder that exists and can be written to, made where it was missing.
+
+    Raises:
+        PliantError: it cannot be made, is a file, or cannot be written to; the message names it.
+    """
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".pliant-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except FileExistsError:
+        raise PliantError(
+            f"the output folder {str(folder)!r} is a file; give another --output", field="output"
+        ) from None
+    except OSError as error:
+        raise PliantError(
+            f"the output folder {str(folder)!r} cannot be written: {error.strerror}; give another --output",
+            field="output",
+        ) from None
+    return folder
