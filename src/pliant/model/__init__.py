@@ -1,6 +1,7 @@
 """Robots described: a MuJoCo spec with compliant actuators, devices and interface; loaders; checks."""
 
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
+from pliant.model.load import load
 from pliant.model.robot import COMPANION_SUFFIX, REST_KEY, Robot, actuator_names, companion_name
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "Robot",
     "actuator_names",
     "companion_name",
+    "load",
 ]

@@ -1,0 +1,116 @@
+"""XML into element trees that remember their lines, without entities and within limits."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from pliant.errors import ModelError
+
+__all__ = ["MAX_BYTES", "Node", "line_of", "parse_xml", "read_file"]
+
+MAX_BYTES = 64 * 2**20
+"""Largest description that is read [bytes]."""
+MAX_DEPTH = 200
+"""Deepest nesting of elements."""
+
+
+class Node(ET.Element):
+    """An XML element that knows the line on which its tag opens."""
+
+    line: int = 0
+
+
+def line_of(element: ET.Element) -> int | None:
+    """Return the line of an element, or None where it was not read from a file."""
+    return getattr(element, "line", 0) or None
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a description.
+
+    Raises:
+        ModelError: it is not a file, cannot be read, is empty, or is larger than MAX_BYTES.
+    """
+    try:
+        if path.is_dir():
+            raise ModelError("this is a folder; name the file", file=path)
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise ModelError(f"the file has {size} bytes; valid: at most {MAX_BYTES}", file=path)
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror or error}", file=path) from error
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"the file has more than {MAX_BYTES} bytes", file=path)
+    if not data.strip():
+        raise ModelError("the file is empty", file=path)
+    return data
+
+
+def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
+    """Return the root element of an XML text.
+
+    Document types and entities are refused: robot descriptions need none, and they can make a small file expand
+    without end or read other files.
+
+    Args:
+        data: the text, encoded as its declaration says (UTF-8 without one).
+        file: name of the file, for messages.
+
+    Raises:
+        ModelError: not well-formed, with the line; a document type; elements nested too deeply.
+    """
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    root: list[Node] = []
+    stack: list[Node] = []
+    last: list[Node] = []  # the element that closed last in the present parent, for its tail
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        node = Node(tag, attributes)
+        node.line = parser.CurrentLineNumber
+        if len(stack) >= MAX_DEPTH:
+            raise ModelError(f"elements are nested deeper than {MAX_DEPTH}", file=file, line=node.line)
+        if stack:
+            stack[-1].append(node)
+        else:
+            root.append(node)
+        stack.append(node)
+        last.clear()
+
+    def end(_tag: str) -> None:
+        last[:] = [stack.pop()]
+
+    def text(value: str) -> None:
+        if last:
+            last[0].tail = (last[0].tail or "") + value
+        elif stack:
+            stack[-1].text = (stack[-1].text or "") + value
+
+    def refuse(*_: Any) -> None:
+        raise ModelError(
+            "a document type (<!DOCTYPE ...>) or entity is not accepted in a robot description; remove it",
+            file=file,
+            line=parser.CurrentLineNumber,
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(data.lstrip() if data[:1].isspace() else data, True)
+    except expat.ExpatError as error:
+        raise ModelError(
+            f"not well-formed XML: {expat.ErrorString(error.code)} in column {error.offset + 1}",
+            file=file,
+            line=error.lineno,
+        ) from error
+    except (ValueError, LookupError) as error:
+        raise ModelError(f"not readable as XML: {error}", file=file) from error
+    return root[0]
