@@ -1,0 +1,54 @@
+"""Checks of arguments that the controllers share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import PliantError
+
+__all__ = ["ControlError", "number", "vector"]
+
+
+class ControlError(PliantError):
+    """A controller was given something that it cannot work with."""
+
+
+def number(
+    owner: str, field: str, value: float, unit: str, *, low: float = -np.inf, above: bool = False, high: float = np.inf
+) -> float:
+    """Return a finite number inside [low, high], or (low, high] with ``above``.
+
+    Raises:
+        ControlError: not a number, not finite, outside the range.
+    """
+    try:
+        if isinstance(value, bool | str):
+            raise TypeError
+        out = float(value)
+    except (TypeError, ValueError):
+        raise ControlError(f"{owner}: {field} is {value!r}; valid: a number [{unit}]", field=field) from None
+    if not np.isfinite(out) or out < low or out > high or (above and out <= low):
+        least = "" if np.isinf(low) else f", {'more than' if above else 'at least'} {low:g}"
+        most = "" if np.isinf(high) else f", at most {high:g}"
+        raise ControlError(f"{owner}: {field} is {out:g}; valid: a finite number{least}{most} [{unit}]", field=field)
+    return out
+
+
+def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) -> NDArray[np.float64]:
+    """Return a finite vector, of one size if given; a number becomes (1,).
+
+    Raises:
+        ControlError: another shape, or values that are not finite numbers.
+    """
+    try:
+        out = np.atleast_1d(np.array(value, dtype=float))
+    except (TypeError, ValueError):
+        raise ControlError(f"{owner}: {field} is {value!r}; valid: numbers", field=field) from None
+    if out.ndim != 1 or (size is not None and out.shape != (size,)):
+        wanted = "(n,)" if size is None else f"({size},)"
+        raise ControlError(f"{owner}: {field} has shape {out.shape}; valid: {wanted}", field=field)
+    bad = np.flatnonzero(~np.isfinite(out))
+    if bad.size:
+        raise ControlError(f"{owner}: {field}[{bad[0]}] is {out[bad[0]]}; valid: finite numbers", field=field)
+    return out
