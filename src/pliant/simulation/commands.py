@@ -352,7 +352,7 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
             return {name: archive[name] for name in archive.files if name not in ("metadata", "units")}
     except OSError as error:
         raise DeviceError(f"the command file cannot be read: {error.strerror or error}", file=path) from None
-    except (ValueError, BadZipFile, AttributeError, TypeError) as error:
+    except (ValueError, BadZipFile, AttributeError, TypeError, EOFError) as error:
         raise DeviceError(f"the command file is no NPZ archive of numbers: {error}", file=path) from None
 
 

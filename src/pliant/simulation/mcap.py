@@ -373,11 +373,11 @@ class McapWriter:
         self._good += len(data)
 
     def _block(self) -> None:
+        self.blocked += 1
         began = time.perf_counter_ns()
         while self._pending > self._pending_limit and self._error is None:
             self._condition.wait()
         waited = time.perf_counter_ns() - began
-        self.blocked += 1
         self.blocked_ns += waited
         self.worst_block_ns = max(self.worst_block_ns, waited)
         if self._error is not None:
@@ -487,6 +487,8 @@ class _Scan:
                 (length,) = struct.unpack_from("<Q", data, offset + 1)
                 begin = offset + 9
                 if opcode == FOOTER:
+                    if data[begin + length : begin + length + 8] != MAGIC:
+                        raise _CutOff
                     closed = length == 20 and struct.unpack_from("<Q", data, begin)[0] != 0
                     fault = "" if closed else "it was not closed: the run that wrote it was interrupted"
                     break

@@ -124,6 +124,10 @@ class Recording(Mapping[str, np.ndarray]):
                 f"the recording has no {name!r}; {nearest(name, self._arrays)}", file=self.path, field=name
             ) from None
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an array, or the default if there is none of this name."""
+        return self._arrays.get(name, default)
+
     def __contains__(self, name: object) -> bool:
         return name in self._arrays
 

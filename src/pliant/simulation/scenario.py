@@ -101,13 +101,14 @@ class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
 
     def apply(self, simulation: Simulation) -> None:
         """Put the torque, and see to its end."""
-        inbox = simulation.devices[self.device].inbox
+        device = simulation.devices[self.device]
+        inbox = device.inbox
         inbox.put({"external_torque": self.torque})
         if self.duration is not None:
             zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
-            # The nominal end, but never before the present step: the torque acts for at least one.
+            # Not before the device has latched the torque: it acts for one period at least.
             simulation.at(
-                max(self.at + self.duration, simulation.elapsed),
+                max(self.at + self.duration, simulation.elapsed + device.period_ns * 1e-9),
                 lambda _: inbox.put({"external_torque": zero}) and None,
             )
 
