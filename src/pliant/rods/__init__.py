@@ -1,1 +1,35 @@
-"""TODO."""
+"""Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
+
+from pliant.rods.description import (
+    BaseJoint,
+    DistalJoint,
+    GivenStiffness,
+    Limb,
+    Plate,
+    Rectangular,
+    RobotDescription,
+    Rod,
+    Round,
+)
+from pliant.rods.robot import ACCURACIES, ContinuumParallelRobot, NoEquilibrium, Path
+from pliant.rods.solution import Centreline, Linearisation, Solution, Stability
+
+__all__ = [
+    "ACCURACIES",
+    "BaseJoint",
+    "Centreline",
+    "ContinuumParallelRobot",
+    "DistalJoint",
+    "GivenStiffness",
+    "Limb",
+    "Linearisation",
+    "NoEquilibrium",
+    "Path",
+    "Plate",
+    "Rectangular",
+    "RobotDescription",
+    "Rod",
+    "Round",
+    "Solution",
+    "Stability",
+]

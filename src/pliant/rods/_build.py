@@ -1,0 +1,182 @@
+"""From a description to the arrays that the kernels read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.rods import _kernels as kernels
+from pliant.rods.description import RobotDescription, Rod
+from pliant.spatial import inverse
+
+__all__ = ["build_model", "build_work", "flatten", "rod_table", "unflatten"]
+
+KIND = {"prismatic": kernels.PRISMATIC, "revolute": kernels.REVOLUTE, "extension": kernels.EXTENSION}
+DISTAL = {
+    "fixed": kernels.FIXED_JOINT,
+    "revolute": kernels.REVOLUTE_JOINT,
+    "universal": kernels.UNIVERSAL_JOINT,
+    "spherical": kernels.SPHERICAL_JOINT,
+    "prismatic": kernels.PRISMATIC_JOINT,
+}
+# Rows of a planar robot: see _kernels._joint for the order of the rows.
+PLANAR_ROWS = {"fixed": (0, 1, 5), "revolute": (0, 1, 5), "prismatic": (0, 2, 4)}
+
+
+def flatten(X) -> np.ndarray:
+    """Return the 12 numbers of a 4x4 pose: rotation row-major, then position."""
+    X = np.asarray(X, dtype=float)
+    return np.concatenate([X[:3, :3].ravel(), X[:3, 3]])
+
+
+def unflatten(x) -> np.ndarray:
+    """Return the 4x4 pose of 12 numbers."""
+    X = np.eye(4)
+    X[:3, :3] = np.reshape(x[:9], (3, 3))
+    X[:3, 3] = x[9:12]
+    return X
+
+
+def rod_load(rod: Rod, gravity, s: float) -> np.ndarray:
+    """Return F(s), the integral of the distributed force from 0 to s, shape (3,) [N/m].
+
+    Simpson's rule is exact: the mass per length is at most quadratic in s.
+    """
+    mean = (rod.values(0.0).mass + 4.0 * rod.values(0.5 * s).mass + rod.values(s).mass) / 6.0
+    return s * (mean * np.asarray(gravity) + np.asarray(rod.distributed_force))
+
+
+def rod_table(rod: Rod, gravity, steps: int) -> np.ndarray:
+    """Return the table of a rod for a number of integration steps, shape (12 steps, 15)."""
+    table = np.zeros((kernels.STAGES * steps, kernels.TABLE_WIDTH))
+    same = None
+    uniform = getattr(rod.section, "tip_radius", None) is None and getattr(rod.section, "tip_width", None) is None
+    uniform = uniform and getattr(rod.section, "tip_height", None) is None
+    for row in range(len(table)):
+        s = (row // kernels.STAGES + kernels.STAGE_ABSCISSAE[row % kernels.STAGES]) / steps
+        v = same = rod.values(s) if same is None or not uniform else same
+        table[row, 0:3] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
+        table[row, 3:6] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
+        if rod.precurvature:
+            table[row, 6:9] = rod.curvature(s)
+        table[row, 9:12] = (
+            s * (v.mass * np.asarray(gravity) + np.asarray(rod.distributed_force))
+            if uniform
+            else rod_load(rod, gravity, s)
+        )
+        table[row, 12:15] = rod.distributed_moment
+    return table
+
+
+def joint_frame(axis, axis_2, kind: str, planar: bool) -> np.ndarray:
+    """Return the 4x4 rotation whose axes the rows of the joint use: third axis = free axis.
+
+    A universal joint has its plate axis first and its rod axis second.
+    """
+    X = np.eye(4)
+    if kind in ("fixed", "spherical"):
+        return X
+    a = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+    if kind == "universal":
+        b = np.asarray(axis_2, dtype=float) / np.linalg.norm(axis_2)
+        b = b - (a @ b) * a
+        b /= np.linalg.norm(b)
+        X[:3, :3] = np.column_stack([a, b, np.cross(a, b)])
+        return X
+    if kind == "prismatic" and planar:
+        x = np.cross([0.0, 0.0, 1.0], a)
+    else:
+        x = np.cross(np.eye(3)[int(np.argmin(np.abs(a)))], a)
+        x = np.eye(3)[0] if abs(a[2]) > 1.0 - 1e-12 else x
+    x = x / np.linalg.norm(x)
+    X[:3, :3] = np.column_stack([x, np.cross(a, x), a])
+    return X
+
+
+def scales(description: RobotDescription) -> tuple[float, float]:
+    """Return the force and the moment that count as much as one metre in the scaled residual.
+
+    32 E I / L^2 and 3.2 E I / L of the mean rod: 5 N and 0.5 N m for a steel rod of 1 m and 1 mm radius.
+    """
+    EI = np.mean([0.5 * sum(limb.rod.values(0.5).bending) for limb in description.limbs])
+    L = np.mean([limb.rod.length for limb in description.limbs])
+    return 32.0 * EI / L**2, 3.2 * EI / L
+
+
+def build_model(description: RobotDescription, steps: int) -> kernels.Model:
+    """Return the kernels' view of a robot."""
+    limbs = description.limbs
+    n, k = len(limbs), max(1, max(len(limb.joints) for limb in limbs))
+    planar = description.planar
+    kind, actuator = np.zeros((n, k), np.int64), np.full((n, k), -1, np.int64)
+    offset, axis = np.zeros((n, k, 12)), np.zeros((n, k, 3))
+    for i, limb in enumerate(limbs):
+        for j, joint in enumerate(limb.joints):
+            kind[i, j] = KIND[joint.kind]
+            offset[i, j] = flatten(joint.pose)
+            axis[i, j] = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+    for a, (i, j) in enumerate(description.actuators):
+        actuator[i, j] = a
+    tip, plate_joint, rows = np.zeros((n, 12)), np.zeros((n, 12)), np.full((n, 6), -1, np.int64)
+    for i, limb in enumerate(limbs):
+        d = limb.distal
+        C = joint_frame(d.axis, d.axis_2, d.kind, planar)
+        tip[i] = flatten(inverse(d.attach) @ C)
+        plate_joint[i] = flatten(np.asarray(d.pose, dtype=float) @ C)
+        rows[i, : 3 if planar else 6] = PLANAR_ROWS[d.kind] if planar else range(6)
+    index = np.array([0, 1, 5, 0, 0, 0] if planar else range(6), np.int64)
+    size = 3 if planar else 6
+    return kernels.Model(
+        size=np.array([n, k, len(description.actuators), size, size], np.int64),
+        joint_count=np.array([len(limb.joints) for limb in limbs], np.int64),
+        kind=kind,
+        actuator=actuator,
+        base=np.array([flatten(limb.base) for limb in limbs]),
+        offset=offset,
+        axis=axis,
+        attach=np.array([flatten(limb.attach) for limb in limbs]),
+        rest=np.array([limb.rod.length for limb in limbs]),
+        tip=tip,
+        plate_joint=plate_joint,
+        distal=np.array([DISTAL[limb.distal.kind] for limb in limbs], np.int64),
+        rows=rows,
+        wrench_index=index,
+        plate_index=index.copy(),
+        weight=description.plate.mass * np.asarray(description.gravity, dtype=float),
+        com=np.array(description.plate.com, dtype=float),
+        scale=np.array(scales(description)),
+        load=np.array([rod_load(limb.rod, description.gravity, 1.0) for limb in limbs]),
+        table=np.array([rod_table(limb.rod, description.gravity, steps) for limb in limbs]),
+    )
+
+
+def build_work(n: int, k: int, actuators: int) -> kernels.Work:
+    """Return memory for the kernels."""
+    z = np.zeros
+    return kernels.Work(
+        w=z(kernels.WORK),
+        tips=z((n, 16)),
+        cols=z((n, 12, 16)),
+        node_cols=z((n, 8, 9, 16)),
+        axes=z((n, k, 3)),
+        origins=z((n, k, 3)),
+        roots=z((n, 3)),
+        r=z((n, 6 + k)),
+        d=z((n, 6 + k, 16)),
+        dx=z((n, 6, 6)),
+        g=z((12, 12)),
+        pw=z((n, 6, 16)),
+        b=z(6),
+        bx=z((6, 6)),
+        e=z((6 + k, 14 + 2 * k)),
+        y=z((n, 6 + k, 8 + k)),
+        bc=z(6),
+        stiffness=z((6, 6)),
+        influence=z((6, max(1, actuators))),
+        u=z((8 + actuators, 16 + actuators)),
+        dxv=z(6),
+        dqv=z(max(1, actuators)),
+        keep_w=z((n, 6)),
+        keep_q=z((n, k)),
+        keep_x=z(12),
+        keep_nodes=z((n, 8, 10)),
+    )

@@ -1,0 +1,1446 @@
+"""Compiled kernels: the Cosserat rod, its sensitivities, a parallel robot's residual and its Newton solver.
+
+Everything that numba compiles for the rods stands in this one file, because a compiled function that is
+cached on disk is renewed when *its own* file changes, not when a file it calls does.
+
+Rod (s in [0, 1], rest length L, cross-section frame R = (d1, d2, d3), d3 along the undeformed rod)::
+
+    p' = L R v      v = (0, 0, 1) + Kse^-1 R^T n        R' = L R hat(u)     u = u0 + Kbt^-1 R^T m
+    n(s) = n0 - L F(s)      F(s) = integral of the distributed force, world axes [N/m]
+    m' = -p' x n - L l
+
+(Antman, Nonlinear Problems of Elasticity; Till et al., ICRA 2015). ``p'`` holds L already, so there is one
+length factor in m'. R is carried by a quaternion that is normalised where it is used.
+
+Sensitivities are propagated with the state, in world axes: a column is (dphi, dp, dm, dn) with
+dR = hat(dphi) R, S = L R Kse^-1 R^T and B = L R Kbt^-1 R^T::
+
+    dphi' = B (dm - dphi x m)    dp' = dphi x p' + S (dn - dphi x n)    dm' = -dp' x n - p' x dn
+
+and the column of the rest length adds p'/L - S F to dp', R u to dphi' and the matching terms to dm'.
+
+Integrator: the eighth-order, twelve-stage formula of Dormand and Prince (Hairer, Norsett and Wanner, Solving
+Ordinary Differential Equations I, code DOP853) with a fixed number of steps. For a rod of a parallel robot
+three steps (36 slopes) do what thirty steps of the classical fourth-order formula (120 slopes) do.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+__all__ = ["STAGES", "STAGE_ABSCISSAE", "TABLE_WIDTH", "Model"]
+
+# Abscissae of the twelve stages of DOP853.
+STAGE_ABSCISSAE = (
+    0.0,
+    0.05260015195876773,
+    0.0789002279381516,
+    0.1183503419072274,
+    0.2816496580927726,
+    0.3333333333333333,
+    0.25,
+    0.3076923076923077,
+    0.6512820512820513,
+    0.6,
+    0.8571428571428571,
+    1.0,
+)
+STAGES = 12
+TABLE_WIDTH = 15  # columns of a rod's table: 1/Kse (3), 1/Kbt (3), u0 (3), F (3), l (3)
+
+# One work array holds all, at constant offsets: so the compiler sees that rows do not overlap and vectorises.
+NC = 8  # sensitivity columns of one pass
+REC = 88  # 9 rows of 8 columns (dphi, dp, dm), then p (3), q (4), m (3) and six unused numbers
+BASE = 72  # where p starts in a record
+T = 88  # record of the state at a stage; the record at 0 is the state itself
+K0 = 176  # records of the twelve slopes
+DN = 176 + 12 * 88  # dn at the base, 3 rows of 8
+WORK = DN + 24
+
+FAST = {"contract", "nsz", "arcp", "reassoc"}
+# Functions that only compiled code calls need no wrappers: that halves the time of the first compilation.
+INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@njit(fastmath=FAST, **INNER)
+def _slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
+    """Write the slope of the record at T to the record at dst; with lo == BASE of the state alone."""
+    qw, qx, qy, qz = w[T + 75], w[T + 76], w[T + 77], w[T + 78]
+    k = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
+    a = 1.0 - k * (qy * qy + qz * qz)
+    b = k * (qx * qy - qw * qz)
+    c = k * (qx * qz + qw * qy)
+    d = k * (qx * qy + qw * qz)
+    e = 1.0 - k * (qx * qx + qz * qz)
+    f = k * (qy * qz - qw * qx)
+    g = k * (qx * qz - qw * qy)
+    i = k * (qy * qz + qw * qx)
+    j = 1.0 - k * (qx * qx + qy * qy)
+    nx, ny, nz = n0 - length * tab[row, 9], n1 - length * tab[row, 10], n2 - length * tab[row, 11]
+    mx, my, mz = w[T + 79], w[T + 80], w[T + 81]
+    s1, s2, s3 = length * tab[row, 0], length * tab[row, 1], length * tab[row, 2]
+    b1, b2, b3 = length * tab[row, 3], length * tab[row, 4], length * tab[row, 5]
+    # local strains, times L
+    v1 = s1 * (a * nx + d * ny + g * nz)
+    v2 = s2 * (b * nx + e * ny + i * nz)
+    v3 = s3 * (c * nx + f * ny + j * nz) + length
+    u1 = b1 * (a * mx + d * my + g * mz) + length * tab[row, 6]
+    u2 = b2 * (b * mx + e * my + i * mz) + length * tab[row, 7]
+    u3 = b3 * (c * mx + f * my + j * mz) + length * tab[row, 8]
+    px = a * v1 + b * v2 + c * v3
+    py = d * v1 + e * v2 + f * v3
+    pz = g * v1 + i * v2 + j * v3
+    w[dst + 72], w[dst + 73], w[dst + 74] = px, py, pz
+    w[dst + 75] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
+    w[dst + 76] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
+    w[dst + 77] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
+    w[dst + 78] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
+    w[dst + 79] = -(py * nz - pz * ny) - length * tab[row, 12]
+    w[dst + 80] = -(pz * nx - px * nz) - length * tab[row, 13]
+    w[dst + 81] = -(px * ny - py * nx) - length * tab[row, 14]
+    if lo > 0:
+        return
+    # S and B are symmetric; C = -B hat(m)' s counterpart, D gathers what multiplies dphi in dp'.
+    bb = b1 * a * a + b2 * b * b + b3 * c * c
+    bc = b1 * a * d + b2 * b * e + b3 * c * f
+    bd = b1 * a * g + b2 * b * i + b3 * c * j
+    be = b1 * d * d + b2 * e * e + b3 * f * f
+    bf = b1 * d * g + b2 * e * i + b3 * f * j
+    bg = b1 * g * g + b2 * i * i + b3 * j * j
+    sb = s1 * a * a + s2 * b * b + s3 * c * c
+    sc = s1 * a * d + s2 * b * e + s3 * c * f
+    sd = s1 * a * g + s2 * b * i + s3 * c * j
+    se = s1 * d * d + s2 * e * e + s3 * f * f
+    sf = s1 * d * g + s2 * e * i + s3 * f * j
+    sg = s1 * g * g + s2 * i * i + s3 * j * j
+    for t in range(NC):
+        fx, fy, fz = w[T + t], w[T + 8 + t], w[T + 16 + t]
+        dnx, dny, dnz = w[DN + t], w[DN + 8 + t], w[DN + 16 + t]
+        hx = w[T + 48 + t] - (fy * mz - fz * my)
+        hy = w[T + 56 + t] - (fz * mx - fx * mz)
+        hz = w[T + 64 + t] - (fx * my - fy * mx)
+        gx = dnx - (fy * nz - fz * ny)
+        gy = dny - (fz * nx - fx * nz)
+        gz = dnz - (fx * ny - fy * nx)
+        dx = fy * pz - fz * py + sb * gx + sc * gy + sd * gz
+        dy = fz * px - fx * pz + sc * gx + se * gy + sf * gz
+        dz = fx * py - fy * px + sd * gx + sf * gy + sg * gz
+        w[dst + t] = bb * hx + bc * hy + bd * hz
+        w[dst + 8 + t] = bc * hx + be * hy + bf * hz
+        w[dst + 16 + t] = bd * hx + bf * hy + bg * hz
+        w[dst + 24 + t] = dx
+        w[dst + 32 + t] = dy
+        w[dst + 40 + t] = dz
+        w[dst + 48 + t] = -(dy * nz - dz * ny) - (py * dnz - pz * dny)
+        w[dst + 56 + t] = -(dz * nx - dx * nz) - (pz * dnx - px * dnz)
+        w[dst + 64 + t] = -(dx * ny - dy * nx) - (px * dny - py * dnx)
+    if column >= 0:  # the column of the rest length: dn = -F, and every slope is proportional to L
+        r = 1.0 / length
+        dnx, dny, dnz = -tab[row, 9], -tab[row, 10], -tab[row, 11]
+        dx = px * r + sb * dnx + sc * dny + sd * dnz
+        dy = py * r + sc * dnx + se * dny + sf * dnz
+        dz = pz * r + sd * dnx + sf * dny + sg * dnz
+        w[dst + column] += r * (a * u1 + b * u2 + c * u3)
+        w[dst + 8 + column] += r * (d * u1 + e * u2 + f * u3)
+        w[dst + 16 + column] += r * (g * u1 + i * u2 + j * u3)
+        w[dst + 24 + column] += dx
+        w[dst + 32 + column] += dy
+        w[dst + 40 + column] += dz
+        w[dst + 48 + column] += -(dy * nz - dz * ny) - (py * dnz - pz * dny) - tab[row, 12]
+        w[dst + 56 + column] += -(dz * nx - dx * nz) - (pz * dnx - px * dnz) - tab[row, 13]
+        w[dst + 64 + column] += -(dx * ny - dy * nx) - (px * dny - py * dnx) - tab[row, 14]
+
+
+@njit(fastmath=FAST, **INNER)
+def _advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
+    """Advance the record at 0 from step first to step last of `steps` equal steps over [0, 1]."""
+    h = 1.0 / steps
+    if lo < 0:  # tells the compiler that no index below wraps around
+        return
+    for step in range(first, last):
+        row = 12 * step
+        for t in range(REC):
+            w[T + t] = w[t]
+        _slope(w, row * 0 + K0, tab, row, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (0.05260015195876773 * w[K0 + t])
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (0.05260015195876773 * w[K0 + t])
+        _slope(w, row * 0 + K0 + REC, tab, row + 1, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (0.0197250569845379 * w[K0 + t] + 0.0591751709536137 * w[K0 + 1 * REC + t])
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (0.0197250569845379 * w[K0 + t] + 0.0591751709536137 * w[K0 + 1 * REC + t])
+        _slope(w, row * 0 + K0 + 2 * REC, tab, row + 2, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (0.02958758547680685 * w[K0 + t] + 0.08876275643042054 * w[K0 + 2 * REC + t])
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (0.02958758547680685 * w[K0 + t] + 0.08876275643042054 * w[K0 + 2 * REC + t])
+        _slope(w, row * 0 + K0 + 3 * REC, tab, row + 3, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.2413651341592667 * w[K0 + t]
+                    - 0.8845494793282861 * w[K0 + 2 * REC + t]
+                    + 0.924834003261792 * w[K0 + 3 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.2413651341592667 * w[K0 + t]
+                - 0.8845494793282861 * w[K0 + 2 * REC + t]
+                + 0.924834003261792 * w[K0 + 3 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 4 * REC, tab, row + 4, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.037037037037037035 * w[K0 + t]
+                    + 0.17082860872947386 * w[K0 + 3 * REC + t]
+                    + 0.12546768756682242 * w[K0 + 4 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.037037037037037035 * w[K0 + t]
+                + 0.17082860872947386 * w[K0 + 3 * REC + t]
+                + 0.12546768756682242 * w[K0 + 4 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 5 * REC, tab, row + 5, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.037109375 * w[K0 + t]
+                    + 0.17025221101954405 * w[K0 + 3 * REC + t]
+                    + 0.06021653898045596 * w[K0 + 4 * REC + t]
+                    - 0.017578125 * w[K0 + 5 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.037109375 * w[K0 + t]
+                + 0.17025221101954405 * w[K0 + 3 * REC + t]
+                + 0.06021653898045596 * w[K0 + 4 * REC + t]
+                - 0.017578125 * w[K0 + 5 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 6 * REC, tab, row + 6, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.03709200011850479 * w[K0 + t]
+                    + 0.17038392571223998 * w[K0 + 3 * REC + t]
+                    + 0.10726203044637328 * w[K0 + 4 * REC + t]
+                    - 0.015319437748624402 * w[K0 + 5 * REC + t]
+                    + 0.008273789163814023 * w[K0 + 6 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.03709200011850479 * w[K0 + t]
+                + 0.17038392571223998 * w[K0 + 3 * REC + t]
+                + 0.10726203044637328 * w[K0 + 4 * REC + t]
+                - 0.015319437748624402 * w[K0 + 5 * REC + t]
+                + 0.008273789163814023 * w[K0 + 6 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 7 * REC, tab, row + 7, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.6241109587160757 * w[K0 + t]
+                    - 3.3608926294469414 * w[K0 + 3 * REC + t]
+                    - 0.868219346841726 * w[K0 + 4 * REC + t]
+                    + 27.59209969944671 * w[K0 + 5 * REC + t]
+                    + 20.154067550477894 * w[K0 + 6 * REC + t]
+                    - 43.48988418106996 * w[K0 + 7 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.6241109587160757 * w[K0 + t]
+                - 3.3608926294469414 * w[K0 + 3 * REC + t]
+                - 0.868219346841726 * w[K0 + 4 * REC + t]
+                + 27.59209969944671 * w[K0 + 5 * REC + t]
+                + 20.154067550477894 * w[K0 + 6 * REC + t]
+                - 43.48988418106996 * w[K0 + 7 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 8 * REC, tab, row + 8, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    0.47766253643826434 * w[K0 + t]
+                    - 2.4881146199716677 * w[K0 + 3 * REC + t]
+                    - 0.590290826836843 * w[K0 + 4 * REC + t]
+                    + 21.230051448181193 * w[K0 + 5 * REC + t]
+                    + 15.279233632882423 * w[K0 + 6 * REC + t]
+                    - 33.28821096898486 * w[K0 + 7 * REC + t]
+                    - 0.020331201708508627 * w[K0 + 8 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                0.47766253643826434 * w[K0 + t]
+                - 2.4881146199716677 * w[K0 + 3 * REC + t]
+                - 0.590290826836843 * w[K0 + 4 * REC + t]
+                + 21.230051448181193 * w[K0 + 5 * REC + t]
+                + 15.279233632882423 * w[K0 + 6 * REC + t]
+                - 33.28821096898486 * w[K0 + 7 * REC + t]
+                - 0.020331201708508627 * w[K0 + 8 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 9 * REC, tab, row + 9, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    -0.9371424300859873 * w[K0 + t]
+                    + 5.186372428844064 * w[K0 + 3 * REC + t]
+                    + 1.0914373489967295 * w[K0 + 4 * REC + t]
+                    - 8.149787010746927 * w[K0 + 5 * REC + t]
+                    - 18.52006565999696 * w[K0 + 6 * REC + t]
+                    + 22.739487099350505 * w[K0 + 7 * REC + t]
+                    + 2.4936055526796523 * w[K0 + 8 * REC + t]
+                    - 3.0467644718982196 * w[K0 + 9 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                -0.9371424300859873 * w[K0 + t]
+                + 5.186372428844064 * w[K0 + 3 * REC + t]
+                + 1.0914373489967295 * w[K0 + 4 * REC + t]
+                - 8.149787010746927 * w[K0 + 5 * REC + t]
+                - 18.52006565999696 * w[K0 + 6 * REC + t]
+                + 22.739487099350505 * w[K0 + 7 * REC + t]
+                + 2.4936055526796523 * w[K0 + 8 * REC + t]
+                - 3.0467644718982196 * w[K0 + 9 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 10 * REC, tab, row + 10, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[T + t] = w[t] + h * (
+                    2.273310147516538 * w[K0 + t]
+                    - 10.53449546673725 * w[K0 + 3 * REC + t]
+                    - 2.0008720582248625 * w[K0 + 4 * REC + t]
+                    - 17.9589318631188 * w[K0 + 5 * REC + t]
+                    + 27.94888452941996 * w[K0 + 6 * REC + t]
+                    - 2.8589982771350235 * w[K0 + 7 * REC + t]
+                    - 8.87285693353063 * w[K0 + 8 * REC + t]
+                    + 12.360567175794303 * w[K0 + 9 * REC + t]
+                    + 0.6433927460157636 * w[K0 + 10 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[T + t] = w[t] + h * (
+                2.273310147516538 * w[K0 + t]
+                - 10.53449546673725 * w[K0 + 3 * REC + t]
+                - 2.0008720582248625 * w[K0 + 4 * REC + t]
+                - 17.9589318631188 * w[K0 + 5 * REC + t]
+                + 27.94888452941996 * w[K0 + 6 * REC + t]
+                - 2.8589982771350235 * w[K0 + 7 * REC + t]
+                - 8.87285693353063 * w[K0 + 8 * REC + t]
+                + 12.360567175794303 * w[K0 + 9 * REC + t]
+                + 0.6433927460157636 * w[K0 + 10 * REC + t]
+            )
+        _slope(w, row * 0 + K0 + 11 * REC, tab, row + 11, n0, n1, n2, length, column, lo)
+        if lo == 0:
+            for t in range(BASE):
+                w[t] = w[t] + h * (
+                    0.054293734116568765 * w[K0 + t]
+                    + 4.450312892752409 * w[K0 + 5 * REC + t]
+                    + 1.8915178993145003 * w[K0 + 6 * REC + t]
+                    - 5.801203960010585 * w[K0 + 7 * REC + t]
+                    + 0.3111643669578199 * w[K0 + 8 * REC + t]
+                    - 0.1521609496625161 * w[K0 + 9 * REC + t]
+                    + 0.20136540080403034 * w[K0 + 10 * REC + t]
+                    + 0.04471061572777259 * w[K0 + 11 * REC + t]
+                )
+        for t in range(BASE, REC):
+            w[t] = w[t] + h * (
+                0.054293734116568765 * w[K0 + t]
+                + 4.450312892752409 * w[K0 + 5 * REC + t]
+                + 1.8915178993145003 * w[K0 + 6 * REC + t]
+                - 5.801203960010585 * w[K0 + 7 * REC + t]
+                + 0.3111643669578199 * w[K0 + 8 * REC + t]
+                - 0.1521609496625161 * w[K0 + 9 * REC + t]
+                + 0.20136540080403034 * w[K0 + 10 * REC + t]
+                + 0.04471061572777259 * w[K0 + 11 * REC + t]
+            )
+
+
+# --- the robot ---------------------------------------------------------------------------------------------
+
+PRISMATIC, REVOLUTE, EXTENSION = 0, 1, 2
+FIXED_JOINT, REVOLUTE_JOINT, UNIVERSAL_JOINT, SPHERICAL_JOINT, PRISMATIC_JOINT = 0, 1, 2, 3, 4
+COLUMNS = 16  # 6 base wrench components, at most 9 base freedoms, one affine column for multiple shooting
+
+
+class Model(NamedTuple):
+    """A robot as the kernels read it: n limbs, k base joints at most in a limb. Poses are R row-major, then p."""
+
+    size: np.ndarray  # n, k, actuators, plate freedoms (6 or 3), wrench unknowns of a limb (6 or 3)
+    joint_count: np.ndarray  # (n,)
+    kind: np.ndarray  # (n, k) PRISMATIC, REVOLUTE, EXTENSION
+    actuator: np.ndarray  # (n, k) index of the actuator, -1 for a passive joint
+    base: np.ndarray  # (n, 12) first joint frame in the world
+    offset: np.ndarray  # (n, k, 12) joint frame in the frame that the joint before it moves
+    axis: np.ndarray  # (n, k, 3) in the joint frame
+    attach: np.ndarray  # (n, 12) rod base in the frame of the last joint
+    rest: np.ndarray  # (n,) rest length, unless a base joint extends the rod
+    tip: np.ndarray  # (n, 12) distal joint frame in the frame of the rod's tip
+    plate_joint: np.ndarray  # (n, 12) distal joint frame in the plate frame
+    distal: np.ndarray  # (n,) FIXED_JOINT ...
+    rows: np.ndarray  # (n, 6) which of the six joint rows count
+    wrench_index: np.ndarray  # (6,) which wrench components are unknown
+    plate_index: np.ndarray  # (6,) which plate freedoms exist
+    weight: np.ndarray  # (3,) world [N]
+    com: np.ndarray  # (3,) plate frame [m]
+    scale: np.ndarray  # force [N], moment [N m] that count as much as 1 m
+    load: np.ndarray  # (n, 3) F(1)
+    table: np.ndarray  # (n, 12 N, 15)
+
+
+class Work(NamedTuple):
+    """Memory of the kernels, and the linearisation that they leave behind."""
+
+    w: np.ndarray
+    tips: np.ndarray  # (n, 16): p, quaternion, m, n, L
+    cols: np.ndarray  # (n, 12, 16): d(phi, p, m, n) of the tip by column
+    node_cols: np.ndarray  # (n, 8, 9, 16)
+    axes: np.ndarray  # (n, k, 3)
+    origins: np.ndarray  # (n, k, 3)
+    roots: np.ndarray  # (n, 3)
+    r: np.ndarray  # (n, 6 + k) scaled joint rows, then passive rows
+    d: np.ndarray  # (n, 6 + k, 16) their derivative by column
+    dx: np.ndarray  # (n, 6, 6) derivative of the joint rows by the plate's twist
+    g: np.ndarray  # (12, 12) scratch
+    pw: np.ndarray  # (n, 6, 16) derivative of the limb's wrench on the plate, scaled
+    b: np.ndarray  # (6,) scaled plate balance
+    bx: np.ndarray  # (6, 6) its direct derivative by the plate's twist
+    e: np.ndarray  # (6 + k, 14 + 2 k) scratch of the elimination
+    y: np.ndarray  # (n, 6 + k, 8 + k): local unknowns = y0 + Yx dX + Yq dq
+    bc: np.ndarray  # (6,) condensed plate balance
+    stiffness: np.ndarray  # (6, 6) d balance / dX, condensed
+    influence: np.ndarray  # (6, actuators) d balance / dq, condensed
+    u: np.ndarray  # (6 + actuators, 7 + actuators + 8) scratch
+    dxv: np.ndarray  # (6,) plate step
+    dqv: np.ndarray  # (actuators,) joint step
+    keep_w: np.ndarray
+    keep_q: np.ndarray
+    keep_x: np.ndarray
+    keep_nodes: np.ndarray
+
+
+@njit(**INNER)
+def _mul(a, b, out):
+    """out = a b for poses of 12 numbers; out may not be a or b."""
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = a[3 * i] * b[j] + a[3 * i + 1] * b[3 + j] + a[3 * i + 2] * b[6 + j]
+        out[9 + i] = a[3 * i] * b[9] + a[3 * i + 1] * b[10] + a[3 * i + 2] * b[11] + a[9 + i]
+
+
+@njit(**INNER)
+def _turn(x, y, z, out):
+    """Left-multiply the rotation in out[:9] by the rotation vector (x, y, z)."""
+    angle2 = x * x + y * y + z * z
+    if angle2 < 1e-12:
+        s, c = 1.0 - angle2 / 6.0, 0.5 - angle2 / 24.0
+    else:
+        angle = np.sqrt(angle2)
+        s, c = np.sin(angle) / angle, (1.0 - np.cos(angle)) / angle2
+    for j in range(3):
+        a, b, d = out[j], out[3 + j], out[6 + j]
+        t0, t1, t2 = y * d - z * b, z * a - x * d, x * b - y * a
+        out[j] = a + s * t0 + c * (y * t2 - z * t1)
+        out[3 + j] = b + s * t1 + c * (z * t0 - x * t2)
+        out[6 + j] = d + s * t2 + c * (x * t1 - y * t0)
+
+
+@njit(**INNER)
+def _quaternion(m, w, at):
+    """Write the quaternion of the rotation m[:9] to w[at:at + 4]."""
+    t = m[0] + m[4] + m[8]
+    if t > 0.0:
+        s = 2.0 * np.sqrt(1.0 + t)
+        w[at], w[at + 1], w[at + 2], w[at + 3] = 0.25 * s, (m[7] - m[5]) / s, (m[2] - m[6]) / s, (m[3] - m[1]) / s
+    elif m[0] >= m[4] and m[0] >= m[8]:
+        s = 2.0 * np.sqrt(1.0 + m[0] - m[4] - m[8])
+        w[at], w[at + 1], w[at + 2], w[at + 3] = (m[7] - m[5]) / s, 0.25 * s, (m[1] + m[3]) / s, (m[2] + m[6]) / s
+    elif m[4] >= m[8]:
+        s = 2.0 * np.sqrt(1.0 + m[4] - m[0] - m[8])
+        w[at], w[at + 1], w[at + 2], w[at + 3] = (m[2] - m[6]) / s, (m[1] + m[3]) / s, 0.25 * s, (m[5] + m[7]) / s
+    else:
+        s = 2.0 * np.sqrt(1.0 + m[8] - m[0] - m[4])
+        w[at], w[at + 1], w[at + 2], w[at + 3] = (m[3] - m[1]) / s, (m[2] + m[6]) / s, (m[5] + m[7]) / s, 0.25 * s
+
+
+@njit(**INNER)
+def _rotation_log(rot, ref, out):
+    """out[:3] = rotation vector, world axes, that takes the rotation ref[:9] to rot[:9]."""
+    d = np.empty(9)
+    for i in range(3):
+        for j in range(3):
+            d[3 * i + j] = rot[3 * i] * ref[3 * j] + rot[3 * i + 1] * ref[3 * j + 1] + rot[3 * i + 2] * ref[3 * j + 2]
+    q = np.empty(4)
+    _quaternion(d, q, q.size - 4)
+    n = np.sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    k = 2.0 if n < 1e-12 else 2.0 * np.arctan2(n, abs(q[0])) / n
+    if q[0] < 0.0:
+        k = -k
+    out[0], out[1], out[2] = k * q[1], k * q[2], k * q[3]
+
+
+@njit(**INNER)
+def _shoot(md, ww, qq, nodes, segments, wk, i, sens):
+    """Integrate limb i from its base to its tip; write tips, and with sens the columns too.
+
+    With more than one segment the rod restarts at the given nodes, and the last column is affine: the
+    displacement of the tip that closes the gaps of the nodes (multiple shooting, condensed).
+    """
+    w = wk.w
+    k = md.joint_count[i]
+    steps = md.table.shape[1] // 12
+    here, nxt = np.empty(12), np.empty(12)
+    for t in range(12):
+        here[t] = md.base[i, t]
+    length = md.rest[i]
+    for j in range(k):
+        _mul(here, md.offset[i, j], nxt)
+        for t in range(12):
+            here[t] = nxt[t]
+        ax, ay, az = md.axis[i, j, 0], md.axis[i, j, 1], md.axis[i, j, 2]
+        ex = here[0] * ax + here[1] * ay + here[2] * az
+        ey = here[3] * ax + here[4] * ay + here[5] * az
+        ez = here[6] * ax + here[7] * ay + here[8] * az
+        wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2] = ex, ey, ez
+        for t in range(3):
+            wk.origins[i, j, t] = here[9 + t]
+        q = qq[i, j]
+        if md.kind[i, j] == PRISMATIC:
+            here[9] += q * ex
+            here[10] += q * ey
+            here[11] += q * ez
+        elif md.kind[i, j] == REVOLUTE:
+            _turn(q * ex, q * ey, q * ez, here)
+        else:
+            length = q
+    _mul(here, md.attach[i], nxt)
+    for t in range(3):
+        wk.roots[i, t] = nxt[9 + t]
+    columns = 6 + k + (1 if segments > 1 else 0)
+    blocks = (columns + 7) // 8 if sens else 1
+    n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
+    rot, ref, gap = np.empty(9), np.empty(9), np.empty(3)
+    for block in range(blocks):
+        extend = k * 0 - 1
+        if sens:
+            w[:REC] = 0.0
+            w[DN : DN + 24] = 0.0
+            for c in range(8):
+                col = 8 * block + c
+                if col < 3:
+                    w[DN + 8 * col + c] = 1.0
+                elif col < 6:
+                    w[48 + 8 * (col - 3) + c] = 1.0
+                elif col < 6 + k:
+                    j = col - 6
+                    ex, ey, ez = wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2]
+                    if md.kind[i, j] == PRISMATIC:
+                        w[24 + c], w[32 + c], w[40 + c] = ex, ey, ez
+                    elif md.kind[i, j] == REVOLUTE:
+                        rx, ry, rz = (
+                            nxt[9] - wk.origins[i, j, 0],
+                            nxt[10] - wk.origins[i, j, 1],
+                            nxt[11] - wk.origins[i, j, 2],
+                        )
+                        w[c], w[8 + c], w[16 + c] = ex, ey, ez
+                        w[24 + c], w[32 + c], w[40 + c] = ey * rz - ez * ry, ez * rx - ex * rz, ex * ry - ey * rx
+                    else:
+                        extend = c
+        w[72], w[73], w[74] = nxt[9], nxt[10], nxt[11]
+        _quaternion(nxt, w, k * 0 + 75)
+        w[79], w[80], w[81] = ww[i, 3], ww[i, 4], ww[i, 5]
+        first = k * 0
+        for seg in range(segments):
+            last = (seg + 1) * steps // segments
+            if seg > 0:
+                node = nodes[i, seg - 1]
+                c = columns - 1 - 8 * block
+                _unpack(w, first * 0 + 75, rot)
+                _unpack(node, first * 0 + 3, ref)
+                _rotation_log(rot, ref, gap)
+                if sens:
+                    if 0 <= c < 8:
+                        for t in range(3):
+                            w[8 * t + c] += gap[t]
+                            w[24 + 8 * t + c] += w[72 + t] - node[t]
+                            w[48 + 8 * t + c] += w[79 + t] - node[7 + t]
+                    for t in range(9):
+                        for c in range(8):
+                            wk.node_cols[i, seg - 1, t, 8 * block + c] = w[8 * t + c]
+                for t in range(10):
+                    w[72 + t] = node[t]
+            _advance(w, md.table[i], first, last, steps, n0, n1, n2, length, extend, 0 if sens else BASE)
+            first = last
+        if sens:
+            for t in range(9):
+                for c in range(8):
+                    wk.cols[i, t, 8 * block + c] = w[8 * t + c]
+            for t in range(3):
+                for c in range(8):
+                    wk.cols[i, 9 + t, 8 * block + c] = w[DN + 8 * t + c]
+            if extend >= 0:
+                for t in range(3):
+                    wk.cols[i, 9 + t, 8 * block + extend] -= md.load[i, t]
+    tip = wk.tips[i]
+    h = 1.0 / np.sqrt(w[75] * w[75] + w[76] * w[76] + w[77] * w[77] + w[78] * w[78])
+    for t in range(3):
+        tip[t] = w[72 + t]
+        tip[7 + t] = w[79 + t]
+        tip[10 + t] = ww[i, t] - length * md.load[i, t]
+    for t in range(4):
+        tip[3 + t] = w[75 + t] * h
+    tip[13] = length
+
+
+@njit(**INNER)
+def _unpack(w, at, out):
+    """out[:9] = rotation of the quaternion w[at:at + 4], of any norm."""
+    a, x, y, z = w[at], w[at + 1], w[at + 2], w[at + 3]
+    k = 2.0 / (a * a + x * x + y * y + z * z)
+    out[0], out[1], out[2] = 1.0 - k * (y * y + z * z), k * (x * y - a * z), k * (x * z + a * y)
+    out[3], out[4], out[5] = k * (x * y + a * z), 1.0 - k * (x * x + z * z), k * (y * z - a * x)
+    out[6], out[7], out[8] = k * (x * z - a * y), k * (y * z + a * x), 1.0 - k * (x * x + y * y)
+
+
+@njit(**INNER)
+def _cross(g, row, at, ax, ay, az, bx, by, bz):
+    """g[row, at:at + 3] += a x b."""
+    g[row, at] += ay * bz - az * by
+    g[row, at + 1] += az * bx - ax * bz
+    g[row, at + 2] += ax * by - ay * bx
+
+
+@njit(**INNER)
+def _joint(md, xx, wk, i, sens):
+    """Write the six scaled rows of the distal joint of limb i; with sens their derivatives.
+
+    J_a: axes of the joint frame on the plate, B_a: of the same frame carried by the rod; e: position error;
+    M = rho x n - m: moment of the rod on the joint about the point that the rod carries.
+    """
+    zero = i * 0  # not a constant for numba, which would compile a function anew for each constant
+    tip = wk.tips[i]
+    rot, jj, bb = np.empty(12), np.empty(12), np.empty(12)
+    _unpack(tip, zero + 3, rot)
+    rot[9], rot[10], rot[11] = tip[0], tip[1], tip[2]
+    _mul(rot, md.tip[i], bb)
+    _mul(xx, md.plate_joint[i], jj)
+    ro0, ro1, ro2 = bb[9] - tip[0], bb[10] - tip[1], bb[11] - tip[2]
+    e0, e1, e2 = bb[9] - jj[9], bb[10] - jj[10], bb[11] - jj[11]
+    n0, n1, n2 = tip[10], tip[11], tip[12]
+    m0 = ro1 * n2 - ro2 * n1 - tip[7]
+    m1 = ro2 * n0 - ro0 * n2 - tip[8]
+    m2 = ro0 * n1 - ro1 * n0 - tip[9]
+    r = wk.r[i]
+    g, h = wk.g, wk.dx[i]  # g by (phi, p, m, n) of the tip, h by the plate's (p, phi)
+    kind = md.distal[i]
+    fs, ms = 1.0 / md.scale[0], 1.0 / md.scale[1]
+    if sens:
+        g[:6, :] = 0.0
+        h[:, :] = 0.0
+    a0, a1, a2 = jj[9] - xx[9], jj[10] - xx[10], jj[11] - xx[11]
+    # position rows, along world axes or, for a slider, the two plate axes across it
+    rows = 2 if kind == PRISMATIC_JOINT else 3
+    for t in range(rows):
+        if kind == PRISMATIC_JOINT:
+            c0, c1, c2 = jj[t], jj[3 + t], jj[6 + t]
+        else:
+            c0, c1, c2 = 1.0 * (t == 0), 1.0 * (t == 1), 1.0 * (t == 2)
+        r[t] = e0 * c0 + e1 * c1 + e2 * c2
+        if sens:
+            _cross(g, t, zero + 0, ro0, ro1, ro2, c0, c1, c2)
+            g[t, 3] += c0
+            g[t, 4] += c1
+            g[t, 5] += c2
+            h[t, 0] -= c0
+            h[t, 1] -= c1
+            h[t, 2] -= c2
+            _cross(h, t, zero + 3, c0, c1, c2, a0, a1, a2)
+            if kind == PRISMATIC_JOINT:
+                _cross(h, t, zero + 3, c0, c1, c2, e0, e1, e2)
+    if kind == PRISMATIC_JOINT:
+        c0, c1, c2 = jj[2], jj[5], jj[8]
+        r[2] = -fs * (n0 * c0 + n1 * c1 + n2 * c2)
+        if sens:
+            g[2, 9], g[2, 10], g[2, 11] = -fs * c0, -fs * c1, -fs * c2
+            _cross(h, 2 + zero, zero + 3, -fs * c0, -fs * c1, -fs * c2, n0, n1, n2)
+    # rotation rows: sums of J_a . B_b; their gradient by the relative rotation is B_b x J_a
+    if kind == FIXED_JOINT or kind == PRISMATIC_JOINT:
+        for t in range(3):
+            u, v = (t + 1) % 3, (t + 2) % 3
+            plus = jj[v] * bb[u] + jj[3 + v] * bb[3 + u] + jj[6 + v] * bb[6 + u]
+            minus = jj[u] * bb[v] + jj[3 + u] * bb[3 + v] + jj[6 + u] * bb[6 + v]
+            r[3 + t] = 0.5 * (plus - minus)
+            if sens:
+                _cross(g, 3 + t, zero + 0, 0.5 * bb[u], 0.5 * bb[3 + u], 0.5 * bb[6 + u], jj[v], jj[3 + v], jj[6 + v])
+                _cross(
+                    g, 3 + t, zero + 0, -0.5 * bb[v], -0.5 * bb[3 + v], -0.5 * bb[6 + v], jj[u], jj[3 + u], jj[6 + u]
+                )
+    elif kind == REVOLUTE_JOINT or kind == UNIVERSAL_JOINT:
+        count = 2 if kind == REVOLUTE_JOINT else 1
+        for t in range(count):
+            if kind == UNIVERSAL_JOINT:
+                u, v = 0, 1  # J_x . B_y
+            else:
+                u, v = 1 - t, 2  # J_y . B_z, J_x . B_z
+            r[3 + t] = jj[u] * bb[v] + jj[3 + u] * bb[3 + v] + jj[6 + u] * bb[6 + v]
+            if sens:
+                _cross(g, 3 + t, zero + 0, bb[v], bb[3 + v], bb[6 + v], jj[u], jj[3 + u], jj[6 + u])
+    if sens:
+        for t in range(3, 6):
+            for c in range(3):
+                h[t, 3 + c] -= g[t, c]
+    # moments along the free axes
+    free = 0
+    if kind == REVOLUTE_JOINT:
+        free = 1
+    elif kind == UNIVERSAL_JOINT:
+        free = 2
+    elif kind == SPHERICAL_JOINT:
+        free = 3
+    for t in range(free):
+        row = 6 - free + t
+        if kind == REVOLUTE_JOINT:
+            c0, c1, c2 = bb[2], bb[5], bb[8]
+        elif kind == UNIVERSAL_JOINT:
+            if t == 0:
+                c0, c1, c2 = jj[0], jj[3], jj[6]
+            else:
+                c0, c1, c2 = bb[1], bb[4], bb[7]
+        else:
+            c0, c1, c2 = 1.0 * (t == 0), 1.0 * (t == 1), 1.0 * (t == 2)
+        r[row] = ms * (m0 * c0 + m1 * c1 + m2 * c2)
+        if sens:
+            s0, s1, s2 = ms * c0, ms * c1, ms * c2
+            g[row, 6], g[row, 7], g[row, 8] = -s0, -s1, -s2
+            # (rho x dn) . c = dn . (c x rho)
+            _cross(g, row, zero + 9, s0, s1, s2, ro0, ro1, ro2)
+            # ((dphi x rho) x n) . c = dphi . (rho x (n x c))
+            k0, k1, k2 = n1 * s2 - n2 * s1, n2 * s0 - n0 * s2, n0 * s1 - n1 * s0
+            _cross(g, row, zero + 0, ro0, ro1, ro2, k0, k1, k2)
+            if kind == REVOLUTE_JOINT or (kind == UNIVERSAL_JOINT and t == 1):
+                _cross(g, row, zero + 0, s0, s1, s2, m0, m1, m2)
+            elif kind == UNIVERSAL_JOINT:
+                _cross(h, row, zero + 3, s0, s1, s2, m0, m1, m2)
+    # the rod's wrench on the plate, about the plate's origin
+    b = wk.b
+    l0, l1, l2 = tip[0] - xx[9], tip[1] - xx[10], tip[2] - xx[11]
+    b[0] -= fs * n0
+    b[1] -= fs * n1
+    b[2] -= fs * n2
+    b[3] -= ms * (tip[7] + l1 * n2 - l2 * n1)
+    b[4] -= ms * (tip[8] + l2 * n0 - l0 * n2)
+    b[5] -= ms * (tip[9] + l0 * n1 - l1 * n0)
+    if not sens:
+        return
+    g[6:, :] = 0.0
+    for t in range(3):
+        g[6 + t, 9 + t] = -fs
+        g[9 + t, 6 + t] = -ms
+    # -(dp x n) and -(l x dn)
+    g[9, 4], g[9, 5], g[10, 5] = -ms * n2, ms * n1, -ms * n0
+    g[10, 3], g[11, 3], g[11, 4] = ms * n2, -ms * n1, ms * n0
+    g[9, 10], g[9, 11], g[10, 11] = ms * l2, -ms * l1, ms * l0
+    g[10, 9], g[11, 9], g[11, 10] = -ms * l2, ms * l1, -ms * l0
+    for t in range(3):
+        for c in range(3):
+            wk.bx[3 + t, c] -= g[9 + t, 3 + c]
+
+
+@njit(fastmath=FAST, **INNER)
+def _chain(wk, i, columns):
+    """Multiply the row gradients g by the tip columns: d (joint rows) and pw (plate rows)."""
+    g, cols = wk.g, wk.cols[i]
+    wide = 8 if columns <= 8 else 16
+    for t in range(6):
+        d, pw = wk.d[i, t], wk.pw[i, t]
+        for c in range(wide):
+            d[c] = 0.0
+            pw[c] = 0.0
+        for s in range(12):
+            a, b = g[t, s], g[6 + t, s]
+            if a != 0.0:
+                for c in range(wide):
+                    d[c] += a * cols[s, c]
+            if b != 0.0:
+                for c in range(wide):
+                    pw[c] += b * cols[s, c]
+
+
+@njit(**INNER)
+def _passive(md, ww, wk, i, sens):
+    """Write the rows of the passive base joints of limb i: the rod's force or moment along each is zero."""
+    row = 6
+    n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
+    px, py, pz = wk.roots[i, 0], wk.roots[i, 1], wk.roots[i, 2]
+    for j in range(md.joint_count[i]):
+        if md.actuator[i, j] >= 0:
+            continue
+        d = wk.d[i, row]
+        ex, ey, ez = wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2]
+        turns = md.kind[i, j] == REVOLUTE
+        if sens:
+            d[:] = 0.0
+        if not turns:
+            s = 1.0 / md.scale[0]
+            wk.r[i, row] = s * (ex * n0 + ey * n1 + ez * n2)
+            gx, gy, gz = s * n0, s * n1, s * n2  # gradient by the axis
+            fx, fy, fz = 0.0, 0.0, 0.0  # gradient by the root relative to the origin
+            if sens:
+                d[0], d[1], d[2] = s * ex, s * ey, s * ez
+        else:
+            s = 1.0 / md.scale[1]
+            lx, ly, lz = px - wk.origins[i, j, 0], py - wk.origins[i, j, 1], pz - wk.origins[i, j, 2]
+            gx = s * (ww[i, 3] + ly * n2 - lz * n1)
+            gy = s * (ww[i, 4] + lz * n0 - lx * n2)
+            gz = s * (ww[i, 5] + lx * n1 - ly * n0)
+            wk.r[i, row] = ex * gx + ey * gy + ez * gz
+            fx, fy, fz = s * (n1 * ez - n2 * ey), s * (n2 * ex - n0 * ez), s * (n0 * ey - n1 * ex)
+            if sens:
+                d[0], d[1], d[2] = s * (ey * lz - ez * ly), s * (ez * lx - ex * lz), s * (ex * ly - ey * lx)
+                d[3], d[4], d[5] = s * ex, s * ey, s * ez
+        if sens:
+            for c in range(md.joint_count[i]):
+                ax, ay, az = wk.axes[i, c, 0], wk.axes[i, c, 1], wk.axes[i, c, 2]
+                if md.kind[i, c] == EXTENSION:
+                    continue
+                if md.kind[i, c] == PRISMATIC:
+                    dx, dy, dz = ax, ay, az
+                    if c < j:
+                        dx, dy, dz = 0.0, 0.0, 0.0  # moves root and origin alike
+                else:
+                    ox, oy, oz = wk.origins[i, c, 0], wk.origins[i, c, 1], wk.origins[i, c, 2]
+                    if c < j:
+                        ox, oy, oz = wk.origins[i, j, 0], wk.origins[i, j, 1], wk.origins[i, j, 2]
+                        d[6 + c] += gx * (ay * ez - az * ey) + gy * (az * ex - ax * ez) + gz * (ax * ey - ay * ex)
+                    hx, hy, hz = px - ox, py - oy, pz - oz
+                    dx, dy, dz = ay * hz - az * hy, az * hx - ax * hz, ax * hy - ay * hx
+                d[6 + c] += fx * dx + fy * dy + fz * dz
+        row += 1
+    return row - 6
+
+
+@njit(**INNER)
+def _residual(md, ww, xx, wrench, follower, wk, sens, segments):
+    """Write all residual rows, with sens all derivatives; return the largest magnitude."""
+    b, bx = wk.b, wk.bx
+    fs, ms = 1.0 / md.scale[0], 1.0 / md.scale[1]
+    c0 = xx[0] * md.com[0] + xx[1] * md.com[1] + xx[2] * md.com[2]
+    c1 = xx[3] * md.com[0] + xx[4] * md.com[1] + xx[5] * md.com[2]
+    c2 = xx[6] * md.com[0] + xx[7] * md.com[1] + xx[8] * md.com[2]
+    w0, w1, w2 = md.weight[0], md.weight[1], md.weight[2]
+    if follower:
+        f0 = xx[0] * wrench[0] + xx[1] * wrench[1] + xx[2] * wrench[2]
+        f1 = xx[3] * wrench[0] + xx[4] * wrench[1] + xx[5] * wrench[2]
+        f2 = xx[6] * wrench[0] + xx[7] * wrench[1] + xx[8] * wrench[2]
+        t0 = xx[0] * wrench[3] + xx[1] * wrench[4] + xx[2] * wrench[5]
+        t1 = xx[3] * wrench[3] + xx[4] * wrench[4] + xx[5] * wrench[5]
+        t2 = xx[6] * wrench[3] + xx[7] * wrench[4] + xx[8] * wrench[5]
+    else:
+        f0, f1, f2, t0, t1, t2 = wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5]
+    b[0], b[1], b[2] = fs * (w0 + f0), fs * (w1 + f1), fs * (w2 + f2)
+    b[3] = ms * (t0 + c1 * w2 - c2 * w1)
+    b[4] = ms * (t1 + c2 * w0 - c0 * w2)
+    b[5] = ms * (t2 + c0 * w1 - c1 * w0)
+    if sens:
+        bx[:, :] = 0.0
+        # (dphi x c) x w = c (dphi . w) - dphi (c . w)
+        cw = c0 * w0 + c1 * w1 + c2 * w2
+        for t in range(3):
+            c = c0 if t == 0 else (c1 if t == 1 else c2)
+            bx[3 + t, 3] += ms * c * w0
+            bx[3 + t, 4] += ms * c * w1
+            bx[3 + t, 5] += ms * c * w2
+            bx[3 + t, 3 + t] -= ms * cw
+        if follower:
+            bx[0, 4], bx[0, 5], bx[1, 5] = fs * f2, -fs * f1, fs * f0
+            bx[1, 3], bx[2, 3], bx[2, 4] = -fs * f2, fs * f1, -fs * f0
+            bx[3, 4] += ms * t2
+            bx[3, 5] -= ms * t1
+            bx[4, 5] += ms * t0
+            bx[4, 3] -= ms * t2
+            bx[5, 3] += ms * t1
+            bx[5, 4] -= ms * t0
+    worst = 0.0
+    for i in range(md.size[0]):
+        _joint(md, xx, wk, i, sens)
+        columns = 6 + md.joint_count[i] + (1 if segments > 1 else 0)
+        if sens:
+            _chain(wk, i, columns)
+        passive = _passive(md, ww, wk, i, sens)
+        for t in range(6):
+            row = md.rows[i, t]
+            if row >= 0 and not abs(wk.r[i, row]) <= worst:
+                worst = abs(wk.r[i, row])
+        for t in range(passive):
+            if not abs(wk.r[i, 6 + t]) <= worst:
+                worst = abs(wk.r[i, 6 + t])
+    for t in range(md.size[3]):
+        if not abs(b[md.plate_index[t]]) <= worst:
+            worst = abs(b[md.plate_index[t]])
+    return worst
+
+
+@njit(fastmath=FAST, **INNER)
+def _eliminate(e, rows, width):
+    """Gauss-Jordan with row pivoting on e[:rows, :width]; False if singular."""
+    for p in range(rows):
+        best, at = abs(e[p, p]), p
+        for t in range(p + 1, rows):
+            if abs(e[t, p]) > best:
+                best, at = abs(e[t, p]), t
+        if not best > 1e-300:
+            return False
+        if at != p:
+            for c in range(p, width):
+                e[p, c], e[at, c] = e[at, c], e[p, c]
+        inv = 1.0 / e[p, p]
+        for c in range(p + 1, width):
+            e[p, c] *= inv
+        for t in range(rows):
+            if t != p:
+                k = e[t, p]
+                if k != 0.0:
+                    for c in range(p + 1, width):
+                        e[t, c] -= k * e[p, c]
+    return True
+
+
+@njit(fastmath=FAST, **INNER)
+def _condense(md, wk, segments):
+    """Eliminate each limb's unknowns; leave bc + stiffness dX + influence dq = 0 of the plate."""
+    n, nw, npl = md.size[0], md.size[4], md.size[3]
+    bc, kx, kq = wk.bc, wk.stiffness, wk.influence
+    for t in range(npl):
+        bc[t] = wk.b[md.plate_index[t]]
+        for c in range(npl):
+            kx[t, c] = wk.bx[md.plate_index[t], md.plate_index[c]]
+    kq[:, :] = 0.0
+    local = np.empty(32, np.int64)
+    driven = np.empty(16, np.int64)
+    for i in range(n):
+        k = md.joint_count[i]
+        size = nw
+        for c in range(nw):
+            local[c] = md.wrench_index[c]
+        count = 0
+        for j in range(k):
+            if md.actuator[i, j] < 0:
+                local[size] = 6 + j
+                size += 1
+            else:
+                driven[count] = 6 + j
+                count += 1
+        affine = 6 + k
+        width = size + 1 + npl + count
+        e = wk.e
+        for t in range(size):
+            row = md.rows[i, t] if t < nw else 6 + t - nw
+            for c in range(size):
+                e[t, c] = wk.d[i, row, local[c]]
+            e[t, size] = -wk.r[i, row]
+            if segments > 1:
+                e[t, size] -= wk.d[i, row, affine]
+            for c in range(npl):
+                e[t, size + 1 + c] = -wk.dx[i, row, md.plate_index[c]] if t < nw else 0.0
+            for c in range(count):
+                e[t, size + 1 + npl + c] = -wk.d[i, row, driven[c]]
+        if not _eliminate(e, size, width):
+            return False
+        y = wk.y[i]
+        for t in range(size):
+            for c in range(1 + npl + count):
+                y[t, c] = e[t, size + c]
+        for t in range(npl):
+            pw = wk.pw[i, md.plate_index[t]]
+            if segments > 1:
+                bc[t] += pw[affine]
+            for s in range(size):
+                a = pw[local[s]]
+                bc[t] += a * y[s, 0]
+                for c in range(npl):
+                    kx[t, c] += a * y[s, 1 + c]
+                for c in range(count):
+                    kq[t, md.actuator[i, driven[c] - 6]] += a * y[s, 1 + npl + c]
+            for c in range(count):
+                kq[t, md.actuator[i, driven[c] - 6]] += pw[driven[c]]
+    return True
+
+
+@njit(**INNER)
+def _pivot_solve(u, rows, cols):
+    """Solve u[:rows, :cols] x = u[:rows, cols] by Gauss-Jordan with complete pivoting.
+
+    Unknowns that no equation determines (a plate free to turn about a shared pin) stay at zero. The solution
+    is left in u[:cols, cols + 1]; returns the rank.
+    """
+    order = np.arange(cols)
+    top, rank = 0.0, 0
+    for p in range(min(rows, cols)):
+        best, r0, c0 = -1.0, p, p
+        for t in range(p, rows):
+            for c in range(p, cols):
+                if abs(u[t, c]) > best:
+                    best, r0, c0 = abs(u[t, c]), t, c
+        if p == 0:
+            top = best
+        if not best > 1e-11 * top:
+            break
+        rank += 1
+        if r0 != p:
+            for c in range(cols + 1):
+                u[p, c], u[r0, c] = u[r0, c], u[p, c]
+        if c0 != p:
+            for t in range(rows):
+                u[t, p], u[t, c0] = u[t, c0], u[t, p]
+            order[p], order[c0] = order[c0], order[p]
+        inv = 1.0 / u[p, p]
+        for c in range(p, cols + 1):
+            u[p, c] *= inv
+        for t in range(rows):
+            if t != p and u[t, p] != 0.0:
+                k = u[t, p]
+                for c in range(p, cols + 1):
+                    u[t, c] -= k * u[p, c]
+    for c in range(cols):
+        u[order[c], cols + 1] = u[c, cols] if c < rank else 0.0
+    return rank
+
+
+@njit(**INNER)
+def _global_step(md, wk, inverse, controlled):
+    """Find dX and dq. On entry the known ones are set; controlled: mask (6,) of the plate freedoms that are."""
+    npl, na = md.size[3], md.size[2]
+    u = wk.u
+    cols = npl * 0
+    for t in range(npl):
+        u[t, :] = 0.0
+    for c in range(npl):
+        if not (inverse and controlled[c]):
+            for t in range(npl):
+                u[t, cols] = wk.stiffness[t, c]
+            cols += 1
+    if inverse:
+        for c in range(na):
+            for t in range(npl):
+                u[t, cols] = wk.influence[t, c]
+            cols += 1
+    for t in range(npl):
+        s = -wk.bc[t]
+        for c in range(npl):
+            if inverse and controlled[c]:
+                s -= wk.stiffness[t, c] * wk.dxv[c]
+        if not inverse:
+            for c in range(na):
+                s -= wk.influence[t, c] * wk.dqv[c]
+        u[t, cols] = s
+    if cols > npl:  # more actuators than freedoms: the smallest step
+        a = np.empty((npl, cols))
+        for t in range(npl):
+            for c in range(cols):
+                a[t, c] = u[t, c]
+        s = np.empty(npl)
+        for t in range(npl):
+            s[t] = u[t, cols]
+        for t in range(npl):
+            for c in range(npl):
+                v = 0.0
+                for j in range(cols):
+                    v += a[t, j] * a[c, j]
+                u[t, c] = v
+            u[t, npl] = s[t]
+        _pivot_solve(u, npl, npl)
+        x = np.empty(cols)
+        for c in range(cols):
+            v = 0.0
+            for t in range(npl):
+                v += a[t, c] * u[t, npl + 1]
+            x[c] = v
+        for c in range(cols):
+            u[c, cols + 1] = x[c]
+    else:
+        _pivot_solve(u, npl, cols)
+    at = 0
+    for c in range(npl):
+        if not (inverse and controlled[c]):
+            wk.dxv[c] = u[at, cols + 1]
+            at += 1
+    if inverse:
+        for c in range(na):
+            wk.dqv[c] = u[at, cols + 1]
+            at += 1
+
+
+@njit(**INNER)
+def _apply(md, ww, qq, xx, nodes, segments, wk, alpha):
+    """Move every unknown by alpha times the Newton step."""
+    n, nw, npl = md.size[0], md.size[4], md.size[3]
+    z = np.empty(COLUMNS)
+    for i in range(n):
+        k = md.joint_count[i]
+        size, count = nw, 0
+        for j in range(k):
+            if md.actuator[i, j] < 0:
+                size += 1
+        y = wk.y[i]
+        z[:] = 0.0
+        passive = nw
+        for t in range(size):
+            v = y[t, 0]
+            for c in range(npl):
+                v += y[t, 1 + c] * wk.dxv[c]
+            count = 0
+            for j in range(k):
+                if md.actuator[i, j] >= 0:
+                    v += y[t, 1 + npl + count] * wk.dqv[md.actuator[i, j]]
+                    count += 1
+            if t < nw:
+                z[md.wrench_index[t]] = v
+            else:
+                while True:
+                    j = passive - nw
+                    passive += 1
+                    if md.actuator[i, j] < 0:
+                        z[6 + j] = v
+                        break
+        for j in range(k):
+            if md.actuator[i, j] >= 0:
+                z[6 + j] = wk.dqv[md.actuator[i, j]]
+        for c in range(6):
+            ww[i, c] += alpha * z[c]
+        for j in range(k):
+            qq[i, j] += alpha * z[6 + j]
+        if segments > 1:
+            z[6 + k] = 1.0
+            for s in range(segments - 1):
+                node = nodes[i, s]
+                cols = wk.node_cols[i, s]
+                v0, v1, v2 = 0.0, 0.0, 0.0
+                for c in range(7 + k):
+                    v0 += cols[0, c] * z[c]
+                    v1 += cols[1, c] * z[c]
+                    v2 += cols[2, c] * z[c]
+                    node[0] += alpha * cols[3, c] * z[c]
+                    node[1] += alpha * cols[4, c] * z[c]
+                    node[2] += alpha * cols[5, c] * z[c]
+                    node[7] += alpha * cols[6, c] * z[c]
+                    node[8] += alpha * cols[7, c] * z[c]
+                    node[9] += alpha * cols[8, c] * z[c]
+                v0, v1, v2 = 0.5 * alpha * v0, 0.5 * alpha * v1, 0.5 * alpha * v2
+                h = np.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
+                a, f = np.cos(h), (np.sin(h) / h if h > 1e-9 else 1.0)
+                b, c_, d = f * v0, f * v1, f * v2
+                q0, q1, q2, q3 = node[3], node[4], node[5], node[6]
+                node[3] = a * q0 - b * q1 - c_ * q2 - d * q3
+                node[4] = a * q1 + b * q0 + c_ * q3 - d * q2
+                node[5] = a * q2 - b * q3 + c_ * q0 + d * q1
+                node[6] = a * q3 + b * q2 - c_ * q1 + d * q0
+    v = np.zeros(6)
+    for t in range(npl):
+        v[md.plate_index[t]] = alpha * wk.dxv[t]
+    xx[9] += v[0]
+    xx[10] += v[1]
+    xx[11] += v[2]
+    _turn(v[3], v[4], v[5], xx)
+
+
+@njit(**INNER)
+def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
+    """Set dqv or dxv to what is still missing to the target; return its largest magnitude."""
+    worst = 0.0
+    wk.dxv[:] = 0.0
+    wk.dqv[:] = 0.0
+    if inverse:
+        gap = np.empty(6)
+        for t in range(3):
+            gap[t] = x_target[9 + t] - xx[9 + t]
+        _rotation_log(x_target, xx, gap[3:])
+        for c in range(md.size[3]):
+            if controlled[c]:
+                wk.dxv[c] = gap[md.plate_index[c]]
+                worst = max(worst, abs(wk.dxv[c]))
+    else:
+        for i in range(md.size[0]):
+            for j in range(md.joint_count[i]):
+                a = md.actuator[i, j]
+                if a >= 0:
+                    wk.dqv[a] = q_target[a] - qq[i, j]
+                    worst = max(worst, abs(wk.dqv[a]))
+    return worst
+
+
+@njit(**INNER)
+def _gaps(md, wk, segments):
+    """Largest gap at the nodes of multiple shooting, from the affine column where it was formed."""
+    worst = 0.0
+    for i in range(md.size[0]):
+        c = 6 + md.joint_count[i]
+        for s in range(segments - 1):
+            for t in range(9):
+                v = abs(wk.node_cols[i, s, t, c]) * (1.0 / md.scale[1] if t >= 6 else 1.0)
+                if not v <= worst:
+                    worst = v
+    return worst
+
+
+@njit(**INNER)
+def _shortest(md, qq, wk, alpha):
+    """Reduce alpha so that no extensible rod loses more than half of its length."""
+    for i in range(md.size[0]):
+        count = 0
+        for j in range(md.joint_count[i]):
+            if md.kind[i, j] == EXTENSION and md.actuator[i, j] >= 0:
+                d = wk.dqv[md.actuator[i, j]]
+                if d < 0.0:
+                    alpha = min(alpha, -0.5 * qq[i, j] / d)
+            count += 1
+    return alpha
+
+
+@njit(**INNER)
+def _restore(ww, qq, xx, nodes, wk, keep):
+    """Keep the unknowns, or take them back."""
+    for i in range(ww.shape[0]):
+        for c in range(6):
+            if keep:
+                wk.keep_w[i, c] = ww[i, c]
+            else:
+                ww[i, c] = wk.keep_w[i, c]
+        for c in range(qq.shape[1]):
+            if keep:
+                wk.keep_q[i, c] = qq[i, c]
+            else:
+                qq[i, c] = wk.keep_q[i, c]
+        for s in range(nodes.shape[1]):
+            for c in range(10):
+                if keep:
+                    wk.keep_nodes[i, s, c] = nodes[i, s, c]
+                else:
+                    nodes[i, s, c] = wk.keep_nodes[i, s, c]
+    for c in range(12):
+        if keep:
+            wk.keep_x[c] = xx[c]
+        else:
+            xx[c] = wk.keep_x[c]
+
+
+@njit(**INNER)
+def _newton(
+    md, ww, qq, xx, nodes, segments, q_target, x_target, inverse, controlled, wrench, follower, wk, tol, limit,
+    fresh, single, out
+):  # fmt: skip
+    """Newton's method. out[0:3] = largest scaled residual, steps, shots with sensitivities; True if converged.
+
+    fresh: wk.tips and wk.cols belong to (ww, qq) already, so the first step costs no integration. After a step
+    with fresh columns the rods are integrated without sensitivities; the old columns serve again while the
+    residual falls a hundredfold at each step.
+    """
+    n = md.size[0]
+    yes, no = n > 0, n < 0  # variables: numba would compile a function anew for each constant it is called with
+    steps, shots = n * 0, n * 0
+    exact = fresh  # the columns are those of the present state, or nearly
+    if not fresh:
+        full = limit >= 0
+        for i in range(n):
+            _shoot(md, ww, qq, nodes, segments, wk, i, full)
+        shots += 1
+        exact = True
+    before = np.inf
+    merit_before = np.inf
+    rise = 0
+    alpha = 1.0
+    while True:
+        norm = _residual(md, ww, xx, wrench, follower, wk, no, segments)
+        norm = max(norm, _task(md, qq, xx, q_target, x_target, inverse, controlled, wk))
+        if segments > 1:
+            norm = max(norm, _gaps(md, wk, segments))
+        out[0], out[1], out[2] = norm, steps, shots
+        if single and steps == 1:
+            return norm < 1e3
+        if norm < tol and not single:
+            return True
+        if steps >= limit or not norm < 1e9:
+            return False
+        if not exact and norm > 1e-2 * before:
+            for i in range(n):
+                _shoot(md, ww, qq, nodes, segments, wk, i, yes)
+            shots += 1
+            exact = True
+        _residual(md, ww, xx, wrench, follower, wk, yes, segments)
+        if segments > 1 and alpha > 0.13 and norm > 2.0 * merit_before and rise < 20:
+            # take back half of the step
+            rise += 1
+            _restore(ww, qq, xx, nodes, wk, no)
+            alpha *= 0.5
+            for i in range(n):
+                _shoot(md, ww, qq, nodes, segments, wk, i, yes)
+            _residual(md, ww, xx, wrench, follower, wk, yes, segments)
+            _task(md, qq, xx, q_target, x_target, inverse, controlled, wk)
+        else:
+            alpha = 1.0
+            if segments > 1:
+                _restore(ww, qq, xx, nodes, wk, yes)
+                merit_before = norm
+        if segments == 1 and norm > before:
+            rise += 1
+            if rise > 3:
+                return False
+        before = norm
+        if not _condense(md, wk, segments):
+            return False
+        _global_step(md, wk, inverse, controlled)
+        _apply(md, ww, qq, xx, nodes, segments, wk, _shortest(md, qq, wk, alpha))
+        steps += 1
+        sens = single or segments > 1 or not exact or (steps == 1 and fresh) or norm > 1e-2
+        for i in range(n):
+            _shoot(md, ww, qq, nodes, segments, wk, i, sens)
+        exact = sens
+        if sens:
+            shots += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+def solve(
+    md, ww, qq, xx, nodes, segments, q_targets, x_targets, inverse, controlled, wrenches, follower, wk, tol,
+    limit, fresh, single, out, w_out, q_out, x_out
+):  # fmt: skip
+    """Solve for each row of q_targets, x_targets and wrenches in turn, each from the one before.
+
+    limit 0: evaluate and linearise only; limit -1: residual without sensitivities. single: one Newton step per row, whatever the residual. ww, qq, xx,
+    nodes and wk are changed in place; rows are written to out (rows, 4), w_out, q_out, x_out. Stops at the
+    first row that fails and returns the number of rows done.
+    """
+    rows = x_targets.shape[0]
+    n = md.size[0]
+    for s in range(rows):
+        ok = _newton(
+            md, ww, qq, xx, nodes, segments, q_targets[s], x_targets[s], inverse, controlled, wrenches[s],
+            follower, wk, tol, limit, fresh, single, out[s]
+        )  # fmt: skip
+        fresh = segments == 1
+        if limit == 0:
+            _residual(md, ww, xx, wrenches[s], follower, wk, limit == 0, segments)
+            ok = _condense(md, wk, segments)
+        if not ok and limit > 0:
+            return s
+        for i in range(n):
+            for c in range(6):
+                w_out[s, i, c] = ww[i, c]
+            for c in range(qq.shape[1]):
+                q_out[s, i, c] = qq[i, c]
+        for c in range(12):
+            x_out[s, c] = xx[c]
+    return rows
+
+
+@njit(**INNER)
+def _negative(a, n):
+    """Number of negative pivots of the symmetric a[:n, :n] (Sylvester: of negative eigenvalues); changes a."""
+    count = 0
+    for p in range(n):
+        best, at = abs(a[p, p]), p
+        for t in range(p + 1, n):
+            if abs(a[t, t]) > best:
+                best, at = abs(a[t, t]), t
+        if at != p:
+            for c in range(n):
+                a[p, c], a[at, c] = a[at, c], a[p, c]
+            for c in range(n):
+                a[c, p], a[c, at] = a[c, at], a[c, p]
+        if a[p, p] < 0.0:
+            count += 1
+        if best == 0.0:
+            break
+        for t in range(p + 1, n):
+            k = a[t, p] / a[p, p]
+            for c in range(p + 1, n):
+                a[t, c] -= k * a[p, c]
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+def survey(table, root, wrench, length, scale, planar, index, states, w):
+    """Integrate one rod and record its states; with index count the negative modes of the clamped rod.
+
+    root (12,): pose of the rod's base. states (steps + 1, 14): p, R row-major columns as quaternion (4), m, n,
+    L. The count: the rod is cut at every step; the energy Hessian of the cuts, both ends clamped, is block
+    tridiagonal, and the inertia of each diagonal block of its factorisation is that of Y_k Y_{k+1}^-1 B_k, with
+    Y_k the tip displacement by the base wrench of the part up to cut k and B_k that of the step behind it.
+    """
+    steps = table.shape[0] // 12
+    size = 3 if planar else 6
+    pick = np.array([0, 1, 5]) if planar else np.array([0, 1, 2, 3, 4, 5])
+    unit = np.array([1.0, 1.0, 1.0, 1.0 / scale, 1.0 / scale, 1.0 / scale])
+    y0, e, d = np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6))
+    keep = np.zeros(REC)
+    count = 0
+    w[:REC] = 0.0
+    w[DN : DN + 24] = 0.0
+    for c in range(3):
+        w[DN + 8 * c + c] = 1.0
+        w[48 + 8 * c + 3 + c] = 1.0
+    w[72], w[73], w[74] = root[9], root[10], root[11]
+    _quaternion(root, w, steps * 0 + 75)
+    w[79], w[80], w[81] = wrench[3], wrench[4], wrench[5]
+    none = steps * 0 - 1
+    lo = none + 1 if index else none + 1 + BASE
+    for k in range(steps + 1):
+        for t in range(10):
+            states[k, t] = w[72 + t]
+        h = 1.0 / np.sqrt(w[75] * w[75] + w[76] * w[76] + w[77] * w[77] + w[78] * w[78])
+        for t in range(3, 7):
+            states[k, t] *= h
+        row = 12 * k if k < steps else 12 * steps - 1
+        for t in range(3):
+            states[k, 10 + t] = wrench[t] - length * table[row, 9 + t]
+        states[k, 13] = length
+        if k == steps:
+            break
+        if index:
+            for t in range(REC):
+                keep[t] = w[t]
+            if k > 0:
+                for a in range(size):
+                    for b in range(size):
+                        r = pick[a]
+                        y0[a, b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+            # the step alone, base clamped, columns by its own base wrench
+            w[:BASE] = 0.0
+            for c in range(3):
+                w[48 + 8 * c + 3 + c] = 1.0
+            _advance(w, table, k, k + 1, steps, wrench[0], wrench[1], wrench[2], length, none, none + 1)
+            for a in range(size):
+                for b in range(size):
+                    r = pick[a]
+                    e[a, size + b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+            for t in range(REC):
+                w[t] = keep[t]
+        _advance(w, table, k, k + 1, steps, wrench[0], wrench[1], wrench[2], length, none, lo)
+        if index and k > 0:
+            for a in range(size):
+                for b in range(size):
+                    r = pick[a]
+                    e[a, b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+            if not _eliminate(e, size, 2 * size):
+                return -1
+            for a in range(size):
+                for b in range(size):
+                    v = 0.0
+                    for c in range(size):
+                        v += y0[a, c] * e[c, size + b]
+                    d[a, b] = v
+            for a in range(size):
+                for b in range(a):
+                    v = 0.5 * (d[a, b] + d[b, a])
+                    d[a, b] = v
+                    d[b, a] = v
+            for a in range(size):
+                for b in range(size):
+                    d[a, b] /= unit[pick[a]] * unit[pick[b]]
+            count += _negative(d, size)
+    return count

@@ -1,0 +1,516 @@
+"""What a solve returns: joint values and plate pose, and on demand shapes, stability, stiffness, sensitivities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.rods import _kernels as kernels
+from pliant.rods._build import flatten, rod_table, unflatten
+from pliant.rods.description import Limb
+from pliant.spatial import exp_so3, log_so3
+
+if TYPE_CHECKING:
+    from pliant.rods.robot import ContinuumParallelRobot
+
+__all__ = ["Centreline", "Linearisation", "Solution", "Stability"]
+
+Array = NDArray[np.float64]
+CUTS = 12  # of a rod for the stability index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Centreline:
+    """The shape and the loads of one rod."""
+
+    s: Array
+    """Abscissa, shape (points,), 0 at the base, 1 at the tip."""
+    position: Array
+    """World positions, shape (points, 3) [m]."""
+    rotation: Array
+    """Frames (d1, d2, d3), shape (points, 3, 3)."""
+    force: Array
+    """Internal force n, world axes, shape (points, 3) [N]."""
+    moment: Array
+    """Internal moment m, world axes, shape (points, 3) [N m]."""
+    bending_strain: Array
+    """Largest strain of bending at the surface, shape (points,), for sections with a size; else the curvature."""
+    length: float
+    """Rest length [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability:
+    """Negative curvatures of the energy with locked actuators; the equilibrium is stable if there are none.
+
+    By the additivity of inertia the index is the sum of three counts: inside the rods with both ends clamped,
+    in the free directions of the joints with the plate clamped, and of the condensed plate.
+    """
+
+    index: int
+    """Morse index: the sum."""
+    rods: tuple[int, ...]
+    """Inside each rod."""
+    joints: tuple[int, ...]
+    """In the joints of each limb."""
+    plate: int
+    """Of the plate on the condensed limbs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linearisation:
+    """First-order model at a solution, world axes, plate origin; planar robots have (x, y, angle) rows."""
+
+    stiffness: Array
+    """Plate stiffness with locked actuators, shape (freedoms, freedoms) [N/m, N, N m/rad]: wrench = K dX."""
+    influence: Array
+    """Change of the wrench on the held plate by the joint values, shape (freedoms, actuators)."""
+    limb_matrices: tuple[Array, ...]
+    """Each limb's scaled joint residuals by its scaled base wrench (and passive joints)."""
+
+
+class Solution:
+    """An equilibrium of a robot. What is not asked for is not computed.
+
+    Attributes:
+        q: actuated joint values, shape (actuators,) [m or rad].
+        plate_pose: shape (4, 4).
+        residual: largest scaled residual (metres, radians; forces and moments by the robot's scales).
+        iterations: Newton steps.
+        base_wrenches: force and moment in each rod at its base, world axes, shape (limbs, 6) [N, N m].
+        wrench: external wrench on the plate, shape (6,).
+        steps: integration steps a rod.
+        starts: the starts that were tried, the last one succeeded.
+    """
+
+    def __init__(
+        self, robot: ContinuumParallelRobot, state, *, wrench, follower: bool, steps: int, residual: float,
+        iterations: int, inverse: bool, controlled, linearisation=None, starts: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        self._robot = robot
+        self._state = state
+        self.wrench: Array = wrench
+        self.follower = follower
+        self.steps = steps
+        self.residual = residual
+        self.iterations = iterations
+        self.inverse = inverse
+        self.controlled = controlled
+        self.starts = starts
+        self._tips, self._cols = linearisation if linearisation is not None else (None, None)
+        self._linear: Linearisation | None = None
+        self._stability: Stability | None = None
+
+    def __repr__(self) -> str:
+        kind = "IGM" if self.inverse else "DGM"
+        return f"Solution({self._robot.name} {kind}, q={np.array2string(self.q, precision=6)}, residual={self.residual:.1e})"
+
+    @property
+    def robot(self) -> ContinuumParallelRobot:
+        """The robot this solution belongs to."""
+        return self._robot
+
+    @property
+    def q(self) -> Array:
+        """Actuated joint values, shape (actuators,)."""
+        return self._state[1][self._robot._actuators]
+
+    @property
+    def passive_joints(self) -> Array:
+        """Values of the passive base joints, limb by limb."""
+        d = self._robot.description
+        return np.array(
+            [
+                self._state[1][i, j]
+                for i, limb in enumerate(d.limbs)
+                for j, joint in enumerate(limb.joints)
+                if not joint.actuated
+            ]
+        )
+
+    @property
+    def plate_pose(self) -> Array:
+        """Plate pose, shape (4, 4)."""
+        return unflatten(self._state[2])
+
+    @property
+    def pose2d(self) -> Array:
+        """(x, y, angle) of the plate [m, rad]."""
+        x = self._state[2]
+        return np.array([x[9], x[10], np.arctan2(x[3], x[0])])
+
+    @property
+    def base_wrenches(self) -> Array:
+        """Internal force and moment of each rod at its base, world axes, shape (limbs, 6)."""
+        return self._state[0].copy()
+
+    def with_steps(self, steps: int) -> Solution:
+        """Return the same state labelled for another number of integration steps, as a start for a finer solve."""
+        return Solution(
+            self._robot, self._state, wrench=self.wrench, follower=self.follower, steps=steps, residual=self.residual,
+            iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
+        )  # fmt: skip
+
+    # --- shapes ----------------------------------------------------------------------------------------------
+
+    def centreline(self, limb: int, points: int = 41) -> Centreline:
+        """Return the shape and loads of one rod (limb counted from 0)."""
+        d = self._robot.description
+        one = d.limbs[limb]
+        X, L = root_pose(one, self._state[1][limb], one.rod.length)
+        states = np.zeros((points, 14))
+        kernels.survey(
+            rod_table(one.rod, d.gravity, points - 1), flatten(X), self._state[0][limb], L, 1.0, d.planar, False,
+            states, self._robot._wk.w,
+        )  # fmt: skip
+        R = np.array([_rotation(q) for q in states[:, 3:7]])
+        m = states[:, 7:10]
+        s = np.linspace(0.0, 1.0, points)
+        strain = np.zeros(points)
+        for k in range(points):
+            v = one.rod.values(float(s[k]))
+            local = R[k].T @ m[k]
+            u = np.array([local[0] / v.bending[0], local[1] / v.bending[1]])
+            section = one.rod.section
+            if hasattr(section, "radius"):
+                tip = section.radius if section.tip_radius is None else section.tip_radius
+                strain[k] = np.hypot(*u) * (section.radius + s[k] * (tip - section.radius))
+            elif hasattr(section, "width"):
+                strain[k] = 0.5 * (abs(u[0]) * section.height + abs(u[1]) * section.width)
+            else:
+                strain[k] = np.hypot(*u)
+        return Centreline(
+            s=s, position=states[:, :3], rotation=R, force=states[:, 10:13], moment=m, bending_strain=strain, length=L
+        )
+
+    def centrelines(self, points: int = 41) -> list[Centreline]:
+        """Return the shapes of all rods."""
+        return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
+
+    # --- first order -----------------------------------------------------------------------------------------
+
+    def linearisation(self) -> Linearisation:
+        """Return stiffness, influence of the joints and the limbs' own matrices at this solution."""
+        if self._linear is None:
+            r = self._robot
+            from pliant.rods.robot import _State
+
+            md, wk = r._model(self.steps), r._wk
+            state = _State(*(a.copy() for a in self._state))
+            r._call(
+                state, self.steps, False, self.q[None], self._state[2][None], np.zeros(6, bool), self.wrench[None],
+                self.follower, limit=0,
+            )  # fmt: skip
+            npl = r._npl
+            unit = np.repeat(md.scale, 3)[md.plate_index[:npl]]
+            K = -wk.stiffness[:npl, :npl] * unit[:, None]
+            P = wk.influence[:npl, : r._na] * unit[:, None]
+            matrices = []
+            scale = np.repeat(md.scale, 3)
+            for i in range(r._n):
+                rows, cols = limb_rows(r, i)
+                A = wk.d[i][np.ix_(rows, cols)].copy()
+                for c, col in enumerate(cols):
+                    if col < 6:
+                        A[:, c] *= scale[col]
+                matrices.append(A)
+            self._linear = Linearisation(stiffness=K, influence=P, limb_matrices=tuple(matrices))
+        return self._linear
+
+    @property
+    def plate_stiffness(self) -> Array:
+        """Plate stiffness with locked actuators, symmetric at an equilibrium without follower loads."""
+        return self.linearisation().stiffness
+
+    def compliance(self) -> Array:
+        """Return dX/d(wrench) with locked actuators, shape (freedoms, freedoms) [m/N, rad/N, ...]."""
+        return np.linalg.pinv(self.linearisation().stiffness, rcond=1e-10)
+
+    def jacobian(self) -> Array:
+        """Return dX/dq at constant wrench, shape (freedoms, actuators): plate twist in world axes."""
+        lin = self.linearisation()
+        return np.linalg.pinv(lin.stiffness, rcond=1e-10) @ lin.influence
+
+    def actuator_forces(self) -> Array:
+        """Return the force or moment that each actuator must hold [N or N m].
+
+        Of a prismatic or revolute joint the reaction to the rod's base wrench along the axis; of an extension
+        the derivative of the elastic energy by the length fed in at the base, W - n.v - m.u.
+        """
+        d = self._robot.description
+        out = np.zeros(self._robot._na)
+        for a, (i, j) in enumerate(d.actuators):
+            limb = d.limbs[i]
+            w = self._state[0][i]
+            X, _ = root_pose(limb, self._state[1][i], limb.rod.length)
+            if limb.joints[j].kind == "extension":
+                v = limb.rod.values(0.0)
+                n, m = X[:3, :3].T @ w[:3], X[:3, :3].T @ w[3:]
+                dv = n / np.array([*v.shear, v.axial])
+                du = m / np.array([*v.bending, v.torsion])
+                out[a] = 0.5 * (n @ dv + m @ du) - n @ (dv + [0, 0, 1]) - m @ (du + limb.rod.curvature(0.0))
+                continue
+            origin, axis = joint_axis(limb, self._state[1][i], j)
+            if limb.joints[j].kind == "prismatic":
+                out[a] = -axis @ w[:3]
+            else:
+                out[a] = -axis @ (w[3:] + np.cross(X[:3, 3] - origin, w[:3]))
+        return out
+
+    # --- margins ---------------------------------------------------------------------------------------------
+
+    def _unit(self) -> Array:
+        """Diagonal that turns plate rotations into metres at the characteristic length."""
+        c = self._robot.characteristic_length()
+        return np.array([1.0, 1.0, 1.0 / c]) if self._robot.planar else np.array([1.0] * 3 + [1.0 / c] * 3)
+
+    @property
+    def smallest_stiffness(self) -> float:
+        """Smallest eigenvalue of the plate stiffness, rotations scaled by the characteristic length [N/m]."""
+        u = self._unit()
+        K = self.linearisation().stiffness
+        return float(np.linalg.eigvalsh(0.5 * (K + K.T) * np.outer(u, u))[0])
+
+    def singular_values(self) -> dict[str, float]:
+        """Return the smallest singular values: ``serial`` of P = dW/dq, ``parallel`` of J = dX/dq, ``limb``.
+
+        Rotations are scaled by the characteristic length; the limb value is the smallest over the limbs of the
+        scaled joint residuals by the scaled base wrench (zero at a rod's own limit point).
+        """
+        lin, u = self.linearisation(), self._unit()
+        out = {}
+        if lin.influence.shape[1]:
+            out["serial"] = float(np.linalg.svd(u[:, None] * lin.influence, compute_uv=False)[-1])
+            out["parallel"] = float(np.linalg.svd(self.jacobian() / u[:, None], compute_uv=False)[-1])
+        out["limb"] = min(float(np.linalg.svd(A, compute_uv=False)[-1]) for A in lin.limb_matrices)
+        return out
+
+    def condition_numbers(self) -> dict[str, float]:
+        """Return condition numbers, scaled as in :meth:`singular_values`: stiffness, serial, parallel."""
+        lin, u = self.linearisation(), self._unit()
+        out = {"stiffness": float(np.linalg.cond(lin.stiffness * np.outer(u, u)))}
+        if lin.influence.shape[1]:
+            out["serial"] = float(np.linalg.cond(u[:, None] * lin.influence))
+            out["parallel"] = float(np.linalg.cond(self.jacobian() / u[:, None]))
+        return out
+
+    @property
+    def morse_index(self) -> int:
+        """Number of unstable directions with locked actuators; 0 for a stable equilibrium."""
+        return self.stability().index
+
+    @property
+    def stable(self) -> bool:
+        """True if every small motion with locked actuators costs energy."""
+        return self.morse_index == 0
+
+    def stability(self) -> Stability:
+        """Count the unstable directions (exact up to the cutting of each rod into twelve parts)."""
+        if self._stability is None:
+            r = self._robot
+            d, md, wk = r.description, r._model(self.steps), r._wk
+            self._linear = None  # the kernels' memory must hold this state
+            lin = self.linearisation()
+            derivative = wk.d.copy()
+            tables = survey_tables(r)
+            rods, joints = [], []
+            states = np.zeros((CUTS + 1, 14))
+            tip = np.zeros((6, 6))
+            for i, limb in enumerate(d.limbs):
+                X, L = root_pose(limb, self._state[1][i], limb.rod.length)
+                length = r.characteristic_length()
+                rods.append(
+                    int(
+                        kernels.survey(
+                            tables[i], flatten(X), self._state[0][i], L, length, d.planar, True, states, wk.w
+                        )
+                    )
+                )
+                joints.append(_joint_index(r, self._state, i, derivative[i], wk.cols[i], md, tip))
+            K = 0.5 * (lin.stiffness + lin.stiffness.T)
+            u = self._unit()
+            values = np.linalg.eigvalsh(K * np.outer(u, u))
+            floor = -1e-9 * np.max(np.abs(values))
+            plate = int(np.sum(values < floor))
+            self._stability = Stability(
+                index=sum(rods) + sum(joints) + plate, rods=tuple(rods), joints=tuple(joints), plate=plate
+            )
+        return self._stability
+
+
+def survey_tables(robot: ContinuumParallelRobot) -> list[Array]:
+    """Return the rods' tables for the stability count, made once."""
+    if "_survey_tables" not in robot.__dict__:
+        d = robot.description
+        robot._survey_tables = [rod_table(limb.rod, d.gravity, CUTS) for limb in d.limbs]
+    return robot._survey_tables
+
+
+def _rotation(q) -> Array:
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def joint_axis(limb: Limb, Q: Array, j: int) -> tuple[Array, Array]:
+    """Return origin and axis of base joint j of a limb, in the world."""
+    X = np.asarray(limb.base, dtype=float)
+    for k, joint in enumerate(limb.joints):
+        X = X @ joint.pose
+        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+        if k == j:
+            return X[:3, 3], X[:3, :3] @ axis
+        X = X @ _motion(joint.kind, axis, Q[k])
+    raise IndexError(j)
+
+
+def _motion(kind: str, axis: Array, q: float) -> Array:
+    M = np.eye(4)
+    if kind == "prismatic":
+        M[:3, 3] = q * axis
+    elif kind == "revolute":
+        M[:3, :3] = exp_so3(q * axis)
+    return M
+
+
+def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:
+    """Return the pose of the rod's base and its rest length for base joint values Q."""
+    X, L = np.asarray(limb.base, dtype=float), float(rest)
+    for j, joint in enumerate(limb.joints):
+        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+        X = X @ joint.pose @ _motion(joint.kind, axis, Q[j])
+        if joint.kind == "extension":
+            L = float(Q[j])
+    return X @ limb.attach, L
+
+
+def tip_joint_frames(robot: ContinuumParallelRobot, X: Array, i: int) -> tuple[Array, Array]:
+    """Return the axes of the distal joint of limb i on the plate and as the rod's tip carries them.
+
+    The tip is the one of the last integration in the robot's memory.
+    """
+    md = robot._model(robot._steps(None, None))
+    J = np.reshape(X[:9], (3, 3)) @ np.reshape(md.plate_joint[i, :9], (3, 3))
+    B = _rotation(robot._wk.tips[i, 3:7]) @ np.reshape(md.tip[i, :9], (3, 3))
+    return J, B
+
+
+def limb_rows(robot: ContinuumParallelRobot, i: int) -> tuple[list[int], list[int]]:
+    """Return the residual rows and the unknown columns of limb i in the kernels' arrays."""
+    md = robot._model(robot._steps(None, None))
+    nw = int(md.size[4])
+    rows = [int(v) for v in md.rows[i, :nw]]
+    cols = [int(v) for v in md.wrench_index[:nw]]
+    passive = [j for j in range(int(md.joint_count[i])) if md.actuator[i, j] < 0]
+    return rows + [6 + t for t in range(len(passive))], cols + [6 + j for j in passive]
+
+
+FREE = {"fixed": (), "revolute": (5,), "universal": (4, 5), "spherical": (3, 4, 5), "prismatic": (2,)}
+
+
+def _joint_index(robot, state, i: int, derivative: Array, cols: Array, md, scratch: Array) -> int:
+    """Count the negative directions of the free joint coordinates of limb i, plate and actuators locked."""
+    limb = robot.description.limbs[i]
+    rows, unknown = limb_rows(robot, i)
+    free = [row for row in FREE[limb.distal.kind] if row in rows]
+    passive = [c for c in unknown if c >= 6]
+    size = len(free) + len(passive)
+    if size == 0:
+        return 0
+    J, B = tip_joint_frames(robot, state[2], i)
+    axes = {
+        "revolute": [B[:, 2]],
+        "universal": [J[:, 0], B[:, 1]],
+        "spherical": list(np.eye(3)),
+        "prismatic": [J[:, 2]],
+    }
+    coordinate = []
+    if limb.distal.kind == "prismatic":
+        R = _rotation(robot._wk.tips[i, 3:7])
+        rho = R @ md.tip[i, 9:]
+        for a in axes["prismatic"]:
+            coordinate.append(a @ cols[3:6] + np.cross(rho, a) @ cols[0:3])
+    elif free:
+        chosen = axes[limb.distal.kind]
+        if robot.planar:
+            chosen = [B[:, 2]]
+        coordinate = [a @ cols[0:3] for a in chosen]
+    held = [row for row in rows if row < 6 and row not in free]
+    M = np.vstack(
+        [derivative[held][:, unknown]]
+        + [np.asarray(c)[unknown][None] for c in coordinate]
+        + [np.eye(len(derivative[0]))[c][unknown][None] for c in passive]
+    )
+    force = np.vstack([derivative[free][:, unknown], derivative[[r for r in rows if r >= 6]][:, unknown]])
+    for t, row in enumerate(free):
+        force[t] *= md.scale[0] if limb.distal.kind == "prismatic" else md.scale[1]
+    for t, c in enumerate(passive):
+        force[len(free) + t] *= md.scale[0] if md.kind[i, c - 6] == kernels.PRISMATIC else md.scale[1]
+    Z = np.linalg.solve(M, np.vstack([np.zeros((len(held), size)), np.eye(size)]))
+    H = -force @ Z
+    return int(np.sum(np.linalg.eigvalsh(0.5 * (H + H.T)) < 0.0))
+
+
+def dense_step(robot: ContinuumParallelRobot, state, problem):
+    """Return residual, Jacobian and a function that applies a step, from the kernels' last linearisation."""
+    md, wk = robot._model(robot._steps(None, None)), robot._wk
+    n, npl, na = robot._n, robot._npl, robot._na
+    layout = [limb_rows(robot, i) for i in range(n)]
+    plate = [c for c in range(npl) if not (problem.inverse and problem.controlled[c])]
+    local = sum(len(cols) for _, cols in layout)
+    width = local + len(plate) + (na if problem.inverse else 0)
+    height = sum(len(rows) for rows, _ in layout) + npl
+    r, J = np.zeros(height), np.zeros((height, width))
+    pidx = [int(v) for v in md.plate_index[:npl]]
+    at = ac = 0
+    for i, (rows, cols) in enumerate(layout):
+        m, k = len(rows), len(cols)
+        r[at : at + m] = wk.r[i, rows]
+        J[at : at + m, ac : ac + k] = wk.d[i][np.ix_(rows, cols)]
+        J[height - npl :, ac : ac + k] = wk.pw[i][np.ix_(pidx, cols)]
+        joint_rows = [t for t, row in enumerate(rows) if row < 6]
+        for c, p in enumerate(plate):
+            for t in joint_rows:
+                J[at + t, local + c] = wk.dx[i, rows[t], pidx[p]]
+        if problem.inverse:
+            for j in range(int(md.joint_count[i])):
+                a = int(md.actuator[i, j])
+                if a >= 0:
+                    J[at : at + m, local + len(plate) + a] = wk.d[i, rows, 6 + j]
+                    J[height - npl :, local + len(plate) + a] = wk.pw[i, pidx, 6 + j]
+        at, ac = at + m, ac + k
+    r[height - npl :] = wk.b[pidx]
+    for c, p in enumerate(plate):
+        J[height - npl :, local + c] = wk.bx[pidx, pidx[p]]
+
+    def unpack(target, step) -> None:
+        ac = 0
+        for i, (_, cols) in enumerate(layout):
+            for c in cols:
+                if c < 6:
+                    target.W[i, c] += step[ac]
+                else:
+                    target.Q[i, c - 6] += step[ac]
+                ac += 1
+        twist = np.zeros(6)
+        for c, p in enumerate(plate):
+            twist[pidx[p]] = step[local + c]
+        target.X[9:] += twist[:3]
+        target.X[:9] = (exp_so3(twist[3:]) @ target.X[:9].reshape(3, 3)).ravel()
+        if problem.inverse:
+            target.Q[robot._actuators] += step[local + len(plate) :]
+
+    return r, J, unpack
+
+
+def pose_error(X: Array, target: Array) -> Array:
+    """Return position and rotation error of a pose against a target, world axes, shape (6,)."""
+    return np.concatenate([X[:3, 3] - target[:3, 3], log_so3(X[:3, :3] @ target[:3, :3].T)])
