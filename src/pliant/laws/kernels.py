@@ -95,9 +95,12 @@ def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
         u = par[b + M_KT] * current
     k = par[b + M_FRICTION_STIFFNESS]
     level = par[b + M_FRICTION] + par[b + M_FRICTION_LOAD] * abs(load) + par[b + M_FRICTION_PRESET] * abs(preset)
-    w = slide(pos, w, level / k)
+    friction = k * (pos - w)
+    if abs(friction) > level:  # the division only where the bristle slides
+        w = slide(pos, w, level / k)
+        friction = k * (pos - w)
     d = par[b + M_DAMPING] + par[b + M_PRESET_DAMPING] * abs(preset)
-    vel = vel + (u - load - k * (pos - w) - d * vel) / par[b + M_INERTIA] * h
+    vel = vel + (u - load - friction - d * vel) / par[b + M_INERTIA] * h
     if par[b + M_SPEED] < BIG:
         vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
     pos = pos + vel * h
