@@ -406,13 +406,17 @@ class ArmServer:
             self._answer(a.command, a.command_id, a.status, a.payload)
 
     def publish(self) -> None:
-        """Send the answers that are due, then the state of this cycle."""
+        """Send the state of this cycle, then the answers that are due.
+
+        A request's own answers leave at once, so a motion's start is announced before its first state; the answers
+        that end something leave after the state that shows the end.
+        """
         self.counters["cycles"] += 1
-        self.send_answers()
         link = self._link
         if link is not None and link.udp is not None and self._packer is not None:
             with contextlib.suppress(OSError):
                 link.udp.send(self._packer.pack(self.cabinet.state))
+        self.send_answers()
 
     def _datagrams(self, udp: socket.socket) -> None:
         """Keep the newest command."""
@@ -635,6 +639,7 @@ class FciServer:
         try:
             self.run(until=self._stop.is_set)
         except BaseException as fault:
+            _log.exception("the loop ended")
             self._fault = fault
             self.close()
 

@@ -49,9 +49,9 @@ def test_frames_equal_those_of_the_urdf_in_pinocchio(kind):
     q = RNG.uniform(-2, 2, 7)
     pin.framesForwardKinematics(model, data, q)
     for i in range(1, 8):
-        at = data.oMf[model.getFrameId(f"{kind.name}_link{i}")].homogeneous
+        at = data.oMf[model.getFrameId(f"link{i}")].homogeneous
         np.testing.assert_allclose(kin.forward_kinematics(q, f"link{i}"), at, atol=1e-12)
-    at = data.oMf[model.getFrameId(f"{kind.name}_link8")].homogeneous
+    at = data.oMf[model.getFrameId("link8")].homogeneous
     np.testing.assert_allclose(kin.forward_kinematics(q, "flange"), at, atol=1e-12)
     np.testing.assert_allclose(kin.forward_kinematics(q), at @ EE_OF_HAND, atol=1e-12)
 

@@ -137,6 +137,12 @@ class Cabinet:
         self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
         self._geometry()
         self.reset(q)
+        # compile or load every kernel now: a pause in the middle of a motion would be one too many
+        k.observe(self._memory)
+        k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        k.goal_deviates(self._memory)
+        k.publish(self._memory)
+        self.reset(q)
 
     # ------------------------------------------------------------------------------------------------ set-up
 
@@ -468,19 +474,8 @@ class Cabinet:
 
     def _on_Move(self, r: fci.Move, command_id: int) -> None:
         m, state = self._record, self.state
-        status = None
-        finite = all(map(math.isfinite, (*r.maximum_path_deviation, *r.maximum_goal_deviation)))
-        if (
-            r.controller not in (0, 1, 2)
-            or r.motion_generator not in range(5)
-            or not finite
-            or min(*r.maximum_path_deviation, *r.maximum_goal_deviation) < 0.0
-            or (r.motion_generator == k.NONE and r.controller != k.EXTERNAL)
-            or (r.use_async and (r.motion_generator != k.JOINT_POSITION or r.controller == k.EXTERNAL))
-            or (r.use_async and not all(math.isfinite(v) and v >= 0.0 for v in r.maximum_joint_velocity))
-        ):
-            status = "invalid_argument"
-        elif state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None:
+        status = None if _valid(r) else "invalid_argument"
+        if status is None and (state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None):
             status = "not_possible"
         if status is not None:
             self.answers.append(Answer("Move", command_id, status))
@@ -639,6 +634,21 @@ class Cabinet:
         self._recovery = saved["recovery"]
         self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
         self.answers = list(saved["answers"])
+
+
+def _valid(r: fci.Move) -> bool:
+    """Return whether the numbers of a Move request make sense."""
+    deviations = (*r.maximum_path_deviation, *r.maximum_goal_deviation)
+    if r.controller not in (0, 1, 2) or r.motion_generator not in range(5):
+        return False
+    if not all(math.isfinite(v) and v >= 0.0 for v in deviations):
+        return False
+    if r.motion_generator == k.NONE and r.controller != k.EXTERNAL:
+        return False
+    if not r.use_async:
+        return True
+    speeds = all(math.isfinite(v) and v >= 0.0 for v in r.maximum_joint_velocity)
+    return speeds and r.motion_generator == k.JOINT_POSITION and r.controller != k.EXTERNAL
 
 
 def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
