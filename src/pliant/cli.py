@@ -84,8 +84,12 @@ def _load(source: str, settings: list[str], timestep: float | None, packages: li
 
 def _clean(value: Any) -> Any:
     """Make a value fit for JSON: NaN and infinity become null."""
+    import dataclasses
+
     import numpy as np
 
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
     if isinstance(value, dict):
         return {str(k): _clean(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -96,7 +100,7 @@ def _clean(value: Any) -> Any:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _emit(data: dict[str, Any]) -> None:

@@ -151,9 +151,9 @@ def test_the_board_takes_arrays_and_gives_arrays():
         simulation.run(4.0)
         values = simulation.sample("board").values
     np.testing.assert_allclose(values["equilibrium"], [0.2, -0.3], atol=2e-3)
-    np.testing.assert_allclose(values["robot_state/position"], [0.2, -0.3], atol=5e-3)
+    np.testing.assert_allclose(values["position"], [0.2, -0.3], atol=5e-3)
     assert values["preset"][0] == pytest.approx(0.5, abs=2e-3)
-    assert math.isnan(values["motor_2_state/position"][1])
+    assert math.isnan(values["motor_2_position"][1])
     assert values["stiffness"][1] == pytest.approx(50.0)
 
 

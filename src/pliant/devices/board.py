@@ -14,8 +14,12 @@ from pliant.laws import CompliantActuator
 
 __all__ = ["BOARD_STATES", "Board"]
 
-BOARD_STATES = ("robot_state", "motor_1_state", "motor_2_state")
-"""The three aggregated states; each has position, velocity and effort arrays in a sample."""
+BOARD_STATES: dict[str, tuple[str, str, str]] = {
+    "robot_state": ("position", "velocity", "effort"),
+    "motor_1_state": ("motor_1_position", "motor_1_velocity", "motor_1_effort"),
+    "motor_2_state": ("motor_2_position", "motor_2_velocity", "motor_2_effort"),
+}
+"""The three aggregated states of the toolbox's manager -> the fields of a sample with their position, velocity, effort."""
 
 
 class Board(DeviceBase):
@@ -25,8 +29,9 @@ class Board(DeviceBase):
     each joint's mode. An element of ``reference_2`` is ignored where the joint has no second reference. Before the
     first array every joint holds its pose (the original sends zeros from the start).
 
-    Samples: ``robot_state/position``, ``.../velocity``, ``.../effort`` of the links, the same of ``motor_1_state`` and
-    ``motor_2_state`` (NaN where there is no such motor), and ``stiffness``, ``equilibrium``, ``preset``.
+    Samples: ``position``, ``velocity``, ``effort`` of the links (the manager's robot_state), the same with
+    ``motor_1_`` and ``motor_2_`` in front (NaN where there is no such motor), and ``stiffness``, ``equilibrium``,
+    ``preset``, which the original collects and throws away.
 
     Args:
         actuators: joint -> actuator, in the order of the arrays.
@@ -40,11 +45,11 @@ class Board(DeviceBase):
         self.joints: tuple[str, ...] = tuple(actuators)
         self._actuators = dict(actuators)
         n = len(self.joints)
-        units = {"position": "rad", "velocity": "rad/s", "effort": "N m"}
+        units = ("rad", "rad/s", "N m")
         samples = {
-            f"{state}/{quantity}": FieldInfo((n,), unit, f"{quantity} of {state}, joints {', '.join(self.joints)}")
-            for state in BOARD_STATES
-            for quantity, unit in units.items()
+            field: FieldInfo((n,), unit, f"{state}, joints {', '.join(self.joints)}")
+            for state, fields in BOARD_STATES.items()
+            for field, unit in zip(fields, units, strict=True)
         }
         samples["stiffness"] = FieldInfo((n,), "N m/rad", "true slope of the spring torque")
         samples["equilibrium"] = FieldInfo((n,), "rad", "equilibrium position of the motors")
@@ -71,19 +76,7 @@ class Board(DeviceBase):
             for i, a in enumerate(self._actuators.values())
             if a.law.second_input == "lever"
         ]
-        names = {
-            "robot_state/position": "position",
-            "robot_state/velocity": "velocity",
-            "robot_state/effort": "torque",
-            **{
-                f"motor_{k}_state/{quantity}": f"motor_{k}_{quantity}"
-                for k in (1, 2)
-                for quantity in ("position", "velocity", "effort")
-            },
-            "stiffness": "stiffness",
-            "equilibrium": "equilibrium",
-            "preset": "preset",
-        }
+        names = {field: "torque" if field == "effort" else field for field in self.samples}
         self._gather = [
             (field, _Gather([engine.port(f"{joint}/{source}") for joint in self.joints]))
             for field, source in names.items()

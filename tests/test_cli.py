@@ -1,0 +1,201 @@
+"""The command line, in this process."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.cli import main
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "gazebo_compliant_plugin"
+MODEL = """
+<mujoco><option timestep="0.001"/><worldbody>
+<body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/></body>
+</worldbody></mujoco>
+"""
+
+
+@pytest.fixture
+def robot_file(tmp_path):
+    (tmp_path / "arm.xml").write_text(MODEL)
+    path = tmp_path / "arm.yaml"
+    path.write_text("model: arm.xml\nactuators:\n  elbow: {law: qbmove, mode: 6}\n")
+    return str(path)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run the command line; returns (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["template", "qbmove_template", "sea_template", "awas_ii_template"])
+def test_the_urdfs_of_the_toolbox_run_unchanged(call, name):
+    path = DATA / f"{name}.urdf"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    code, out, err = call("run", path, "--duration", "0.2", "--json")
+    assert code == 0, err
+    result = json.loads(out)
+    assert result["steps"] == 200
+    assert result["joints"]["joint"]["stiffness"] > 0.0
+
+
+def test_the_urdf_that_writes_a_formula_is_refused_with_file_line_field_and_a_valid_value(call):
+    path = DATA / "bavs_template.urdf"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    code, _, err = call("run", path)
+    assert code == 1
+    assert "bavs_template.urdf:49" in err
+    assert "spring_a" in err
+    assert "1.21e-06" in err
+    assert "Traceback" not in err
+
+
+def test_settings_and_references_reach_the_simulation(call, robot_file):
+    code, out, err = call(
+        "run", robot_file, "--set", "actuator.k1=0.01", "--set", "elbow.k2=0.01",
+        "-r", "elbow/equilibrium_position=0.5",
+        "-r", "elbow/stiffness_preset=0.4", "--duration", "3", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    joint = json.loads(out)["joints"]["elbow"]
+    assert joint["equilibrium"] == pytest.approx(0.5, abs=0.01)
+    assert joint["position"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_energy_audit_closes(call, robot_file):
+    code, out, _ = call("run", robot_file, "-r", "elbow/equilibrium_position=0.5", "--duration", "2", "--json")
+    assert code == 0
+    assert json.loads(out)["energy"]["relative"] < 1e-3
+
+
+def test_a_run_is_recorded_plotted_replayed_exported_and_compared(call, robot_file, tmp_path):
+    first, second = tmp_path / "a.mcap", tmp_path / "b.mcap"
+    for path in (first, second):
+        code, _, err = call(
+            "run", robot_file, "-r", "elbow/equilibrium_position=0.3", "--duration", "0.3", "--record", path,
+            "--plot", path.with_suffix(".png"),
+        )  # fmt: skip
+        assert code == 0, err
+        assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    code, out, _ = call("replay", first, "--export", tmp_path / "a.npz", "--json")
+    assert code == 0
+    assert json.loads(out)["complete"] is True
+    with np.load(tmp_path / "a.npz") as file:
+        assert any(name.startswith("elbow/position") for name in file.files)
+    code, out, _ = call("replay", first, "--compare", second)
+    assert code == 0, out
+    assert "identical" in out
+    code, _, err = call("run", robot_file, "--duration", "0.1", "--record", first)
+    assert code == 1
+    assert "a.mcap" in err
+
+
+def test_commands_come_from_a_file(call, robot_file, tmp_path):
+    table = tmp_path / "commands.csv"
+    table.write_text("time,elbow/equilibrium_position\n0,0\n0.1,0.4\n")
+    code, out, err = call("run", robot_file, "--command", table, "--duration", "2", "--json")
+    assert code == 0, err
+    assert json.loads(out)["joints"]["elbow"]["equilibrium"] == pytest.approx(0.4, abs=0.01)
+    table.write_text("time,elbow/equilibrium\n0,0\n")
+    code, _, err = call("run", robot_file, "--command", table)
+    assert code == 1
+    assert "commands.csv" in err
+    assert "equilibrium_position" in err
+
+
+def test_a_time_step_beyond_the_bound_is_refused_and_can_be_forced(call, robot_file):
+    stiff = ("--set", "actuator.law=qbmove", "--timestep", "0.05")
+    code, _, err = call("run", robot_file, *stiff)
+    assert code == 1
+    assert "elbow" in err
+    assert "--no-check" in err
+    code, _, err = call("check", robot_file, "--timestep", "0.05", "--json")
+    assert code == 3
+
+
+def test_a_diverging_run_has_its_own_code_and_leaves_a_dump_that_replay_shows(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.xml").write_text(MODEL.replace('damping="0.05"', ""))
+    (tmp_path / "arm.yaml").write_text(
+        "model: arm.xml\nactuators:\n  elbow: {law: sea, k: 1.0e+6, max_deflection: 1.0e+6, mode: 3}\n"
+    )
+    code, _, err = call(
+        "run", tmp_path / "arm.yaml", "--no-check", "-r", "elbow/equilibrium_position=0.5", "--duration", "5"
+    )
+    assert code == 4
+    assert "'elbow'" in err
+    dumps = list(tmp_path.glob("pliant_diverged_*.npz"))
+    assert len(dumps) == 1
+    code, out, _ = call("replay", dumps[0])
+    assert code == 0
+    assert "elbow velocity" in out
+
+
+def test_a_sweep_writes_its_table(call, robot_file, tmp_path):
+    code, out, err = call(
+        "sweep", robot_file, "--vary", "actuator.k1=0.001:0.003:4", "-r", "elbow/equilibrium_position=0.5",
+        "--duration", "0.2", "--output", tmp_path / "sweep", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert len(json.loads(out)["rows"]) == 4
+    assert (tmp_path / "sweep" / "results.csv").exists()
+
+
+def test_list_names_robots_laws_and_experiments(call):
+    code, out, _ = call("list", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert {"sea", "qbmove", "bavs", "awas_ii"} <= set(found["laws"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "no-such-robot"), "no-such-robot"),
+        (("run", "no/such/file.urdf"), "no/such/file.urdf"),
+        (("reproduce", "viactor-step"), "viactors-step"),
+        (("replay", "nothing.mcap"), "nothing.mcap"),
+        (("sweep", "nothing.yaml", "--vary", "k"), "'='"),
+    ],
+)
+def test_wrong_input_gives_one_message_without_a_traceback(call, arguments, message):
+    code, _, err = call(*arguments)
+    assert code == 1
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_wrong_settings_name_the_nearest(call, robot_file):
+    for item, message in (("elbow.k11=1", "k1"), ("elbo.k1=1", "elbow"), ("elbow.k1", "PATH=VALUE"),
+                          ("elbow.k1=abc", "abc")):  # fmt: skip
+        code, _, err = call("run", robot_file, "--set", item)
+        assert code == 1, item
+        assert message in err, err
+
+
+def test_an_unknown_bridge_is_named(call, robot_file):
+    code, _, err = call("run", robot_file, "--bridge", "smoke")
+    assert code == 1
+    assert "smoke" in err
+
+
+def test_a_folder_that_cannot_be_written_is_named(call, robot_file, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    code, _, err = call("sweep", robot_file, "--vary", "actuator.k1=0.001", "--output", blocked / "out")
+    assert code == 1
+    assert "cannot be written" in err
+    code, _, err = call("run", robot_file, "--record", blocked / "run.mcap")
+    assert code == 1
