@@ -18,7 +18,7 @@ class EngineCase:
     start: float = 0.0
 
 
-def spring_mass():
+def spring_mass(_folder):
     return EngineCase(
         engine=SpringMassEngine(2, dt=0.001, mass=0.5, k=200.0),
         joint="joint_0",
@@ -30,4 +30,33 @@ def spring_mass():
     )
 
 
-CASES = {"spring-mass": spring_mass}
+MODEL = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 0" integrator="implicitfast"/>
+  <worldbody>
+    <body><joint name="swing" axis="0 1 0" stiffness="200"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="0.5 0.5 0.5"/></body>
+    <body><joint name="slide" type="slide" axis="1 0 0" stiffness="50"/>
+      <inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def mujoco(folder):
+    from mujoco import MjModel
+
+    from pliant.engine import MujocoEngine
+
+    return EngineCase(
+        engine=MujocoEngine(MjModel.from_xml_string(MODEL), dump_folder=folder),
+        joint="swing",
+        position="swing/position",
+        velocity="swing/velocity",
+        external_torque="swing/external_torque",
+        inertia=0.5,
+        stiffness=200.0,
+    )
+
+
+CASES = {"spring-mass": spring_mass, "mujoco": mujoco}

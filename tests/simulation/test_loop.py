@@ -182,6 +182,14 @@ def test_a_device_writes_and_reads_at_multiples_of_its_period():
     assert times == [("write", 0), ("read", 4), ("write", 4), ("read", 8), ("write", 8)]
 
 
+def test_a_device_may_read_more_slowly_than_it_writes():
+    log = []
+    simulation = Simulation(SpringMassEngine(), [Spy("slow", log, period=0.002, sample_period=0.004)])
+    simulation.step(6)
+    times = [entry[1:] for entry in log if entry[1] != "serve"]
+    assert times == [("write", 0), ("write", 2), ("read", 4), ("write", 4)]
+
+
 def test_everyone_gets_the_very_same_sample(tmp_path):
     first, second = Recall("first"), Recall("second")
     joint = SpringJoint(noise={"position": Noise(std=0.1)})

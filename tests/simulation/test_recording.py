@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_loop import Recall
 
-from pliant.devices import DeviceBase, FieldInfo, Noise
+from pliant.devices import Device, DeviceBase, FieldInfo, Noise
 from pliant.errors import DeviceError, RecordingError
 from pliant.simulation import (
     Recorder,
@@ -34,7 +34,11 @@ HERE = Path(__file__).resolve().parent
 
 def devices():
     noise = {"position": Noise(std=0.01)}
-    return [SpringJoint(0, "elbow", noise=noise), SpringJoint(1, "wrist", period=0.004), Board(3, noise=noise)]
+    return [
+        SpringJoint(0, "elbow", noise=noise),
+        SpringJoint(1, "wrist", period=0.002, sample_period=0.004),
+        Board(3, noise=noise),
+    ]
 
 
 def simulation(path, seed=1, **options):
@@ -493,7 +497,9 @@ def test_a_replay_feeds_bridges_and_stops_them(recorded):
     assert names[:4] == ["start", "tick", "publish", "publish"]
     assert names[-1] == "stop"
     assert set(bridge.devices) == {"elbow", "wrist", "board"}
-    assert bridge.devices["wrist"].period_ns == 4_000_000
+    assert all(isinstance(device, Device) for device in bridge.devices.values())
+    assert bridge.devices["wrist"].period_ns == 2_000_000
+    assert bridge.devices["wrist"].sample_period_ns == 4_000_000
     assert list(bridge.devices["elbow"].samples) == list(samples[0].values)
     with pytest.raises(DeviceError, match="comes from a recording"):
         bridge.devices["elbow"].request("set_mode", mode="x")

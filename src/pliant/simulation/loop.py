@@ -10,8 +10,8 @@ One step:
 6. a lock-step bridge waits for the answer;
 7. the pacer.
 
-Time is a whole number of nanoseconds. A device with period P writes in the steps that start, and reads after the
-steps that end, at a multiple of P.
+Time is a whole number of nanoseconds. A device writes in the steps that start at a multiple of its period, and reads
+after the steps that end at a multiple of its sample period.
 """
 
 from __future__ import annotations

@@ -198,7 +198,8 @@ class Recorder:
                 "offered_qos_profiles": "",
                 "pliant": "sample",
                 "device": device.name,
-                "period_ns": str(device.sample_period_ns),
+                "period_ns": str(device.period_ns),
+                "sample_period_ns": str(device.sample_period_ns),
                 "fields": json.dumps(fields),
             },
         )

@@ -45,13 +45,15 @@ class RecordedDevice:
 
     Args:
         name: of the device.
-        period_ns: time between two samples [ns].
+        period_ns: time between two runs of its firmware [ns].
+        sample_period_ns: time between two samples [ns].
         samples: field -> what it carries.
     """
 
-    def __init__(self, name: str, period_ns: int, samples: Mapping[str, FieldInfo]) -> None:
+    def __init__(self, name: str, period_ns: int, sample_period_ns: int, samples: Mapping[str, FieldInfo]) -> None:
         self.name = name
-        self.period_ns = self.sample_period_ns = period_ns
+        self.period_ns = period_ns
+        self.sample_period_ns = sample_period_ns
         self.samples = MappingProxyType(dict(samples))
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
         self.inbox = Mailbox(name, self.commands)
@@ -396,7 +398,9 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
             item["name"]: FieldInfo(tuple(item["shape"]), item["unit"], item["description"])
             for item in json.loads(channel.metadata["fields"])
         }
-        device = RecordedDevice(channel.metadata["device"], int(channel.metadata["period_ns"]), fields)
+        about = channel.metadata
+        periods = int(about["period_ns"]), int(about["sample_period_ns"])
+        device = RecordedDevice(about["device"], *periods, fields)
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None
     count = sum(info.size for info in fields.values())
