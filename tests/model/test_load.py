@@ -8,7 +8,6 @@ from conftest import URDF, plugin
 import pliant
 from pliant.errors import MissingDependency, ModelError
 from pliant.laws import SEA, Mode, QbMove
-from pliant.model import load as load_room  # noqa: F401
 from pliant.model.urdf import find_resource
 
 MESH = """<visual><geometry><mesh filename="{visual}"/></geometry></visual>

@@ -1,5 +1,6 @@
 """Robots described: a MuJoCo spec with compliant actuators, devices and interface; loaders; checks."""
 
+from pliant.model.check import Problem, StepSize, step_sizes
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.load import load
 from pliant.model.robot import COMPANION_SUFFIX, REST_KEY, Robot, actuator_names, companion_name
@@ -12,8 +13,11 @@ __all__ = [
     "Interface",
     "JointInterface",
     "PluginManager",
+    "Problem",
     "Robot",
+    "StepSize",
     "actuator_names",
     "companion_name",
     "load",
+    "step_sizes",
 ]

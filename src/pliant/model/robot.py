@@ -57,6 +57,10 @@ def actuator_names(joint: str) -> tuple[str, str]:
     return joint, companion_name(joint)
 
 
+_Assignment = tuple[Any, str, int | None, Any]
+"""An element of the spec, its attribute, the index in it (None for the whole), the value."""
+
+
 class Robot:
     """A robot: rigid bodies, compliant actuators, devices, interface.
 
@@ -267,7 +271,7 @@ class Robot:
             ModelError: an unknown name, with the nearest valid one, or a value that is not valid.
         """
         trees: dict[str, dict[str, Any]] = {}
-        assignments: list[tuple[Any, str, Any]] = []
+        assignments: list[_Assignment] = []
         for path, value in values.items():
             for kind, name, rest in self._resolve(str(path)):
                 if kind == "actuator":
@@ -284,7 +288,11 @@ class Robot:
         for joint, actuator in changed.items():
             self._refuse_taken_names(joint, actuator)
         self.actuators.update(changed)
-        for target, attribute, value in assignments:
+        for target, attribute, index, value in assignments:
+            if index is not None:
+                vector = np.array(getattr(target, attribute), dtype=float)
+                vector[index] = value
+                value = vector
             setattr(target, attribute, value)
         return self
 
@@ -471,12 +479,12 @@ class Robot:
             return [f.name for f in (*dataclasses.fields(actuator), *dataclasses.fields(actuator.law))]
         return list(_FIELDS[kind])
 
-    def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[tuple[Any, str, Any]]:
+    def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[_Assignment]:
         if len(rest) != 1:
             raise ModelError(f"{path}: {rest[0]!r} has no parts", field=path)
         field = rest[0]
         if kind == "option":
-            return [(self.spec.option, field, self._option_value(field, value, path))]
+            return [(self.spec.option, field, None, self._option_value(field, value, path))]
         every = {"joint": self.spec.joints, "body": self.spec.bodies, "geom": self.spec.geoms}[kind]
         element = next(e for e in every if e.name == name)
         if kind == "joint":
@@ -496,37 +504,34 @@ class Robot:
             number = parse_number(value, path)
             if field in ("mass", "density") and number < 0.0:
                 raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
-            return [(element, attribute, number)]
-        if field == "friction" and not (isinstance(value, str) and len(value.replace(",", " ").split()) > 1):
-            try:
-                friction = list(element.friction)
-                friction[0] = parse_number(value, path)
-                return [(element, attribute, friction)]
-            except ModelError:
-                pass
-        return [(element, attribute, parse_vector(value, path, length))]
+            return [(element, attribute, None, number)]
+        if field == "friction":
+            count = len(value.replace(",", " ").split()) if isinstance(value, str) else np.size(value)
+            if count == 1:
+                # One number is the sliding friction; torsion and rolling stay.
+                return [(element, attribute, 0, float(parse_number(value, path)))]
+        return [(element, attribute, None, parse_vector(value, path, length))]
 
-    def _joint_assignment(self, joint: Any, field: str, value: Any, path: str) -> list[tuple[Any, str, Any]]:
+    def _joint_assignment(self, joint: Any, field: str, value: Any, path: str) -> list[_Assignment]:
         number = float(parse_number(value, path))
         hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
         scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
         if field in ("damping", "friction", "frictionloss", "armature", "stiffness", "effort") and number < 0.0:
             raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
         if field in ("damping", "stiffness"):
-            vector = np.array(getattr(joint, field), dtype=float)
-            vector[0] = number
-            return [(joint, field, vector)]
+            return [(joint, field, 0, number)]
         if field in ("lower", "upper"):
-            limits = np.array(joint.range, dtype=float)
-            limits[0 if field == "lower" else 1] = number * scale
-            return [(joint, "range", limits), (joint, "limited", mujoco.mjtLimited.mjLIMITED_TRUE)]
+            return [
+                (joint, "range", 0 if field == "lower" else 1, number * scale),
+                (joint, "limited", None, mujoco.mjtLimited.mjLIMITED_TRUE),
+            ]
         if field == "effort":
             return [
-                (joint, "actfrcrange", np.array([-number, number])),
-                (joint, "actfrclimited", mujoco.mjtLimited.mjLIMITED_TRUE),
+                (joint, "actfrcrange", None, np.array([-number, number])),
+                (joint, "actfrclimited", None, mujoco.mjtLimited.mjLIMITED_TRUE),
             ]
         attribute = _FIELDS["joint"][field][0]
-        return [(joint, attribute, number * scale if field in ("ref", "springref") else number)]
+        return [(joint, attribute, None, number * scale if field in ("ref", "springref") else number)]
 
     def _option_value(self, field: str, value: Any, path: str) -> Any:
         valid = _option_names()
