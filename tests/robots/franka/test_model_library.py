@@ -31,7 +31,7 @@ def test_the_library_gives_the_models_of_the_python_side(arm, tmp_path, monkeypa
     lib = ctypes.CDLL(str(path))
     rng = np.random.default_rng(0)
     _I, pI = vector(FRANKA_HAND.inertia)
-    _m, pm = vector([FRANKA_HAND.mass])
+    pm = ctypes.c_double(FRANKA_HAND.mass)
     _c, pc = vector(FRANKA_HAND.center_of_mass)
     _tool, ptool = vector(EE_OF_HAND.T)
     for _ in range(20):

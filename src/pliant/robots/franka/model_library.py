@@ -117,22 +117,22 @@ static void inverse_dynamics(const double *q, const double *dq, const double *dd
   }
 }
 
-void M_NE(const double *q, const double *I, const double *m, const double *c, double *M) {
+void M_NE(const double *q, const double *I, double m, const double *c, double *M) {
   static const double none[3] = {0, 0, 0};
   for (int j = 0; j < 7; ++j) {
     double e[7] = {0};
     e[j] = 1.0;
-    inverse_dynamics(q, 0, e, none, I, *m, c, M + 7 * j);
+    inverse_dynamics(q, 0, e, none, I, m, c, M + 7 * j);
   }
 }
-void c_NE(const double *q, const double *dq, const double *I, const double *m, const double *c, double *out) {
+void c_NE(const double *q, const double *dq, const double *I, double m, const double *c, double *out) {
   static const double none[3] = {0, 0, 0};
-  inverse_dynamics(q, dq, 0, none, I, *m, c, out);
+  inverse_dynamics(q, dq, 0, none, I, m, c, out);
 }
-void g_NE(const double *q, const double *g, const double *m, const double *c, double *out) {
+void g_NE(const double *q, const double *g, double m, const double *c, double *out) {
   static const double none[9] = {0};
   double up[3] = {-g[0], -g[1], -g[2]};
-  inverse_dynamics(q, 0, 0, up, none, *m, c, out);
+  inverse_dynamics(q, 0, 0, up, none, m, c, out);
 }
 
 /* frame 0 to 6: links, 7: flange, 8: end effector (column-major F_T_EE) */
