@@ -442,7 +442,8 @@ class Simulation:
         """Let the loop call ``action(simulation)`` at the start of the first step at or after a time.
 
         Events of one time run in the order in which they were given. An error of the action ends the run. If the
-        action returns a future, as ``device.request`` does, its error counts as the action's.
+        action returns a future, as ``device.request`` does, its error counts as the action's. While a run is on,
+        another thread asks by ``submit(lambda: simulation.at(...))``.
 
         Args:
             when: run time [s]: simulation time, but not set back by resets inside the scenario.

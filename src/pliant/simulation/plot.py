@@ -116,4 +116,4 @@ def _draw(axis: Axes, recording: Recording, device: str, fields: list[str]) -> N
     axis.set_ylabel(", ".join(f"{LABELS[unit]} [{unit}]" for unit in units))
     axis.grid(True, linewidth=0.3)
     if lines <= MAX_LINES:
-        axis.legend(fontsize="x-small", loc="best")
+        axis.legend(fontsize="x-small", loc="best", framealpha=0.5)
