@@ -377,9 +377,9 @@ def _state_table(states: dict[str, dict[str, float]], engine: Any) -> Any:
         "preset": "",
     }
     for field, unit in units.items():
-        table.add_column(f"{field}{f' [{unit}]' if unit else ''}".replace("[", "\\["), justify="right")
+        table.add_column(f"{field}\n{unit}", justify="right", no_wrap=True)
     for joint, state in states.items():
-        table.add_row(joint, *(_number(state[field], 5) for field in units))
+        table.add_row(joint, *(_number(state[field], 3 if abs(state[field]) < 1e-3 else 4) for field in units))
     return table
 
 

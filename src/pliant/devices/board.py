@@ -19,7 +19,7 @@ BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "motor_1_state": ("motor_1_position", "motor_1_velocity", "motor_1_effort"),
     "motor_2_state": ("motor_2_position", "motor_2_velocity", "motor_2_effort"),
 }
-"""The three aggregated states of the toolbox's manager -> the fields of a sample with their position, velocity, effort."""
+"""The aggregated states of the toolbox's manager -> the fields of a sample: position, velocity, effort."""
 
 
 class Board(DeviceBase):

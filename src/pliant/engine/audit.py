@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.laws import layout
+from pliant.laws.compile import native
 
 if TYPE_CHECKING:
     from pliant.engine.mujoco_engine import MujocoEngine
 
 __all__ = ["EnergyAudit", "EnergyBalance"]
 
+_W = layout.OBSERVATIONS
 _OUT = layout.OUT
-# torque and the velocity it works on, as columns of an observation
-_EFFORT = [_OUT["motor_1_effort"], _OUT["motor_2_effort"]]
-_FRICTION = [_OUT["motor_1_friction"], _OUT["motor_2_friction"]]
-_DAMPING = [_OUT["motor_1_damping"], _OUT["motor_2_damping"]]
-_SPEED = [_OUT["motor_1_velocity"], _OUT["motor_2_velocity"]]
-_LINK = [_OUT["link_friction_torque"], _OUT["link_damping_torque"]]
-_COPPER = _OUT["copper_power"]
-_STORED = layout.OUT["stored_energy"]
+_O_EFFORT_1, _O_EFFORT_2 = _OUT["motor_1_effort"], _OUT["motor_2_effort"]
+_O_FRICTION_1, _O_FRICTION_2 = _OUT["motor_1_friction"], _OUT["motor_2_friction"]
+_O_DAMPING_1, _O_DAMPING_2 = _OUT["motor_1_damping"], _OUT["motor_2_damping"]
+_O_SPEED_1, _O_SPEED_2 = _OUT["motor_1_velocity"], _OUT["motor_2_velocity"]
+_O_TORQUE = _OUT["torque"]
+_O_LINK_FRICTION, _O_LINK_DAMPING = _OUT["link_friction_torque"], _OUT["link_damping_torque"]
+_O_COPPER = _OUT["copper_power"]
+_O_STORED = _OUT["stored_energy"]
+
+# what the accumulator holds
+_MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
+_THROUGHPUT, _STORED, _START = 9, 10, 11
+_SIZE = 12
+
+
+def audit_before(observed, n, was, qvel, nv, velocity, sums):
+    """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
+    stored = 0.0
+    for i in range(n):
+        stored += observed[i * _W + _O_STORED]
+    for k in range(n * _W):
+        was[k] = observed[k]
+    for k in range(nv):
+        velocity[k] = qvel[k]
+    # Nothing moved since the last step, so a change of stored energy is the work of the references.
+    work = stored - sums[_STORED]
+    sums[_REFERENCES] += work
+    sums[_THROUGHPUT] += abs(work)
+    sums[_START] = stored
+
+
+def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, damper, constraint, h, sums):
+    """Add the exchanges of one step (C arrays, see `EnergyAudit`)."""
+    external = 0.0
+    passive = 0.0
+    contact = 0.0
+    for k in range(nv):
+        mean = 0.5 * h * (velocity[k] + qvel[k])
+        external += applied[k] * mean
+        passive -= damper[k] * mean
+        contact -= constraint[k] * mean
+    motors = 0.0
+    friction = 0.0
+    damping = 0.0
+    link = 0.0
+    copper = 0.0
+    stored = 0.0
+    for i in range(n):
+        r = i * _W
+        stored += observed[r + _O_STORED]
+        copper += 0.5 * h * (was[r + _O_COPPER] + observed[r + _O_COPPER])
+        moved = 0.5 * h * (was[r + _O_SPEED_1] + observed[r + _O_SPEED_1])
+        if moved == moved and was[r + _O_EFFORT_1] == was[r + _O_EFFORT_1]:  # not NaN: the mode has this motor
+            motors += was[r + _O_EFFORT_1] * moved
+            friction += was[r + _O_FRICTION_1] * moved
+            damping += was[r + _O_DAMPING_1] * moved
+        moved = 0.5 * h * (was[r + _O_SPEED_2] + observed[r + _O_SPEED_2])
+        if moved == moved and was[r + _O_EFFORT_2] == was[r + _O_EFFORT_2]:
+            motors += was[r + _O_EFFORT_2] * moved
+            friction += was[r + _O_FRICTION_2] * moved
+            damping += was[r + _O_DAMPING_2] * moved
+        d = dofs[i]
+        if d >= 0:
+            turned = 0.5 * h * (velocity[d] + qvel[d])
+            lost = (was[r + _O_LINK_FRICTION] + was[r + _O_LINK_DAMPING]) * turned
+            link += lost
+            if direct[i] != 0:
+                motors += was[r + _O_TORQUE] * turned + lost
+    sums[_MOTORS] += motors
+    sums[_EXTERNAL] += external
+    sums[_FRICTION] += friction
+    sums[_DAMPING] += damping
+    sums[_LINK] += link
+    sums[_PASSIVE] += passive
+    sums[_CONSTRAINT] += contact
+    sums[_COPPER] += copper
+    sums[_THROUGHPUT] += abs(motors) + abs(external) + abs(friction) + abs(damping) + abs(link) + abs(passive)
+    sums[_THROUGHPUT] += abs(contact) + abs(stored - sums[_START])
+    sums[_STORED] = stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,63 +155,69 @@ class EnergyAudit:
 
     def __init__(self, engine: MujocoEngine) -> None:
         self._engine = engine
-        self._work = np.zeros(9)
-        where = engine._where
-        self._direct = (
-            engine.model.actuator_user[where[:, 0], layout.P_MODE] < 2 if where.size else np.zeros(0, dtype=bool)
+        data, where = engine.data, engine._where
+        modes = engine.model.actuator_user[where[:, 0], layout.P_MODE] if where.size else np.zeros(0)
+        self._sums = np.zeros(_SIZE)
+        self._was = np.zeros_like(engine.observed)
+        self._velocity = np.zeros(engine.model.nv)
+        self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
+        self._direct = (modes < 2).astype(np.int64)
+        n, nv = where.shape[0], engine.model.nv
+        pointer, integer, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+        self._before = ctypes.CFUNCTYPE(None, pointer, integer, pointer, pointer, integer, pointer, pointer)(
+            native(
+                audit_before,
+                lambda t: t.void(
+                    *(t.CPointer(t.float64), t.int64, t.CPointer(t.float64), t.CPointer(t.float64), t.int64),
+                    *(t.CPointer(t.float64), t.CPointer(t.float64)),
+                ),
+            )
         )
-        self._dofs = where[:, 2]
+        self._after = ctypes.CFUNCTYPE(
+            *(None, pointer, pointer, integer, pointer, pointer, pointer, pointer, integer),
+            *(pointer, pointer, pointer, double, pointer),
+        )(
+            native(
+                audit_after,
+                lambda t: t.void(
+                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.int64, t.CPointer(t.int64), t.CPointer(t.int64)),
+                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.int64, t.CPointer(t.float64)),
+                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.float64, t.CPointer(t.float64)),
+                ),
+            )
+        )
+
+        def at(array: np.ndarray) -> int:
+            return array.ctypes.data
+
+        # mjData keeps its arrays where they are, so the addresses are taken once.
+        sums, was, velocity, seen = at(self._sums), at(self._was), at(self._velocity), at(engine.observed)
+        self._before_arguments = (seen, n, was, at(data.qvel), nv, velocity, sums)
+        self._after_arguments = (
+            *(seen, was, n, at(self._dofs), at(self._direct), at(data.qvel), velocity, nv),
+            *(at(data.qfrc_applied), at(data.qfrc_damper), at(data.qfrc_constraint), engine.dt, sums),
+        )
+        self._wrenches = data.xfrc_applied
         self.reset()
 
     def reset(self) -> None:
         """Start a new balance at the present state."""
-        self._work[:] = 0.0
-        self._throughput = 0.0
-        self._last_stored = self._first_stored = self._stored()
+        self._sums[:] = 0.0
+        self._sums[_STORED] = self._first_stored = float(self._engine.observed[:, _O_STORED].sum())
         self._first_rigid = self.rigid_energy()
-        self._velocity = self._engine.data.qvel.copy()
-
-    def _stored(self) -> float:
-        return float(self._engine.observed[:, _STORED].sum()) if self._engine.observed.size else 0.0
 
     def before(self) -> None:
         """Take the state before a step, with the references of that step."""
-        engine = self._engine
-        engine._observe()
-        stored = self._stored()
-        # Nothing moved since the last step, so a change of stored energy is the work of the references.
-        self._work[1] += stored - self._last_stored
-        self._throughput += abs(stored - self._last_stored)
-        self._start = stored
-        self._before = engine.observed.copy()
-        np.copyto(self._velocity, engine.data.qvel)
+        self._engine._observe()
+        self._before(*self._before_arguments)
 
     def after(self) -> None:
         """Take the state after a step and add the step's exchanges."""
-        engine = self._engine
-        data, h = engine.data, engine.dt
-        mean = 0.5 * h * (self._velocity + data.qvel)
-        was, now = self._before, engine.observed
-        moved = 0.5 * h * (was[:, _SPEED] + now[:, _SPEED])
-        motors = float(np.nansum(was[:, _EFFORT] * moved))
-        friction = float(np.nansum(was[:, _FRICTION] * moved))
-        damping = float(np.nansum(was[:, _DAMPING] * moved))
-        turned = mean[self._dofs]
-        link = float((was[:, _LINK].sum(axis=1) * turned).sum())
-        if self._direct.any():
-            motors += float(((was[:, _OUT["torque"]] + was[:, _LINK].sum(axis=1)) * turned)[self._direct].sum())
-        external = float(data.qfrc_applied @ mean)
-        if data.xfrc_applied.any():
-            external += self._wrench_work(h)
-        passive = -float(data.qfrc_damper @ mean)
-        constraint = -float(data.qfrc_constraint @ mean)
-        terms = (motors, 0.0, external, friction, damping, link, passive, constraint)
-        for i, term in enumerate(terms):
-            self._work[i] += term
-            self._throughput += abs(term)
-        self._work[8] += 0.5 * h * float(was[:, _COPPER].sum() + now[:, _COPPER].sum())
-        self._last_stored = self._stored()
-        self._throughput += abs(self._last_stored - self._start)
+        self._after(*self._after_arguments)
+        if np.count_nonzero(self._wrenches):
+            work = self._wrench_work(self._engine.dt)
+            self._sums[_EXTERNAL] += work
+            self._sums[_THROUGHPUT] += abs(work)
 
     def _wrench_work(self, h: float) -> float:
         data = self._engine.data
@@ -168,18 +248,18 @@ class EnergyAudit:
 
     def balance(self) -> EnergyBalance:
         """Return the balance since the last reset."""
-        w = self._work
-        stored = self._last_stored - self._first_stored + self.rigid_energy() - self._first_rigid
+        w = self._sums
+        stored = w[_STORED] - self._first_stored + self.rigid_energy() - self._first_rigid
         return EnergyBalance(
-            motors=w[0],
-            references=w[1],
-            external=w[2],
-            stored=stored,
-            motor_friction=w[3],
-            motor_damping=w[4],
-            link_losses=w[5],
-            joint_damping=w[6],
-            constraints=w[7],
-            copper=w[8],
-            throughput=self._throughput,
+            motors=float(w[_MOTORS]),
+            references=float(w[_REFERENCES]),
+            external=float(w[_EXTERNAL]),
+            stored=float(stored),
+            motor_friction=float(w[_FRICTION]),
+            motor_damping=float(w[_DAMPING]),
+            link_losses=float(w[_LINK]),
+            joint_damping=float(w[_PASSIVE]),
+            constraints=float(w[_CONSTRAINT]),
+            copper=float(w[_COPPER]),
+            throughput=float(w[_THROUGHPUT]),
         )
