@@ -293,6 +293,8 @@ def test_what_was_assumed_is_told(urdf):
     assert "motor friction is 0.02" in texts
     assert "print 0.5" in texts
     assert "motor damping" not in texts
+    robot.set("option.timestep", 0.0005)
+    assert "time step" not in " | ".join(str(p) for p in robot.copy().check())
     lever = pliant.load(urdf(plugin("awas_ii")))
     assert any("lever drive" in p.message for p in found(lever, "info"))
     shapes = Robot(

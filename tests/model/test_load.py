@@ -103,6 +103,10 @@ def test_an_address_on_the_network_is_refused(urdf):
         ('lower="-3.14"', 'lower="a"', "lower is 'a'; valid: a number"),
         ('damping="0.02"', 'damping="-1"', "0 or more"),
         ('xyz="0 0 1"', 'xyz="0 0 0"', "not all 0"),
+        ('xyz="0 0 1"', 'xyz="0 0 nan"', "valid: a number"),
+        ('xyz="0 0 1"', 'xyz="0 1"', "valid: 3 numbers"),
+        ("<axis", '<origin xyz="0 inf 0"/><axis', "valid: finite"),
+        ("<inertial>", '<visual><geometry><box size="1 0 1"/></geometry></visual><inertial>', "above 0 m"),
         ('<mass value="1"/>', '<mass value="-1"/>', "mass is -1"),
         ('<mass value="1"/>', "", "no <mass"),
         ('izz="0.002"', 'izz="-0.002"', "principal inertias"),
@@ -211,6 +215,12 @@ def test_the_time_step_is_a_millisecond_unless_the_file_or_the_caller_names_one(
     for wrong in (0.0, -1.0, float("nan"), "fast"):
         with pytest.raises(ModelError, match="timestep"):
             pliant.load(named, timestep=wrong)
+
+
+def test_a_nan_in_an_mjcf_is_refused_with_its_line(urdf):
+    with pytest.raises(ModelError, match="pos is '0 NaN 0'") as caught:
+        pliant.load(urdf(text="<mujoco>\n<worldbody>\n<body pos='0 NaN 0'/></worldbody></mujoco>", name="a.xml"))
+    assert caught.value.line == 3
 
 
 def test_a_broken_mjcf_is_a_model_error_with_its_file(urdf):

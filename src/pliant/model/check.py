@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.parameters import change_actuator
-from pliant.model.robot import INTEGRATORS, Robot, _authored
+from pliant.model.robot import INTEGRATORS, Robot
 
 if TYPE_CHECKING:
     from pliant.laws import PID
@@ -808,7 +808,7 @@ def _defaults(robot: Robot, model: Any, problems: list[Problem]) -> None:
         "integrator": "integrator " + next((k for k, v in INTEGRATORS.items() if v == option.integrator), "?"),
         "gravity": f"gravity ({', '.join(f'{g:g}' for g in option.gravity)}) m/s^2",
     }
-    assumed = [text for name, text in texts.items() if not _authored(robot.spec, name)]
+    assumed = [text for name, text in texts.items() if not robot.names_option(name)]
     if assumed:
         problems.append(Problem("info", "option", f"not named by the file: {', '.join(assumed)}", "set option.<name>"))
     still = [
@@ -828,7 +828,7 @@ def _defaults(robot: Robot, model: Any, problems: list[Problem]) -> None:
             )
         )
     from_shape = [
-        body.name
+        body.name or "a body without a name"
         for body in robot.spec.bodies
         if body.name != "world"
         and not body.explicitinertial

@@ -78,7 +78,7 @@ def load(
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
         robot = _from_file(path, package_paths, allow_missing_meshes, self_collision)
     if timestep is not None:
-        robot.spec.option.timestep = timestep
+        robot.set("option.timestep", timestep)
     if manager is not None:
         modes = {joint: a.mode for joint, a in robot.actuators.items()}
         settings, notes = read_manager(manager, [j for j in robot.joints if j], modes)
@@ -103,6 +103,7 @@ def _from_file(path: Path, package_paths: Sequence[str | Path], missing: bool, c
         return _from_yaml(parse_yaml(data, path), path, package_paths, missing, collision)
     root = parse_xml(data, path)
     if root.tag == "mujoco":
+        _refuse_nan(root, path)
         return _from_mjcf(path)
     if root.tag == "robot":
         return read_urdf_with_plugins(root, path, package_paths, missing, collision)
@@ -111,6 +112,19 @@ def _from_file(path: Path, package_paths: Sequence[str | Path], missing: bool, c
     raise ModelError(
         f"the root element is <{root.tag}>; valid: <mujoco> (MJCF), <robot> (URDF), <sdf>", file=path, line=root.line
     )
+
+
+def _refuse_nan(root: Node, path: Path) -> None:
+    """Refuse numbers that are not numbers, which MuJoCo takes with no more than a warning."""
+    for element in root.iter():
+        for attribute, text in element.attrib.items():
+            if attribute != "name" and any(word.lower().lstrip("+-") == "nan" for word in text.split()):
+                raise ModelError(
+                    f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers",
+                    file=path,
+                    line=line_of(element),
+                    field=attribute,
+                )
 
 
 def _from_mjcf(path: Path) -> Robot:

@@ -58,7 +58,7 @@ def actuator_names(joint: str) -> tuple[str, str]:
 
 
 _Assignment = tuple[Any, str, int | None, Any]
-"""An element of the spec, its attribute, the index in it (None for the whole), the value."""
+"""An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
 
 
 class Robot:
@@ -104,6 +104,8 @@ class Robot:
         """What the loader left out or assumed, one sentence each."""
         self.file: str | None = None if file is None else str(file)
         """File that the robot was read from."""
+        self.chosen_options: set[str] = set()
+        """MuJoCo's options that were set through `update`, for the report of what was assumed."""
         for joint, actuator in self.actuators.items():
             if not isinstance(actuator, CompliantActuator):
                 raise ModelError(
@@ -130,13 +132,17 @@ class Robot:
         """Names of the spec's joints, in its order."""
         return [joint.name for joint in self.spec.joints]
 
+    def names_option(self, name: str) -> bool:
+        """Say whether an option of MuJoCo was named by the file or set, rather than taken by default."""
+        return name in self.chosen_options or _authored(self.spec, name)
+
     def __repr__(self) -> str:
         laws = ", ".join(f"{joint}: {a.law.name} mode {a.mode.value}" for joint, a in list(self.actuators.items())[:6])
         return f"Robot({self.name!r}, {len(self.spec.joints)} joints, compliant: {{{laws}}})"
 
     def copy(self) -> Robot:
         """Return an independent copy; actuators and devices are immutable and shared."""
-        return Robot(
+        twin = Robot(
             self.spec.copy(),
             self.actuators,
             self.devices,
@@ -145,6 +151,8 @@ class Robot:
             file=self.file,
             set_defaults=False,
         )
+        twin.chosen_options = set(self.chosen_options)
+        return twin
 
     # -- putting together -------------------------------------------------------------------------------
 
@@ -288,7 +296,11 @@ class Robot:
         for joint, actuator in changed.items():
             self._refuse_taken_names(joint, actuator)
         self.actuators.update(changed)
+        option = self.spec.option
         for target, attribute, index, value in assignments:
+            if isinstance(target, str):
+                target = option
+                self.chosen_options.add(attribute)
             if index is not None:
                 vector = np.array(getattr(target, attribute), dtype=float)
                 vector[index] = value
@@ -484,7 +496,7 @@ class Robot:
             raise ModelError(f"{path}: {rest[0]!r} has no parts", field=path)
         field = rest[0]
         if kind == "option":
-            return [(self.spec.option, field, None, self._option_value(field, value, path))]
+            return [("option", field, None, self._option_value(field, value, path))]
         every = {"joint": self.spec.joints, "body": self.spec.bodies, "geom": self.spec.geoms}[kind]
         element = next(e for e in every if e.name == name)
         if kind == "joint":

@@ -14,13 +14,27 @@ import mujoco
 import numpy as np
 
 from pliant.errors import MissingDependency, ModelError, nearest
-from pliant.model.parameters import parse_bool, parse_number
+from pliant.model.parameters import parse_bool, parse_number, parse_vector
 from pliant.model.xmltree import MAX_BYTES, Node, line_of
 
 __all__ = ["UrdfModel", "find_resource", "read_urdf"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 NATIVE_MESHES = (".stl", ".obj", ".msh")
+VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
+VECTOR_PLACES = {
+    ("origin", "xyz"),
+    ("origin", "rpy"),
+    ("axis", "xyz"),
+    ("box", "size"),
+    ("sphere", "radius"),
+    ("cylinder", "radius"),
+    ("cylinder", "length"),
+    ("capsule", "radius"),
+    ("capsule", "length"),
+    ("mesh", "scale"),
+    ("color", "rgba"),
+}
 COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
 
 
@@ -109,6 +123,8 @@ class _Checker:
                 raise self.fail(
                     f"<{element.tag}>: this is a xacro file; expand it first: xacro FILE.xacro > FILE.urdf", element
                 )
+        for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
+            self._vectors(part)
         for link in self.root.findall("link"):
             name = link.get("name", "")
             if not name:
@@ -147,6 +163,21 @@ class _Checker:
             return float(parse_number(text, f"{what} {attribute}"))
         except ModelError as error:
             raise self.fail(error.message, element, attribute) from error
+
+    def _vectors(self, element: ET.Element) -> None:
+        """Refuse vectors with another count of numbers, or with numbers that are not finite."""
+        for attribute, count in VECTORS.items():
+            text = element.get(attribute)
+            if text is None or (element.tag, attribute) not in VECTOR_PLACES:
+                continue
+            try:
+                numbers = parse_vector(text, f"<{element.tag}> {attribute}", count)
+            except ModelError as error:
+                raise self.fail(error.message, element, attribute) from error
+            if not np.all(np.isfinite(numbers)):
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers", element, attribute)
+            if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: above 0 m", element, attribute)
 
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
@@ -214,14 +245,9 @@ class _Checker:
         parent_of[child] = (ends["parent"], joint)
         axis = joint.find("axis")
         if axis is not None and kind not in ("fixed", "floating"):
-            try:
-                vector = [parse_number(v, f"joint {name!r}: axis") for v in axis.get("xyz", "1 0 0").split()]
-            except ModelError as error:
-                raise self.fail(error.message, axis, "axis") from error
-            if len(vector) != 3 or not 0.0 < math.hypot(*vector) < math.inf:
-                raise self.fail(
-                    f"joint {name!r}: axis is {axis.get('xyz')!r}; valid: three numbers, not all 0", axis, "axis"
-                )
+            vector = parse_vector(axis.get("xyz", "1 0 0"), "axis", 3)
+            if not math.hypot(*vector) > 0.0:
+                raise self.fail(f"joint {name!r}: axis is {axis.get('xyz')!r}; valid: not all 0", axis, "axis")
         self._limits(joint, name, kind)
 
     def _limits(self, joint: ET.Element, name: str, kind: str) -> None:
