@@ -20,6 +20,7 @@ ROWS = [
     {"robots"},
     {"experiments"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 # Rooms that must not see the engine, MuJoCo or anything but the base.

@@ -241,7 +241,7 @@ def run(
 
             scratch = tempfile.TemporaryDirectory()
             target = Path(scratch.name) / "run.mcap"
-        recorder = Recorder(target, overwrite=overwrite, command_line=" ".join(sys.argv))
+        recorder = Recorder(target, overwrite=overwrite, command_line=_command_line())
     if duration is None and not bridges:
         duration = 5.0
     constants = _assignments(reference, "--reference")
@@ -307,6 +307,18 @@ def run(
         if path is not None:
             console.print(f"{what}: {path}")
     return 0
+
+
+def _command_line() -> str:
+    """Return what was typed, without the names of the files that are written: equal runs give equal recordings."""
+    words = []
+    skip = False
+    for word in sys.argv[1:]:
+        if skip or word.split("=")[0] in ("--record", "--plot"):
+            skip = not skip and "=" not in word
+            continue
+        words.append(word)
+    return " ".join(["pliant", *words])
 
 
 def _make_bridge(name: str, robot: Any) -> Any:

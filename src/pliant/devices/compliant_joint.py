@@ -97,6 +97,10 @@ class CompliantJoint(DeviceBase):
                 unit = unit.replace("rad", "m")
             elif lever and key in ("load_2", "motor_2_effort"):
                 unit = "N"
+            elif key in ("reference_1", "reference_2"):
+                unit = _COMMAND_UNIT[actuator.mode][int(key[-1]) - 1]
+                if lever and key == "reference_2":
+                    unit = "N" if actuator.mode == Mode.MOTOR_TORQUES else "m"
             fields[key] = FieldInfo(unit=unit, description=text)
         super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator), **options)
         self.joint = joint

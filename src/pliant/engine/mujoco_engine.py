@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -152,6 +154,8 @@ class MujocoEngine:
         # A reset that MuJoCo does by itself would hide the fault from the guard.
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         callbacks.install(model)
+        # Gains and modes change while it runs; a reset returns to those of the model.
+        self._parameters = model.actuator_user.copy()
         self.data = mujoco.MjData(model)
         self.dt = float(model.opt.timestep)
         self._dt_ns = round(self.dt * 1e9)
@@ -177,6 +181,14 @@ class MujocoEngine:
         """Steps since the last reset."""
         return self._steps
 
+    @functools.cached_property
+    def model_hash(self) -> str:
+        """A digest of the compiled model, which recordings carry."""
+        size = mujoco.mj_sizeModel(self.model)
+        buffer = np.zeros(size, dtype=np.uint8)
+        mujoco.mj_saveModel(self.model, None, buffer)
+        return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
+
     def reset(self, seed: int | None = None) -> None:
         """Return to the model's initial pose, with every actuator at rest there, and to time 0.
 
@@ -185,6 +197,7 @@ class MujocoEngine:
         """
         if not callbacks.installed():
             callbacks.install(self.model)
+        self.model.actuator_user[:] = self._parameters
         mujoco.mj_resetData(self.model, self.data)
         hold_pose(self.model, self.data, self._presets, zero=self._zero)
         self._settle()
