@@ -62,6 +62,7 @@ class CabinetLike(Protocol):
     def request(self, request: fci.Request, command_id: int = 0) -> None: ...
     def take_answers(self) -> list[Any]: ...
     def disconnected(self) -> None: ...
+    def settle(self, q: Any, dq: Any) -> Array | None: ...
 
 
 class GripperLike(Protocol):
@@ -91,6 +92,10 @@ class PlantArm(Protocol):
 
     def write_hand(self, force: float) -> None:
         """Apply a force to each finger, positive opening [N]."""
+        ...
+
+    def settle(self, q: Array) -> None:
+        """Rest exactly at q: what static friction does to an arm that has come to a stand."""
         ...
 
 
@@ -228,6 +233,8 @@ class ArmServer:
         self.counters = dict.fromkeys(("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts"), 0)
         self.last_fault = ""
         self.changed = True
+        self.unanswered = 0
+        """States published since a motion began without a command."""
 
     # --------------------------------------------------------------------------------------------- lifetime
 
@@ -495,7 +502,14 @@ class ArmServer:
     def begin(self) -> None:
         """Measure and publish."""
         q, dq, tau_J = self.plant.read()
-        self.cabinet.observe(q, dq, tau_J)
+        cabinet = self.cabinet
+        due = cabinet.first_command_due
+        if due or not cabinet.moving:
+            rest = cabinet.settle(q, dq)
+            if rest is not None:
+                self.plant.settle(rest)
+        self.unanswered = self.unanswered + 1 if due else 0
+        cabinet.observe(q, dq, tau_J)
         self.publish()
 
     def end(self, command: fci.RobotCommand | None) -> None:
@@ -742,21 +756,32 @@ class FciServer:
             return command
         return None
 
+    @staticmethod
+    def _owes(arm: ArmServer) -> bool:
+        """Return whether the arm's client has to send a command before the next cycle.
+
+        Before the first command of a motion a client reads two states (it waits for the new mode, then for a state to
+        answer); from then on robot time waits for it, so that its first command meets the state it was made from.
+        """
+        cabinet = arm.cabinet
+        return arm.connected and (cabinet.awaits_command or (cabinet.first_command_due and arm.unanswered >= 2))
+
     def _lockstep(self) -> list[fci.RobotCommand | None]:
         """Wait for what the clients owe; where they owe nothing, wait for the wall clock's next millisecond."""
         self._serve(0.0)
-        owing = [arm for arm in self.arms if arm.cabinet.awaits_command and arm.connected]
+        owing = [arm for arm in self.arms if self._owes(arm)]
         if owing:
             deadline = time.perf_counter() + self.command_timeout
             while True:
-                left = [arm for arm in owing if arm.cabinet.awaits_command and self._fit(arm) is None]
+                left = [arm for arm in owing if self._owes(arm) and self._fit(arm) is None]
                 if not left:
                     break
                 wait = deadline - time.perf_counter()
                 if wait <= 0.0:
                     for arm in left:
-                        arm.counters["timeouts"] += 1
-                        arm.last_fault = f"no command within {self.command_timeout} s"
+                        if arm.cabinet.awaits_command:
+                            arm.counters["timeouts"] += 1
+                            arm.last_fault = f"no command within {self.command_timeout} s"
                     break
                 self._serve(wait)
             if self.mode == "paced":

@@ -285,6 +285,8 @@ class MujocoArm:
         # consecutive by construction: views, not copies
         q0, v0, u0 = int(model.jnt_qposadr[joints[0]]), int(model.jnt_dofadr[joints[0]]), motors[0]
         self._q, self._dq = data.qpos[q0 : q0 + 7], data.qvel[v0 : v0 + 7]
+        self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
+        self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
         self._friction = np.zeros(7)
         self._tau_J = np.zeros(7)
@@ -295,6 +297,7 @@ class MujocoArm:
             uf = find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_finger1")
             self._finger, self._finger_rate = data.qpos[qf : qf + 2], data.qvel[vf : vf + 2]
             self._finger_force = data.ctrl[uf : uf + 2]
+            self._warm.append(data.qacc_warmstart[vf : vf + 2])
         base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
         R = np.empty(9)
         mujoco.mju_quat2Mat(R, model.body_quat[base])
@@ -324,6 +327,20 @@ class MujocoArm:
         """Apply a force to each finger, positive opening [N]."""
         if self.has_hand:
             self._finger_force[:] = force
+
+    def settle(self, q: Array) -> None:
+        """Rest exactly at q, shape (7,) [rad]; fingers that stand still stay where they are too."""
+        self._q[:] = q
+        self._dq[:] = 0.0
+        for part in self._warm:
+            part[:] = 0.0
+        if not self.has_hand:
+            return
+        if self._held is not None and np.abs(self._finger - self._held).max() < 1e-9:
+            self._finger[:] = self._held
+            self._finger_rate[:] = 0.0
+        else:
+            self._held = self._finger.copy() if np.abs(self._finger_rate).max() < 1e-9 else None
 
     def payload(self) -> Payload | None:
         """Return what hangs at the flange according to the model: the hand or nothing."""

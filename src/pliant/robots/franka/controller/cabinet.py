@@ -316,6 +316,24 @@ class Cabinet:
         """Whether a motion runs whose first command has not come yet."""
         return self._motion is not None and self._motion.first
 
+    def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
+        """Return where the arm rests exactly, or None if it does not rest.
+
+        An arm that holds, within 1e-9 of its goal and of standstill, is kept there by static friction. Rounding then
+        cannot creep in while nothing happens, so that a motion does not depend on how long the arm stood before it.
+        """
+        m, motion = self._record, self._motion
+        if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
+            return None
+        if self._recovery is not None or m["dq_d"].any():
+            return None
+        near = np.abs(m["q_d"] - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
+        if not near:
+            return None
+        m["residual"][:] = 0.0
+        m["integral"][:] = 0.0
+        return m["q_d"]
+
     @staticmethod
     def _count(motion: _Motion, received: int) -> None:
         motion.window = ((motion.window << 1) | received) & ((1 << _SUCCESS_WINDOW) - 1)
