@@ -1,0 +1,372 @@
+"""Measured traces of an actuator: columns with units, read from CSV or NPZ or given as arrays."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import RecordingError, nearest
+
+__all__ = ["QUANTITIES", "UNITS", "Measurement", "read_measurement"]
+
+Array = NDArray[np.float64]
+
+QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "time": ("s", ("t", "stamp")),
+    "link_position": ("rad", ("q", "position", "link")),
+    "link_velocity": ("rad/s", ("dq", "velocity")),
+    "torque": ("N m", ("tau", "link_torque")),
+    "external_torque": ("N m", ("tau_ext", "applied_torque", "load_torque")),
+    "deflection": ("rad", ("phi",)),
+    "motor_1_position": ("rad", ("theta_1", "theta1", "motor_1")),
+    "motor_2_position": ("rad", ("theta_2", "theta2", "motor_2")),
+    "equilibrium": ("rad", ("theta_eq", "equilibrium_position")),
+    "preset": ("rad", ("theta_sr", "stiffness_preset")),
+    "reference_1": ("rad", ("ref_1", "ref1")),
+    "reference_2": ("rad", ("ref_2", "ref2")),
+}
+"""Quantities by name: unit inside pliant, and other names that a column may have. ``torque`` is what the actuator puts
+on the link; ``external_torque`` is what the world puts on it, and its negative where the motion is slow;
+``deflection`` is the link position minus the equilibrium."""
+
+UNITS: dict[str, tuple[str, float]] = {
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "rad": ("rad", 1.0),
+    "mrad": ("rad", 1e-3),
+    "deg": ("rad", np.pi / 180.0),
+    "rad/s": ("rad/s", 1.0),
+    "deg/s": ("rad/s", np.pi / 180.0),
+    "rpm": ("rad/s", np.pi / 30.0),
+    "n m": ("N m", 1.0),
+    "nm": ("N m", 1.0),
+    "n*m": ("N m", 1.0),
+    "mn m": ("N m", 1e-3),
+    "mnm": ("N m", 1e-3),
+    "n cm": ("N m", 1e-2),
+    "m": ("m", 1.0),
+    "mm": ("m", 1e-3),
+}
+"""Units that a column may have: what they measure, and their factor to SI."""
+
+_HEADER = re.compile(r"^\s*(?P<name>[^\[\(]*?)\s*(?:[\[\(]\s*(?P<unit>[^\]\)]*?)\s*[\]\)])?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement(Mapping[str, NDArray[np.float64]]):
+    """Measured columns of one trial, by the names of `QUANTITIES`, in SI units, all of shape (n,).
+
+    Example:
+        >>> trial = Measurement.of({"q": q, "theta_eq": 0.0, "preset": 0.2, "tau_ext": torque})
+    """
+
+    columns: Mapping[str, Array]
+    """The columns, finite."""
+    source: str = "arrays"
+    """Where they come from: a file, or what the caller says."""
+
+    @classmethod
+    def of(
+        cls, columns: Mapping[str, ArrayLike], units: Mapping[str, str] | None = None, source: str = "arrays"
+    ) -> Measurement:
+        """Return a measurement of arrays; a number stands for a column that does not change.
+
+        Args:
+            columns: values by name; names and units as in a header: "q", "deflection [deg]".
+            units: units by name, for those whose header has none; SI where neither says.
+            source: what messages call it.
+
+        Raises:
+            RecordingError: an unknown name or unit, columns of different length, values that are not finite.
+        """
+        out: dict[str, Array] = {}
+        for header, values in columns.items():
+            name, factor = _resolve(header, (units or {}).get(header), source)
+            try:
+                array = np.asarray(values, dtype=float)
+            except (TypeError, ValueError):
+                raise RecordingError(f"{source}: column {header!r} holds no numbers", field=header) from None
+            if array.ndim > 1:
+                raise RecordingError(f"{source}: column {header!r} has shape {array.shape}; valid: (n,)", field=header)
+            bad = np.flatnonzero(~np.isfinite(np.atleast_1d(array)))
+            if bad.size:
+                value = np.atleast_1d(array)[bad[0]]
+                raise RecordingError(
+                    f"{source}: column {header!r}, row {bad[0] + 1} is {value}; valid: finite numbers", field=header
+                )
+            if name in out:
+                raise RecordingError(f"{source}: two columns are {name!r}, the second is {header!r}", field=header)
+            out[name] = factor * array
+        sizes = {name: a.size for name, a in out.items() if a.ndim == 1}
+        if not sizes:
+            raise RecordingError(f"{source}: there are no columns with samples; valid names: {', '.join(QUANTITIES)}")
+        n = max(sizes.values())
+        for name, size in sizes.items():
+            if size != n:
+                longest = max(sizes, key=lambda k: sizes[k])
+                raise RecordingError(
+                    f"{source}: column {name!r} has {size} rows, {longest!r} has {n}; valid: the same number",
+                    field=name,
+                )
+        full = {name: np.array(np.broadcast_to(a, (n,))) for name, a in out.items()}
+        if "time" in full and np.any(np.diff(full["time"]) <= 0.0):
+            row = int(np.flatnonzero(np.diff(full["time"]) <= 0.0)[0]) + 2
+            raise RecordingError(
+                f"{source}: the time does not increase at row {row}: {full['time'][row - 1]:g} s after "
+                f"{full['time'][row - 2]:g} s",
+                field="time",
+            )
+        return cls(full, source)
+
+    def __getitem__(self, name: str) -> Array:
+        try:
+            return self.columns[name]
+        except KeyError:
+            raise RecordingError(
+                f"{self.source}: there is no column {name!r}; {nearest(name, self.columns)}", field=name
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def samples(self) -> int:
+        """Number of rows."""
+        return int(next(iter(self.columns.values())).size)
+
+    def link_torque(self) -> Array:
+        """Return the torque of the actuator on the link: measured, or minus the external torque [N m]."""
+        if "torque" in self:
+            return self["torque"]
+        if "external_torque" in self:
+            return -self["external_torque"]
+        raise RecordingError(
+            f"{self.source}: there is no torque; valid: a column 'torque' (of the actuator on the link) or "
+            "'external_torque' (of the world on the link, slow motion)",
+            field="torque",
+        )
+
+    def spring_angles(self, second_input: str = "angle") -> tuple[Array, Array, Array]:
+        """Return (link, motor 1, motor 2 positions), from motor positions, or from equilibrium and preset.
+
+        With a ``deflection`` alone the equilibrium counts as 0.
+
+        Args:
+            second_input: of the law: "angle" (two motors, agonist and antagonist) [rad], "lever" (the preset is the
+                lever's position) [m], or "none" (one motor).
+
+        Raises:
+            RecordingError: columns are missing; the message says which would do.
+        """
+        if "link_position" in self:
+            q = self["link_position"]
+        elif "deflection" in self:
+            q = self["deflection"] + self.columns.get("equilibrium", 0.0)
+        else:
+            raise RecordingError(
+                f"{self.source}: there is no column 'link_position' or 'deflection'; found: {', '.join(self)}",
+                field="link_position",
+            )
+        zero = np.zeros_like(q)
+        one = second_input == "none"
+        if "motor_1_position" in self and (one or "motor_2_position" in self):
+            return q, self["motor_1_position"], zero if one else self["motor_2_position"]
+        if "equilibrium" in self or "deflection" in self:
+            eq = self.columns.get("equilibrium", zero)
+            if one:
+                return q, eq, zero
+            if "preset" in self and second_input == "lever":
+                return q, eq, self["preset"]
+            if "preset" in self:
+                return q, eq + self["preset"], eq - self["preset"]
+        if one:
+            wanted = "'motor_1_position' or 'equilibrium'"
+        else:
+            wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
+        raise RecordingError(
+            f"{self.source}: the motors' positions are missing; valid: {wanted}; found: {', '.join(self)}",
+            field="motor_1_position",
+        )
+
+
+def read_measurement(
+    path: str | Path,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    *,
+    device: str | None = None,
+) -> Measurement:
+    """Read a CSV or NPZ file of measured columns.
+
+    CSV: a header line, then numbers; "," or ";" or tab separates; lines that begin with "#" are comments. A header may
+    carry a unit: ``q [deg]``. Rows in which a used column is empty are left out, so exports of recordings can be read;
+    columns with other names are ignored unless ``columns`` names them.
+
+    Args:
+        path: file that ends in .csv, .txt, .tsv or .npz.
+        columns: quantity (see `QUANTITIES`) -> the column's name in the file; None takes the known names.
+        units: units by the column's name in the file.
+        device: reads the columns ``<device>/<name>`` of an exported recording.
+
+    Raises:
+        RecordingError: the file, the line and the column at fault.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise RecordingError("there is no such file", file=path)
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npz":
+            raw, lines = _read_npz(path), None
+        elif suffix in (".csv", ".txt", ".tsv"):
+            raw, lines = _read_csv(path)
+        else:
+            raise RecordingError(f"the file ends in {suffix!r}; valid: .csv, .txt, .tsv, .npz", file=path)
+    except OSError as error:
+        raise RecordingError(f"the file cannot be read: {error.strerror or error}", file=path) from None
+    chosen: dict[str, Any] = {}
+    used_units: dict[str, str] = {}
+    if columns:
+        for name, header in columns.items():
+            if header not in raw:
+                raise RecordingError(f"there is no column {header!r}; {nearest(header, raw)}", file=path, field=header)
+            quantity, _ = _resolve(name, None, str(path))
+            unit = (units or {}).get(header) or _HEADER.match(header)["unit"]  # type: ignore[index]
+            chosen[quantity] = raw[header]
+            if unit:
+                used_units[quantity] = unit
+    else:
+        for header, values in raw.items():
+            short = header
+            if device is not None and header.startswith(f"{device}/"):
+                short = header[len(device) + 1 :]
+            match = _HEADER.match(short)
+            key = match["name"].strip().lower() if match else short
+            if _quantity(key) is None:
+                continue
+            quantity = _quantity(key)
+            if quantity in chosen:
+                raise RecordingError(f"two columns are {quantity!r}, the second is {header!r}", file=path, field=header)
+            chosen[quantity] = values  # type: ignore[index]
+            unit = (units or {}).get(header) or (match["unit"] if match else None)
+            if unit:
+                used_units[quantity] = unit  # type: ignore[index]
+    if not chosen:
+        raise RecordingError(
+            f"no column is known; found: {', '.join(list(raw)[:12])}; valid: {', '.join(QUANTITIES)}", file=path
+        )
+    if lines is not None:
+        # Every used column: numbers or empty; rows with an empty cell are left out.
+        for name, cells in chosen.items():
+            chosen[name] = _numbers(path, name, cells, lines)
+        keep = np.all([np.isfinite(a) for a in chosen.values()], axis=0)
+        if not keep.any():
+            raise RecordingError("no row has a number in every used column", file=path)
+        chosen = {name: a[keep] for name, a in chosen.items()}
+    return Measurement.of(chosen, used_units, source=str(path))
+
+
+def _quantity(key: str) -> str | None:
+    key = key.strip().lower()
+    if key in QUANTITIES:
+        return key
+    for name, (_, aliases) in QUANTITIES.items():
+        if key in aliases:
+            return name
+    return None
+
+
+def _resolve(header: str, unit: str | None, source: str) -> tuple[str, float]:
+    """Return (quantity, factor to SI) of a header."""
+    match = _HEADER.match(str(header))
+    key = match["name"] if match else str(header)
+    name = _quantity(key)
+    if name is None:
+        known = [*QUANTITIES, *(alias for _, aliases in QUANTITIES.values() for alias in aliases)]
+        raise RecordingError(f"{source}: the column {header!r} is not known; {nearest(key, known)}", field=str(header))
+    text = unit if unit is not None else (match["unit"] if match else None)
+    wanted = QUANTITIES[name][0]
+    if not text:
+        return name, 1.0
+    found = UNITS.get(" ".join(text.lower().split()))
+    kinds = (wanted, "m") if name in ("preset", "motor_2_position", "reference_2") else (wanted,)
+    if found is None or found[0] not in kinds:
+        valid = ", ".join(u for u, (kind, _) in UNITS.items() if kind in kinds)
+        raise RecordingError(f"{source}: column {header!r} has the unit {text!r}; valid: {valid}", field=str(header))
+    return name, found[1]
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            out = {}
+            for name in archive.files:
+                array = archive[name]
+                if array.dtype.kind in "fiu" and array.ndim <= 1:
+                    out[name] = array
+            return out
+    except (ValueError, KeyError, EOFError) as error:
+        raise RecordingError(f"not an NPZ file: {error}", file=path) from None
+    except Exception as error:  # zipfile raises its own kind
+        if type(error).__name__ == "BadZipFile":
+            raise RecordingError(f"not an NPZ file: {error}", file=path) from None
+        raise
+
+
+def _read_csv(path: Path) -> tuple[dict[str, list[str]], list[int]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"not a text file in UTF-8: {error.reason}", file=path) from None
+    rows = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    if len(rows) < 2:
+        raise RecordingError("the file has no header and data; valid: a header line, then numbers", file=path)
+    first = rows[0][1]
+    separator = max(",;\t", key=first.count) if any(c in first for c in ",;\t") else ","
+    table = list(csv.reader((line for _, line in rows), delimiter=separator))
+    header = [cell.strip() for cell in table[0]]
+    repeated = {name for name in header if header.count(name) > 1}
+    if repeated:
+        raise RecordingError(f"two columns are named {sorted(repeated)[0]!r}", file=path, line=rows[0][0])
+    lines = [i for i, _ in rows[1:]]
+    for line, row in zip(lines, table[1:], strict=True):
+        if len(row) != len(header):
+            raise RecordingError(
+                f"the line has {len(row)} cells, the header {len(header)}; was it cut off?", file=path, line=line
+            )
+    return {name: [row[j] for row in table[1:]] for j, name in enumerate(header)}, lines
+
+
+def _numbers(path: Path, name: str, cells: list[str], lines: list[int]) -> Array:
+    out = np.empty(len(cells))
+    for i, cell in enumerate(cells):
+        text = cell.strip()
+        if not text:
+            out[i] = np.nan
+            continue
+        try:
+            value = float(text)
+        except ValueError:
+            raise RecordingError(
+                f"column {name!r} is {text!r}; valid: a number", file=path, line=lines[i], field=name
+            ) from None
+        if not np.isfinite(value):
+            raise RecordingError(
+                f"column {name!r} is {text}; valid: a finite number", file=path, line=lines[i], field=name
+            )
+        out[i] = value
+    return out
