@@ -42,6 +42,15 @@ Settings = Annotated[
         consume_multiple=False,
     ),
 ]
+Imports = Annotated[
+    list[str],
+    Parameter(
+        name="--import",
+        negative=(),
+        consume_multiple=False,
+        help="Python file or module with laws, robots or experiments of your own; repeat.",
+    ),
+]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Packages = Annotated[
@@ -63,6 +72,14 @@ def _assignments(items: list[str], option: str = "--set") -> dict[str, str]:
             raise PliantError(f"{option} {item!r}; valid: {option} PATH=VALUE", field=option)
         out[path.strip()] = value.strip()
     return out
+
+
+def _import(names: list[str]) -> None:
+    if names:
+        from pliant.model.plugins import import_user_module
+
+        for name in names:
+            import_user_module(name)
 
 
 def _load(source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None):
@@ -202,6 +219,7 @@ def run(
     seed: int = 0,
     package_path: Packages = [],  # noqa: B006
     check: Annotated[bool, Parameter(help="Refuse a robot that `pliant check` finds wrong.")] = True,
+    import_: Imports = [],  # noqa: B006
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -209,6 +227,7 @@ def run(
 
     Joints hold their pose until the first command. The end shows the state of each joint and the energy audit.
     """
+    _import(import_)
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Recorder, Simulation, free, paced, read_commands, read_scenario
@@ -406,6 +425,7 @@ def check(
     manager: Path | None = None,
     timestep: float | None = None,
     package_path: Packages = [],  # noqa: B006
+    import_: Imports = [],  # noqa: B006
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -413,6 +433,7 @@ def check(
 
     Prints all findings at once. Exit code 3 where one is an error.
     """
+    _import(import_)
     robot = _load(source, set, timestep, package_path, manager)
     problems = robot.check()
     errors = sum(p.severity == "error" for p in problems)
@@ -455,8 +476,9 @@ def _plain(text: str) -> str:
 
 
 @app.command(name="list")
-def list_(*, json: Json = False, debug: Debug = False) -> int:
+def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) -> int:  # noqa: B006
     """List the robots of the catalogue, the experiments, the laws and the bridges."""
+    _import(import_)
     from pliant.bridges import list_bridges
     from pliant.experiments import list_experiments
     from pliant.laws import registered_laws
@@ -498,6 +520,7 @@ def reproduce(
     output: Annotated[Path, Parameter(help="Folder of the reports.")] = Path("reports"),
     quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
     seed: int = 0,
+    import_: Imports = [],  # noqa: B006
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -505,6 +528,7 @@ def reproduce(
 
     Writes a self-contained HTML report with figures. Exit code 3 where a target is missed.
     """
+    _import(import_)
     from pliant.experiments import find_experiment, list_experiments
     from pliant.experiments import reproduce as run_experiments
 
@@ -575,10 +599,12 @@ def sweep(
     chunk: Annotated[int, Parameter(help="Simulations a chunk.")] = 500,
     timestep: float | None = None,
     package_path: Packages = [],  # noqa: B006
+    import_: Imports = [],  # noqa: B006
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Simulate a robot many times with parameters that vary, on all cores."""
+    _import(import_)
     from pliant.simulation.sweep import SweepPlan, parse_variation, run_sweep
 
     plan = SweepPlan(
@@ -592,6 +618,7 @@ def sweep(
         seed=seed,
         timestep=timestep,
         package_paths=tuple(str(p) for p in package_path),
+        imports=tuple(import_),
     )
     if chunk < 1 or processes < 1:
         raise PliantError("--chunk and --processes are whole numbers of 1 or more")

@@ -163,6 +163,8 @@ class SweepPlan:
     """Time step [s]; None takes the robot's."""
     package_paths: tuple[str, ...] = ()
     """Folders with ROS packages."""
+    imports: tuple[str, ...] = ()
+    """Python files or modules with the user's laws and robots, imported wherever a chunk runs."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.duration) and self.duration > 0.0):
@@ -199,7 +201,7 @@ class SweepPlan:
     def digest(self) -> str:
         """Return a hash of the plan and of the files that it names."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True, default=str).encode())
-        for name in (self.source, self.command_file):
+        for name in (self.source, self.command_file, *self.imports):
             if name and Path(name).is_file():
                 digest.update(Path(name).read_bytes())
         return digest.hexdigest()[:16]
@@ -230,6 +232,17 @@ class SweepResult:
         return np.array([row[i] for row in self.rows])
 
 
+def _load(plan: SweepPlan) -> Any:
+    from pliant.model import load
+    from pliant.model.plugins import import_user_module
+
+    for name in plan.imports:
+        import_user_module(name)
+    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths)
+    robot.update(plan.settings)
+    return robot
+
+
 # -- one chunk: runs in this process, in another one, or on another machine ---------------------------------
 
 
@@ -239,10 +252,7 @@ def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], 
     Returns:
         One row a point: index, parameters, metrics, diverged.
     """
-    from pliant.model import load
-
-    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths)
-    robot.update(plan.settings)
+    robot = _load(plan)
     variants = []
     for point in points:
         variant = robot.copy()
@@ -429,10 +439,7 @@ def run_sweep(
         PliantError: a wrong plan, an output folder that cannot be written or holds another plan.
         MissingDependency: ``dask`` is given and `distributed` is not installed.
     """
-    from pliant.model import load
-
-    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths)
-    robot.update(plan.settings)
+    robot = _load(plan)
     if not robot.actuators:
         raise PliantError(f"{plan.source} has no compliant joint to report on", file=plan.source)
     probe = next(plan.points(), {})

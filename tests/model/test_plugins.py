@@ -1,0 +1,80 @@
+"""Modules of the user: a law in one file, used like the built-in ones."""
+
+import json
+
+import pytest
+
+from pliant.cli import main
+from pliant.errors import ModelError
+from pliant.laws import get_law
+from pliant.model import load
+from pliant.model.plugins import import_user_module
+
+LAW = """
+from dataclasses import dataclass
+
+from pliant.laws import Law, law
+
+
+@law("{name}")
+@dataclass(frozen=True)
+class Cubic(Law):
+    k1: float = 1.0
+    k3: float = 50.0
+
+    @staticmethod
+    def energy(q, theta_1, theta_2, p):
+        a = q - theta_1
+        b = q - theta_2
+        return 0.5 * p[0] * (a * a + b * b) + 0.25 * p[1] * (a**4 + b**4)
+"""
+
+
+@pytest.fixture
+def law_file(tmp_path):
+    path = tmp_path / "cubic.py"
+    path.write_text(LAW.format(name="cubic_of_the_user"))
+    return path
+
+
+def test_a_file_is_imported_once_and_registers_its_law(law_file):
+    assert import_user_module(law_file) is import_user_module(law_file)
+    assert get_law("cubic_of_the_user")(k3=2.0).evaluate(0.5, 0.0, 0.0).torque == pytest.approx(-(1.0 + 2 * 2 * 0.125))
+
+
+def test_another_law_and_its_parameters_are_set_together(law_file):
+    import_user_module(law_file)
+    robot = load("qbmove-1dof")
+    robot.update({"joint.k3": "20", "joint.law": "cubic_of_the_user"})
+    assert robot.actuators["joint"].law.k3 == 20.0
+    before = dict(robot.actuators)
+    with pytest.raises(ModelError, match="k9"):
+        robot.update({"joint.law": "qbmove", "joint.k9": 1})
+    assert robot.actuators == before
+
+
+@pytest.mark.parametrize("command", [["run", "--duration", "0.1"], ["sweep", "--vary", "joint.k3=1,10"]])
+def test_a_law_of_the_user_works_on_the_command_line(law_file, capsys, command):
+    with pytest.raises(SystemExit) as end:
+        main([command[0], "qbmove-1dof", *command[1:], "--import", str(law_file),
+              "--set", "joint.law=cubic_of_the_user", "--json"])  # fmt: skip
+    assert end.value.code == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [("x = 1\ny = 1 / 0\n", 2, "ZeroDivisionError"), ("def f(:\n", 1, "SyntaxError"), (None, None, "no such file")],
+)
+def test_a_file_that_fails_is_named_with_its_line(tmp_path, text, line, message):
+    path = tmp_path / "broken.py"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ModelError, match=message) as found:
+        import_user_module(path)
+    assert found.value.line == line
+
+
+def test_a_module_that_is_not_installed_is_named():
+    with pytest.raises(ModelError, match="no_such_module_here"):
+        import_user_module("no_such_module_here")
