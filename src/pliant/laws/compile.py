@@ -27,11 +27,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pliant.errors import LawError
 from pliant.laws import kernels
 from pliant.laws.base import Law
 
-__all__ = ["CompiledLaw", "cache_folder", "compiled", "is_cached"]
+__all__ = ["CompiledLaw", "cache_folder", "compiled", "fingerprint", "is_cached", "native"]
 
 log = logging.getLogger("pliant")
 
@@ -88,10 +90,14 @@ class CompiledLaw:
 
     @functools.cached_property
     def _namespace(self) -> dict[str, Any]:
-        namespace = _dispatchers(_kernel_functions(), self._bound)
+        tag = self.path.stem
+        namespace = _dispatchers(_kernel_functions(), self._bound, tag)
         # numba imports the module of a cached function when it loads it: name one that exists.
         namespace["__name__"] = __name__
         exec(compile(_SOURCE, str(self.path), "exec"), namespace)
+        for name, function in list(namespace.items()):
+            if isinstance(function, types.FunctionType):
+                function.__qualname__ = f"{name}_{tag}"
         return namespace
 
     def _assembly_file(self, entry: str) -> Path:
@@ -256,10 +262,19 @@ def _python_function(value: Any) -> types.FunctionType | None:
     return value if isinstance(value, types.FunctionType) else None
 
 
+def _names_in(code: types.CodeType) -> list[str]:
+    """Return the names that a code object uses, those of its comprehensions and lambdas included."""
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += [name for name in _names_in(constant) if name not in names]
+    return names
+
+
 def _globals_of(function: types.FunctionType) -> dict[str, Any]:
     """Return the global and enclosed names that a function's code refers to, with their values."""
     used: dict[str, Any] = {}
-    for name in function.__code__.co_names:
+    for name in _names_in(function.__code__):
         if name in function.__globals__:
             used[name] = function.__globals__[name]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -274,36 +289,60 @@ def _parts(function: types.FunctionType, bound: dict[str, types.FunctionType]) -
     return sorted(used.items())
 
 
-def _fingerprint(functions: list[types.FunctionType], bound: dict[str, types.FunctionType]) -> str:
-    """Return a digest of all code and constants that the functions reach, and of the compiler's version."""
+def fingerprint(
+    functions: list[types.FunctionType], bound: dict[str, types.FunctionType] | None = None, *, extra: str = ""
+) -> str:
+    """Return a digest of all code and constants that the functions reach, and of the compiler's version.
+
+    Args:
+        functions: where to begin.
+        bound: kernels that stand for the ``law_*`` names.
+        extra: further text that the digest depends on.
+    """
+    bound = bound or {}
     digest = hashlib.sha256()
-    seen: set[types.CodeType] = set()
+    seen: set[tuple[types.CodeType, int]] = set()
+
+    def visit_code(code: types.CodeType) -> None:
+        constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+        digest.update(repr((code.co_name, constants, code.co_names, code.co_varnames)).encode())
+        digest.update(code.co_code)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                visit_code(constant)
 
     def visit(function: types.FunctionType) -> None:
-        code = function.__code__
-        if code in seen:
+        if (function.__code__, id(function)) in seen:
             return
-        seen.add(code)
-        digest.update(repr((code.co_name, code.co_consts, code.co_names)).encode())
-        digest.update(code.co_code)
+        seen.add((function.__code__, id(function)))
+        visit_code(function.__code__)
+        digest.update(repr(function.__defaults__).encode())
         for name, value in _parts(function, bound):
             inner = _python_function(value)
             if inner is not None:
                 visit(inner)
-            elif isinstance(value, int | float | str | bool | tuple):
+            elif isinstance(value, np.ndarray):
+                digest.update(repr((name, value.dtype.str, value.tobytes())).encode())
+            elif isinstance(value, int | float | str | bool | tuple | list | dict | np.generic):
                 digest.update(repr((name, value)).encode())
 
     for function in functions:
         visit(function)
+    digest.update(extra.encode())
     for package in ("numba", "llvmlite"):
         digest.update(importlib.metadata.version(package).encode())
     digest.update(sys.version.encode())
-    digest.update(_SOURCE.encode())
+    digest.update(_SOURCE.encode() + b"2")  # 2: symbols carry the law's tag
     return digest.hexdigest()[:16]
 
 
-def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.FunctionType]) -> dict[str, Any]:
-    """Turn functions and all that they call into numba dispatchers; returns them by name."""
+def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.FunctionType], tag: str) -> dict[str, Any]:
+    """Turn functions and all that they call into numba dispatchers; returns them by name.
+
+    The tag, one for each law and version of it, goes into the names of the machine code's symbols: numba numbers them
+    anew in each process, so code of two laws, cached by two processes, would otherwise share names, and the linker
+    would let one law call the other's kernels.
+    """
     numba = _numba()
     done: dict[types.CodeType, Any] = {}
 
@@ -317,6 +356,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.Fun
             names[name] = value if inner is None else translate(inner)
         free = tuple(types.CellType(names[n]) for n in code.co_freevars)
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, free)
+        twin.__qualname__ = f"{function.__name__}_{tag}"
         done[code] = numba.njit(error_model="numpy", nogil=True)(twin)
         return done[code]
 
@@ -369,9 +409,39 @@ def _prepare(cls: type[Law]) -> CompiledLaw:
     bound = _law_functions(cls)
     folder = cache_folder() / "laws"
     folder.mkdir(exist_ok=True)
-    path = folder / f"{cls.name}_{_fingerprint(_kernel_functions(), bound)}.py"
+    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound)}.py"
     if not path.exists() or path.read_text() != _SOURCE:
         scratch = path.with_suffix(f".{os.getpid()}.tmp")
         scratch.write_text(_SOURCE)
         scratch.replace(path)
     return CompiledLaw(cls, path, bound)
+
+
+_natives: dict[str, tuple[Any, int]] = {}
+
+
+def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int:
+    """Return the address of a plain function as a C function, from the cached assembly where there is one.
+
+    Args:
+        function: scalars and pointers only, as in a kernel; it may call other plain functions.
+        signature: makes the numba signature from `numba.types`; called only to compile.
+    """
+    folder = cache_folder() / "laws"
+    folder.mkdir(exist_ok=True)
+    name = function.__name__
+    key = f"{name}_{fingerprint([function])}"
+    with _lock:
+        if key not in _natives:
+            path, symbol = folder / f"{key}.{_host()[0]}.ll", f"pliant_{name}"
+            if not path.exists():
+                numba = _numba()
+                plain = _dispatchers([function], {}, key)[name].py_func
+                build = numba.cfunc(signature(numba.types), error_model="numpy")
+                compiled_function = _compile_entry(name, build, plain)
+                text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
+                scratch = path.with_suffix(f".{os.getpid()}.tmp")
+                scratch.write_text(text)
+                scratch.replace(path)
+            _natives[key] = _assemble(path.read_text(), symbol)
+        return _natives[key][1]
