@@ -126,7 +126,10 @@ class Law:
 
     @staticmethod
     def references(equilibrium: float, preset: float, p: Any) -> tuple[float, float]:
-        """Map equilibrium and preset to motor references; the default is agonist-antagonist."""
+        """Map equilibrium and preset to motor references; the default is agonist-antagonist.
+
+        A law with one motor or with a lever gets (equilibrium, preset) instead, unless it defines its own.
+        """
         return equilibrium + preset, equilibrium - preset
 
     # -- what every law has ---------------------------------------------------------------------------
@@ -207,6 +210,16 @@ _LAWS: dict[str, type[Law]] = {}
 L = TypeVar("L", bound=type[Law])
 
 
+def _direct_references(equilibrium: float, preset: float, p: Any) -> tuple[float, float]:
+    """The reference map of laws whose second input is a lever, or which have one motor."""
+    return equilibrium, preset
+
+
+def _age(cls: type, kernel: str) -> float:
+    """Return how many classes up a kernel is defined: 0 in the class itself, infinity nowhere."""
+    return next((i for i, base in enumerate(cls.__mro__) if kernel in vars(base)), math.inf)
+
+
 def law(name: str) -> Callable[[L], L]:
     """Register a law under a name, for tags, catalogues and the command line (class decorator).
 
@@ -234,11 +247,23 @@ def law(name: str) -> Callable[[L], L]:
             raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; valid: at most 15")
         if not hasattr(cls, "energy"):
             raise LawError(f"{cls.__name__} has no kernel `energy`; every law needs one (its stored energy)")
-        if not (hasattr(cls, "torques") and hasattr(cls, "stiffness")):
+        if cls.motors not in (1, 2):
+            raise LawError(f"{cls.__name__}: motors is {cls.motors!r}; valid: 1, 2", field="motors")
+        if cls.motors == 1:
+            cls.second_input = "none"
+        if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever")):
+            raise LawError(
+                f"{cls.__name__}: second_input is {cls.second_input!r}; valid: 'angle', 'lever' (with two motors)",
+                field="second_input",
+            )
+        if cls.references is Law.references and cls.second_input != "angle":
+            cls.references = staticmethod(_direct_references)  # type: ignore[method-assign]
+        # An energy that is newer than the kernels it came with makes them stale, so they are derived anew.
+        if max(_age(cls, "torques"), _age(cls, "stiffness")) > _age(cls, "energy"):
             from pliant.laws.autodiff import derive
 
             derive(cls)
-        if not hasattr(cls, "reported_stiffness"):
+        if _age(cls, "reported_stiffness") > _age(cls, "stiffness"):
             cls.reported_stiffness = staticmethod(cls.stiffness)  # type: ignore[attr-defined]
         cls.name = name
         _LAWS[name] = cls

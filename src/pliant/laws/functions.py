@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["cosh", "saturate", "sinh"]
+__all__ = ["cosh", "saturate", "sinh", "where"]
 
 
 def saturate(x: float, limit: float) -> float:
@@ -32,3 +32,10 @@ def cosh(x: float) -> float:
     """Return cosh x from one `exp`."""
     e = math.exp(x)
     return 0.5 * (e + 1.0 / e)
+
+
+def where(condition: bool, a: float, b: float) -> float:
+    """Return a where the condition holds, else b: the branch that `pliant.laws.autodiff` can differentiate."""
+    if condition:
+        return a
+    return b
