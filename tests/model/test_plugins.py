@@ -30,9 +30,9 @@ class Cubic(Law):
 """
 
 
-@pytest.fixture
-def law_file(tmp_path):
-    path = tmp_path / "cubic.py"
+@pytest.fixture(scope="module")
+def law_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("laws") / "cubic.py"
     path.write_text(LAW.format(name="cubic_of_the_user"))
     return path
 

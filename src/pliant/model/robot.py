@@ -278,6 +278,12 @@ class Robot:
         Raises:
             ModelError: an unknown name, with the nearest valid one, or a value that is not valid.
         """
+        # Another law has other parameters: it comes first, and all of it is tried on a copy.
+        laws = {path: value for path, value in values.items() if str(path).rsplit(".", 1)[-1] == "law"}
+        if laws and len(laws) < len(values):
+            rest = {path: value for path, value in values.items() if path not in laws}
+            self.copy().update(laws).update(rest)
+            return self.update(laws).update(rest)
         trees: dict[str, dict[str, Any]] = {}
         assignments: list[_Assignment] = []
         for path, value in values.items():
