@@ -350,7 +350,8 @@ def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.Fun
         code = function.__code__
         if code in done:
             return done[code]
-        names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+        # numba imports the module of a cached function when it loads it: name one that exists in every process.
+        names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
         for name, value in _parts(function, bound):
             inner = _python_function(value)
             names[name] = value if inner is None else translate(inner)
