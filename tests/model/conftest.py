@@ -34,7 +34,7 @@ REQUIRED = {
 }
 
 
-def plugin(kind="sea", name="act", **tags):
+def make_plugin(kind="sea", name="act", **tags):
     """Return a gazebo element; a tag of None is left out."""
     values = {k: v for k, v in {**REQUIRED, **tags}.items() if v is not None}
     lines = "\n".join(f"      <{k}>{v}</{k}>   # a stray comment" for k, v in values.items())
@@ -42,14 +42,21 @@ def plugin(kind="sea", name="act", **tags):
 
 
 @pytest.fixture
+def plugin():
+    """Return the function that writes a plugin element."""
+    return make_plugin
+
+
+@pytest.fixture
 def urdf(tmp_path):
-    """Return a function that writes a URDF with something added and returns its path."""
+    """Return a function that writes a URDF with something added and returns its path; ``.text`` is the bare one."""
 
     def write(extra="", text=URDF, name="bench.urdf"):
         path = tmp_path / name
         path.write_text(text.replace("{extra}", extra))
         return path
 
+    write.text = URDF
     return write
 
 

@@ -5,7 +5,6 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from conftest import plugin
 
 import pliant
 from pliant.errors import ModelError
@@ -286,7 +285,7 @@ def test_a_second_actuator_on_the_joint_is_found():
     assert any("'servo' drives" in p.message for p in found(robot, "warning"))
 
 
-def test_what_was_assumed_is_told(urdf):
+def test_what_was_assumed_is_told(urdf, plugin):
     robot = pliant.load(urdf(plugin("qbmove", mot_1_D=0.0019, operation_mode=6)))
     texts = " | ".join(str(p) for p in found(robot, "info"))
     assert "time step 0.001 s, integrator implicitfast, gravity (0, 0, -9.81)" in texts

@@ -4,7 +4,6 @@ import math
 import re
 
 import pytest
-from conftest import plugin
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +69,7 @@ def test_the_bavs_template_with_plain_numbers_is_the_default_law(data, tmp_path)
 
 @pytest.mark.parametrize("kind", PLUGINS)
 @pytest.mark.parametrize("mode", range(7))
-def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf):
+def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf, plugin):
     robot = pliant.load(urdf(plugin(kind, operation_mode=mode)))
     actuator = robot.actuators["joint"]
     assert type(actuator.law) is PLUGINS[kind].law
@@ -79,7 +78,7 @@ def test_every_plugin_loads_and_compiles_in_every_mode(kind, mode, urdf):
     assert robot.compile().nu == actuator.commands
 
 
-def test_tags_reach_the_parameters_that_they_name(urdf):
+def test_tags_reach_the_parameters_that_they_name(urdf, plugin):
     tags = {
         "spring_a1": 7,
         "spring_k1": "0.01",
@@ -105,7 +104,7 @@ def test_tags_reach_the_parameters_that_they_name(urdf):
     assert actuator.pid_2 == PID(ki=3.0, kd=1.0)
 
 
-def test_a_lever_gets_a_lever_drive_and_the_rotary_tags_go_to_motor_1(urdf):
+def test_a_lever_gets_a_lever_drive_and_the_rotary_tags_go_to_motor_1(urdf, plugin):
     robot = pliant.load(urdf(plugin("awas_ii", mot_J=0.5, ctrl_P=7, spring_L=0.04, spring_l_0=1)))
     actuator = robot.actuators["joint"]
     assert actuator.motor_1.inertia == 0.5
@@ -117,7 +116,7 @@ def test_a_lever_gets_a_lever_drive_and_the_rotary_tags_go_to_motor_1(urdf):
 @pytest.mark.parametrize(
     ("text", "truth"), [("true", True), ("True", True), ("1", True), ("false", False), ("0", False)]
 )
-def test_truth_values_take_words_and_digits(text, truth, urdf):
+def test_truth_values_take_words_and_digits(text, truth, urdf, plugin):
     interface = pliant.load(urdf(plugin(pub_eltau=text))).interface.joints["joint"]
     assert interface.publish_elastic_torque is truth
 
@@ -151,7 +150,7 @@ def test_truth_values_take_words_and_digits(text, truth, urdf):
         ("bavs", {"spring_a": "1.21*pow(10,-6)"}, "spring_a", "1.21e-06"),
     ],
 )
-def test_a_wrong_tag_is_refused_with_its_line(kind, tags, field, message, urdf):
+def test_a_wrong_tag_is_refused_with_its_line(kind, tags, field, message, urdf, plugin):
     path = urdf(plugin(kind, **tags))
     with pytest.raises(ModelError) as caught:
         pliant.load(path)
@@ -162,18 +161,18 @@ def test_a_wrong_tag_is_refused_with_its_line(kind, tags, field, message, urdf):
     assert f"<{field}>" in line or "<plugin" in line
 
 
-def test_a_tag_given_twice_is_refused(urdf):
+def test_a_tag_given_twice_is_refused(urdf, plugin):
     text = plugin().replace("<joint>", "<mot_J>1</mot_J><mot_J>2</mot_J><joint>", 1)
     with pytest.raises(ModelError, match="<mot_J> is given twice"):
         pliant.load(urdf(text))
 
 
-def test_a_second_plugin_on_a_joint_is_refused(urdf):
+def test_a_second_plugin_on_a_joint_is_refused(urdf, plugin):
     with pytest.raises(ModelError, match=r"'second'.*has a compliant actuator already, from the plugin 'first'"):
         pliant.load(urdf(plugin(name="first") + plugin("qbmove", name="second")))
 
 
-def test_a_fixed_joint_is_refused(urdf):
+def test_a_fixed_joint_is_refused(urdf, plugin):
     extra = '<link name="tip"/><joint name="weld" type="fixed"><parent link="link"/><child link="tip"/></joint>'
     with pytest.raises(ModelError, match="'weld' is fixed"):
         pliant.load(urdf(extra + plugin(joint="weld")))
@@ -189,7 +188,7 @@ def test_plugins_that_are_not_understood_are_listed_with_their_line(urdf):
 
 
 @pytest.mark.parametrize("filename", ["libsea_plugin.so", "sea_plugin", "/opt/ros/lib/libsea_plugin.so"])
-def test_the_library_name_is_known_with_and_without_its_folder(filename, urdf):
+def test_the_library_name_is_known_with_and_without_its_folder(filename, urdf, plugin):
     text = plugin().replace("libsea_plugin.so", filename)
     assert pliant.load(urdf(text)).actuators["joint"].law == SEA()
 

@@ -3,7 +3,6 @@
 import mujoco
 import numpy as np
 import pytest
-from conftest import URDF, plugin
 
 import pliant
 from pliant.errors import MissingDependency, ModelError
@@ -14,8 +13,10 @@ MESH = """<visual><geometry><mesh filename="{visual}"/></geometry></visual>
 <collision><geometry><mesh filename="{collision}"/></geometry></collision>"""
 
 
-def with_meshes(visual, collision):
-    return URDF.replace('<link name="link">', '<link name="link">' + MESH.format(visual=visual, collision=collision))
+def with_meshes(urdf, visual, collision):
+    return urdf.text.replace(
+        '<link name="link">', '<link name="link">' + MESH.format(visual=visual, collision=collision)
+    )
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def package(tmp_path):
 
 
 def test_meshes_of_the_same_name_are_found_in_their_package_and_kept_apart(package, urdf):
-    text = with_meshes("package://arm_description/visual/link.stl", "package://arm_description/collision/link.stl")
+    text = with_meshes(
+        urdf, "package://arm_description/visual/link.stl", "package://arm_description/collision/link.stl"
+    )
     robot = pliant.load(urdf(text=text), package_paths=[package.parent])
     model = robot.compile()
     assert model.nmesh == 2
@@ -60,7 +63,9 @@ def test_packages_are_found_above_the_file_and_in_the_environment(package, tmp_p
 
 def test_a_collada_mesh_is_converted(package, urdf):
     pytest.importorskip("collada")
-    text = with_meshes("package://arm_description/visual/cube.dae", "package://arm_description/collision/link.stl")
+    text = with_meshes(
+        urdf, "package://arm_description/visual/cube.dae", "package://arm_description/collision/link.stl"
+    )
     model = pliant.load(urdf(text=text), package_paths=[package.parent]).compile()
     assert model.nmesh == 2
     assert model.mesh_facenum.tolist() == [12, 12]
@@ -70,16 +75,16 @@ def test_a_collada_mesh_without_the_converter_names_the_command(package, urdf, m
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
     uri = "package://arm_description/visual/cube.dae"
     with pytest.raises(MissingDependency, match=r"pip install .*meshes"):
-        pliant.load(urdf(text=with_meshes(uri, uri)), package_paths=[package.parent])
+        pliant.load(urdf(text=with_meshes(urdf, uri, uri)), package_paths=[package.parent])
 
 
 def test_a_missing_collision_mesh_is_an_error_and_a_missing_visual_one_a_note(package, urdf):
     good = "package://arm_description/visual/link.stl"
-    path = urdf(text=with_meshes("package://arm_description/visual/lost.stl", good))
+    path = urdf(text=with_meshes(urdf, "package://arm_description/visual/lost.stl", good))
     robot = pliant.load(path, package_paths=[package.parent])
     assert any("lost.stl' is not found" in note and note.startswith(f"{path}:") for note in robot.notes)
     assert robot.compile().nmesh == 1
-    path = urdf(text=with_meshes(good, "package://nowhere/lost.stl"))
+    path = urdf(text=with_meshes(urdf, good, "package://nowhere/lost.stl"))
     with pytest.raises(ModelError, match="not found; searched") as caught:
         pliant.load(path, package_paths=[package.parent])
     assert "lost.stl" in path.read_text().splitlines()[caught.value.line - 1]
@@ -90,7 +95,7 @@ def test_a_missing_collision_mesh_is_an_error_and_a_missing_visual_one_a_note(pa
 
 def test_an_address_on_the_network_is_refused(urdf):
     with pytest.raises(ModelError, match="kind http://; valid: package://"):
-        pliant.load(urdf(text=with_meshes("http://x/y.stl", "http://x/y.stl")))
+        pliant.load(urdf(text=with_meshes(urdf, "http://x/y.stl", "http://x/y.stl")))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +122,7 @@ def test_an_address_on_the_network_is_refused(urdf):
     ],
 )
 def test_a_wrong_urdf_is_refused_with_its_line(old, new, message, urdf):
-    path = urdf(text=URDF.replace(old, new))
+    path = urdf(text=urdf.text.replace(old, new))
     with pytest.raises(ModelError, match=message) as caught:
         pliant.load(path)
     assert caught.value.file == str(path)
@@ -125,7 +130,7 @@ def test_a_wrong_urdf_is_refused_with_its_line(old, new, message, urdf):
 
 
 def test_joint_limits_and_dynamics_arrive_in_the_model(urdf):
-    text = URDF.replace('friction="0.0"', 'friction="0.3"').replace('effort="300"', 'effort="12"')
+    text = urdf.text.replace('friction="0.0"', 'friction="0.3"').replace('effort="300"', 'effort="12"')
     model = pliant.load(urdf(text=text)).compile()
     assert model.dof_frictionloss.tolist() == [0.3]
     assert model.jnt_actfrcrange.tolist() == [[-12.0, 12.0]]
@@ -163,15 +168,30 @@ def contacts(robot):
     return data.ncon
 
 
+def test_a_thin_rod_and_a_point_get_the_least_inertia_with_a_note(urdf):
+    robot = pliant.load(urdf(text=urdf.text.replace('ixx="0.001"', 'ixx="0"')))
+    assert any("are raised to 1e-08" in note for note in robot.notes)
+    np.testing.assert_allclose(np.sort(robot.compile().body("link").inertia), [1e-3, 1.5e-3, 1.5e-3], rtol=0.5)
+
+
+def test_a_mesh_as_text_and_one_that_does_not_close_are_read(package, urdf):
+    trimesh = pytest.importorskip("trimesh")
+    flat = trimesh.Trimesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.001]], [[0, 1, 2], [1, 3, 2]])
+    (package / "collision" / "flat.stl").write_text(flat.export(file_type="stl_ascii"))
+    uri = "package://arm_description/collision/flat.stl"
+    model = pliant.load(urdf(text=with_meshes(urdf, uri, uri)), package_paths=[package.parent]).compile()
+    assert model.mesh_facenum[0] == 2
+
+
 def test_a_floating_root_is_noted(urdf):
-    text = URDF.replace('<link name="world"/>', '<link name="base"/>').replace('link="world"', 'link="base"')
+    text = urdf.text.replace('<link name="world"/>', '<link name="base"/>').replace('link="world"', 'link="base"')
     assert any("'base' is fixed to the world" in note for note in pliant.load(urdf(text=text)).notes)
 
 
 def test_entities_and_document_types_are_refused(urdf):
     bomb = '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n'
     with pytest.raises(ModelError, match="document type") as caught:
-        pliant.load(urdf(text=URDF.replace("<robot", bomb + "<robot", 1)))
+        pliant.load(urdf(text=urdf.text.replace("<robot", bomb + "<robot", 1)))
     assert caught.value.line == 2
     with pytest.raises(ModelError, match="document type"):
         pliant.load(urdf(text=bomb + "<mujoco/>", name="bomb.xml"))
@@ -247,7 +267,7 @@ SDF = """<?xml version="1.0"?>
 """
 
 
-def test_an_sdf_with_a_plugin_becomes_a_robot(urdf):
+def test_an_sdf_with_a_plugin_becomes_a_robot(urdf, plugin):
     pytest.importorskip("rod")
     tags = plugin("qbmove").replace("<gazebo>", "").replace("</gazebo>", "")
     robot = pliant.load(urdf(tags, text=SDF, name="bench.sdf"))
@@ -259,7 +279,7 @@ def test_an_sdf_with_a_plugin_becomes_a_robot(urdf):
     assert model.body("arm").mass[0] == 0.5
 
 
-def test_a_wrong_tag_in_an_sdf_is_refused_with_its_line(urdf):
+def test_a_wrong_tag_in_an_sdf_is_refused_with_its_line(urdf, plugin):
     tags = plugin("qbmove", spring_a1="7x").replace("<gazebo>", "").replace("</gazebo>", "")
     path = urdf(tags, text=SDF, name="bench.sdf")
     with pytest.raises(ModelError) as caught:

@@ -1,7 +1,6 @@
 """The plugin manager's YAML file."""
 
 import pytest
-from conftest import plugin
 
 import pliant
 from pliant.errors import ModelError
@@ -93,7 +92,7 @@ def test_a_manager_file_given_as_a_robot_says_what_to_do(write):
         pliant.load(write(GOOD))
 
 
-def test_a_yaml_description_may_name_or_hold_the_manager(urdf, write, tmp_path):
+def test_a_yaml_description_may_name_or_hold_the_manager(urdf, write, tmp_path, plugin):
     urdf(plugin())
     one = GOOD.replace("joints_number: 2", "joints_number: 1").replace(" - a\n - b\n", " - joint\n")
     one = one.replace(" - '/equilibrium_position'\n", "").replace(" - '/stiffness_preset'\n", "")

@@ -21,6 +21,9 @@ __all__ = ["UrdfModel", "find_resource", "read_urdf"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 NATIVE_MESHES = (".stl", ".obj", ".msh")
+SMALLEST_RADIUS = 1e-4
+"""Radius of gyration that a link with mass has at least [m]; assumed, a tenth of a millimetre."""
+INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
 VECTOR_PLACES = {
     ("origin", "xyz"),
@@ -98,6 +101,10 @@ def read_urdf(
         model.spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=assets.data)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
+    if all(link.find("inertial") is not None for link in root.findall("link") if link.find(".//mesh") is not None):
+        # The inertias are given, so a surface that does not close has to enclose no volume.
+        for mesh in model.spec.meshes:
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
     if not collide:
         _exclude_self_collision(model.spec)
     return model
@@ -113,6 +120,9 @@ class _Checker:
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.notes: list[str] = []
+        joints = root.findall("joint")
+        children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
+        self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
 
     def fail(self, message: str, element: ET.Element, field: str | None = None) -> ModelError:
         return ModelError(message, file=self.file, line=line_of(element), field=field)
@@ -203,12 +213,27 @@ class _Checker:
         xx, yy, zz, xy, xz, yz = values
         if not np.all(np.isfinite(values)):
             raise self.fail(f"link {name!r}: the inertia is not finite", inertia, "inertia")
-        principal = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        if principal[0] < 0.0 or (value > 0.0 and principal[0] <= 0.0):
+        matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        principal, axes = np.linalg.eigh(matrix)
+        # A point or a thin rod has principal inertias of 0, and printed digits leave them a little below.
+        least = max(value * SMALLEST_RADIUS**2, 1e-12)
+        rounding = max(1e-6 * float(np.max(np.abs(principal))), least)
+        if principal[0] < -rounding and name not in self.fixed:
             shown = ", ".join(f"{p:g}" for p in principal)
             raise self.fail(
-                f"link {name!r}: the principal inertias are {shown} kg m^2; valid: all above 0", inertia, "inertia"
+                f"link {name!r}: the principal inertias are {shown} kg m^2; valid: 0 or more", inertia, "inertia"
             )
+        if value > 0.0 and principal[0] < least:
+            repaired = np.maximum(principal, least)
+            matrix = axes @ np.diag(repaired) @ axes.T
+            for attribute, (i, j) in INERTIA_PLACES.items():
+                inertia.set(attribute, repr(float(matrix[i, j])))
+            shown = ", ".join(f"{p:.3g}" for p in principal)
+            self.notes.append(
+                f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias {shown} kg m^2 are raised to "
+                f"{least:.3g}, MuJoCo wants them above 0"
+            )
+            principal = np.sort(repaired)
         if value == 0.0:
             # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
             link.remove(inertial)
@@ -417,6 +442,11 @@ class _Meshes:
                 '(pip install "pliant[meshes]")'
             )
             link.remove(element)
+        except ModelError as error:
+            if role == "collision":
+                raise
+            self.notes.append(f"{self.file}:{line_of(mesh)}: {who} {uri!r} is left out: {error.message}")
+            link.remove(element)
 
     def _asset(self, path: Path) -> str:
         path = path.resolve()
@@ -426,6 +456,8 @@ class _Meshes:
                 data, suffix = _convert(path), ".obj"
             else:
                 data = _read(path)
+                if suffix == ".stl" and not _is_binary_stl(data):
+                    data, suffix = _convert(path), ".obj"
             stem = path.stem
             name = f"{stem}{suffix}"
             if name in self.data:
@@ -446,6 +478,11 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ModelError(f"the mesh cannot be read: {error.strerror or error}", file=path) from error
+
+
+def _is_binary_stl(data: bytes) -> bool:
+    """Say whether an STL has the length that its count of faces asks for; a text has not."""
+    return len(data) >= 84 and len(data) >= 84 + 50 * int.from_bytes(data[80:84], "little")
 
 
 def _convert(path: Path) -> bytes:
