@@ -11,6 +11,7 @@ from pliant.rods.description import (
     Rod,
     Round,
 )
+from pliant.rods.loaders import catalogue, load_description, load_robot
 from pliant.rods.robot import ACCURACIES, ContinuumParallelRobot, NoEquilibrium, Path
 from pliant.rods.solution import Centreline, Linearisation, Solution, Stability
 
@@ -32,4 +33,7 @@ __all__ = [
     "Round",
     "Solution",
     "Stability",
+    "catalogue",
+    "load_description",
+    "load_robot",
 ]

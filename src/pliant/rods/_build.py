@@ -95,11 +95,12 @@ def joint_frame(axis, axis_2, kind: str, planar: bool) -> np.ndarray:
 def scales(description: RobotDescription) -> tuple[float, float]:
     """Return the force and the moment that count as much as one metre in the scaled residual.
 
-    32 E I / L^2 and 3.2 E I / L of the mean rod: 5 N and 0.5 N m for a steel rod of 1 m and 1 mm radius.
+    32 E I / L^2 and 3.2 E I / L of the softest rod: 5 N and 0.5 N m for a steel rod of 1 m and 1 mm radius.
     """
-    EI = np.mean([0.5 * sum(limb.rod.values(0.5).bending) for limb in description.limbs])
-    L = np.mean([limb.rod.length for limb in description.limbs])
-    return 32.0 * EI / L**2, 3.2 * EI / L
+    soft = min(
+        (0.5 * sum(limb.rod.values(0.5).bending) / limb.rod.length**2, limb.rod.length) for limb in description.limbs
+    )
+    return 32.0 * soft[0], 3.2 * soft[0] * soft[1]
 
 
 def build_model(description: RobotDescription, steps: int) -> kernels.Model:

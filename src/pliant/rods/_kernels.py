@@ -670,7 +670,7 @@ def _joint(md, xx, wk, i, sens):
             g[2, 9], g[2, 10], g[2, 11] = -fs * c0, -fs * c1, -fs * c2
             _cross(h, 2 + zero, zero + 3, -fs * c0, -fs * c1, -fs * c2, n0, n1, n2)
     # rotation rows: sums of J_a . B_b; their gradient by the relative rotation is B_b x J_a
-    if kind == FIXED_JOINT or kind == PRISMATIC_JOINT:
+    if kind in (FIXED_JOINT, PRISMATIC_JOINT):
         for t in range(3):
             u, v = (t + 1) % 3, (t + 2) % 3
             plus = jj[v] * bb[u] + jj[3 + v] * bb[3 + u] + jj[6 + v] * bb[6 + u]
@@ -681,7 +681,7 @@ def _joint(md, xx, wk, i, sens):
                 _cross(
                     g, 3 + t, zero + 0, -0.5 * bb[v], -0.5 * bb[3 + v], -0.5 * bb[6 + v], jj[u], jj[3 + u], jj[6 + u]
                 )
-    elif kind == REVOLUTE_JOINT or kind == UNIVERSAL_JOINT:
+    elif kind in (REVOLUTE_JOINT, UNIVERSAL_JOINT):
         count = 2 if kind == REVOLUTE_JOINT else 1
         for t in range(count):
             if kind == UNIVERSAL_JOINT:
@@ -989,7 +989,7 @@ def _pivot_solve(u, rows, cols):
                     best, r0, c0 = abs(u[t, c]), t, c
         if p == 0:
             top = best
-        if not best > 1e-11 * top:
+        if not best > 1e-14 * top:
             break
         rank += 1
         if r0 != p:
@@ -1192,13 +1192,11 @@ def _gaps(md, wk, segments):
 def _shortest(md, qq, wk, alpha):
     """Reduce alpha so that no extensible rod loses more than half of its length."""
     for i in range(md.size[0]):
-        count = 0
         for j in range(md.joint_count[i]):
             if md.kind[i, j] == EXTENSION and md.actuator[i, j] >= 0:
                 d = wk.dqv[md.actuator[i, j]]
                 if d < 0.0:
                     alpha = min(alpha, -0.5 * qq[i, j] / d)
-            count += 1
     return alpha
 
 
@@ -1311,9 +1309,9 @@ def solve(
 ):  # fmt: skip
     """Solve for each row of q_targets, x_targets and wrenches in turn, each from the one before.
 
-    limit 0: evaluate and linearise only; limit -1: residual without sensitivities. single: one Newton step per row, whatever the residual. ww, qq, xx,
-    nodes and wk are changed in place; rows are written to out (rows, 4), w_out, q_out, x_out. Stops at the
-    first row that fails and returns the number of rows done.
+    limit 0: evaluate and linearise only; limit -1: residual without sensitivities. single: one Newton step a
+    row, whatever the residual. ww, qq, xx, nodes and wk are changed in place; rows are written to out
+    (rows, 4), w_out, q_out, x_out. Stops at the first row that fails and returns the number of rows done.
     """
     rows = x_targets.shape[0]
     n = md.size[0]

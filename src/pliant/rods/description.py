@@ -80,7 +80,9 @@ class Round:
     """Radius at the tip [m], > 0; None: the same as at the base."""
 
     def __post_init__(self) -> None:
-        _positive("round section", radius=self.radius, tip_radius=self.radius if self.tip_radius is None else self.tip_radius)  # fmt: skip
+        _positive(
+            "round section", radius=self.radius, tip_radius=self.radius if self.tip_radius is None else self.tip_radius
+        )
 
     def values(self, s: float, E: float, G: float, density: float) -> SectionValues:
         """Return the values at s in [0, 1]."""
@@ -248,10 +250,14 @@ class BaseJoint:
 
     def __post_init__(self) -> None:
         if self.kind not in BASE_JOINT_KINDS:
-            raise ModelError(f"base joint {self.kind!r} is not known; {nearest(self.kind, BASE_JOINT_KINDS)}", field="kind")  # fmt: skip
+            raise ModelError(
+                f"base joint {self.kind!r} is not known; {nearest(self.kind, BASE_JOINT_KINDS)}", field="kind"
+            )
         _axis("base joint", self.axis)
         if self.kind == "extension" and not self.actuated:
-            raise ModelError("an extension must be actuated: a rod that slides freely has no rest length", field="actuated")  # fmt: skip
+            raise ModelError(
+                "an extension must be actuated: a rod that slides freely has no rest length", field="actuated"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,7 +277,9 @@ class DistalJoint:
 
     def __post_init__(self) -> None:
         if self.kind not in DISTAL_JOINT_KINDS:
-            raise ModelError(f"plate joint {self.kind!r} is not known; {nearest(self.kind, DISTAL_JOINT_KINDS)}", field="kind")  # fmt: skip
+            raise ModelError(
+                f"plate joint {self.kind!r} is not known; {nearest(self.kind, DISTAL_JOINT_KINDS)}", field="kind"
+            )
         a = _axis("plate joint", self.axis)
         if self.kind == "universal" and abs(a @ _axis("plate joint", self.axis_2)) > 1e-6:
             raise ModelError("the two axes of a universal joint must be perpendicular", field="axis_2")
@@ -397,7 +405,7 @@ class RobotDescription:
                     for a, b in zip(one.joints, two.joints)
                 ):  # fmt: skip
                     out.append(
-                        f"{self.limb_name(i)} repeats {self.limb_name(k)}: same base, same joints, same place on the plate"
+                        f"{self.limb_name(i)} repeats {self.limb_name(k)}: same base, joints and place on the plate"
                     )
         fault = _pose_fault(self.home)
         if fault:

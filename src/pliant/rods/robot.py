@@ -38,8 +38,8 @@ class Accuracy:
 
 # Against a reference with 400 steps: errors of joint values below 1e-5 m and 1e-6 m.
 ACCURACIES = {
-    "fast": Accuracy(steps=2, tolerance=5e-6),
-    "accurate": Accuracy(steps=4, tolerance=5e-7),
+    "fast": Accuracy(steps=2, tolerance=1e-5),
+    "accurate": Accuracy(steps=4, tolerance=1e-6),
 }
 TOLERANCE = 1e-8  # largest scaled residual of a solution
 SEGMENTS = 4  # of multiple shooting in a cold start
@@ -56,7 +56,9 @@ class NoEquilibrium(PliantError):
         starts: names of the starts that were tried.
     """
 
-    def __init__(self, message: str, *, residual: float, limb: str, reach: tuple[str, float] | None, starts: Sequence[str]) -> None:  # fmt: skip
+    def __init__(
+        self, message: str, *, residual: float, limb: str, reach: tuple[str, float] | None, starts: Sequence[str]
+    ) -> None:
         super().__init__(message, field=limb)
         self.residual = residual
         self.limb = limb
@@ -335,7 +337,10 @@ class ContinuumParallelRobot:
             fresh = False
         path_out = Path(self, problems[0], steps, W, Q, X, out, wrenches)
         if not one_step:
-            worst = max(self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps) for r in {rows // 2, rows - 1})  # fmt: skip
+            worst = max(
+                self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps)
+                for r in {rows // 2, rows - 1}
+            )
             if worst > self._tolerance(accuracy) and steps < MOST_STEPS:
                 # strongly bent further on: the whole path again, finer
                 return self._refollow(path, wrench, first, inverse, controlled, follower, accuracy, 2 * steps)
@@ -501,7 +506,7 @@ class ContinuumParallelRobot:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        tolerance = ACCURACIES[self.accuracy].tolerance if steps >= ACCURACIES["accurate"].steps else 5e-6
+        tolerance = ACCURACIES[self.accuracy].tolerance if steps >= ACCURACIES["accurate"].steps else 1e-5
         while steps < MOST_STEPS:
             worst = self._refined_residual(state.W, state.Q, state.X, problem.wrench, problem.follower, 2 * steps)
             if worst <= tolerance:
@@ -551,7 +556,7 @@ class ContinuumParallelRobot:
 
     # --- cold start ------------------------------------------------------------------------------------------
 
-    def _guess(self, problem: _Problem, aim: float = 0.0) -> _State:
+    def _guess(self, problem: _Problem, aim: float = 0.0, slack: float = 1.06) -> _State:
         """Return a first guess: zero wrenches, plate at the target or at home, joints aimed at the plate."""
         d = self.description
         X = problem.x.copy() if problem.inverse else flatten(d.home)
@@ -576,7 +581,7 @@ class ContinuumParallelRobot:
                     turned[:3, :3] = exp_so3(Q[i, j] * axis)
                     frame = frame @ turned
                 elif joint.kind == "extension":
-                    Q[i, j] = 1.06 * np.linalg.norm(target - (frame @ limb.attach)[:3, 3])
+                    Q[i, j] = slack * np.linalg.norm(target - (frame @ limb.attach)[:3, 3])
         if not problem.inverse:
             Q[self._actuators] = problem.q
         return _State(np.zeros((self._n, 6)), Q, X)
@@ -718,11 +723,20 @@ class ContinuumParallelRobot:
         got = consider("Levenberg-Marquardt", state, *self._levenberg(state, problem, steps))
         if got is not None:
             return got
+        if problem.inverse and any(j.kind == "extension" for limb in self.description.limbs for j in limb.joints):
+            state = self._guess(problem, slack=1.0)
+            got = consider("lifted Newton, rods taut", state, *self._lifted(state, problem, steps, self._nodes(state)))
+            if got is not None:
+                return got
         if self.description.home_joints is not None:
             state = self._guess(problem)
             if problem.inverse:
                 state.Q[self._actuators] = self.description.home_joints
-                got = consider("lifted Newton from the home joints", state, *self._lifted(state, problem, steps, self._nodes(state)))  # fmt: skip
+                got = consider(
+                    "lifted Newton from the home joints",
+                    state,
+                    *self._lifted(state, problem, steps, self._nodes(state)),
+                )
                 if got is not None:
                     return got
         if self._home is not False:
@@ -733,7 +747,7 @@ class ContinuumParallelRobot:
         for trial in range(restarts):
             state = self._guess(problem, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
             if problem.inverse:
-                for a, (i, j) in enumerate(self.description.actuators):
+                for _a, (i, j) in enumerate(self.description.actuators):
                     L = self.description.limbs[i].rod.length
                     kind = self.description.limbs[i].joints[j].kind
                     if kind == "extension":
@@ -745,7 +759,9 @@ class ContinuumParallelRobot:
             elif trial > 0:
                 state.X[9:11] += rng.uniform(-0.1, 0.1, 2) * self.description.limbs[0].rod.length
             nodes = self._nodes(state, rng, 0.1)
-            got = consider(f"random restart {trial + 1} of seed {seed}", state, *self._lifted(state, problem, steps, nodes))  # fmt: skip
+            got = consider(
+                f"random restart {trial + 1} of seed {seed}", state, *self._lifted(state, problem, steps, nodes)
+            )
             if got is not None:
                 return got
         if best is not None:
@@ -792,7 +808,7 @@ class ContinuumParallelRobot:
         name, state, worst = min(real, key=lambda t: t[2]) if real else ("none", self._guess(problem), np.inf)
         limb = "plate"
         if real:
-            _, out = self._one(state.copy(), problem, steps, limit=0)
+            _, _out = self._one(state.copy(), problem, steps, limit=0)
             rows = np.abs(self._wk.r).max(axis=1)
             limb = "plate" if np.abs(self._wk.b).max() > rows.max() else d.limb_name(int(np.argmax(rows)))
         reach = None

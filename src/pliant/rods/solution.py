@@ -106,7 +106,8 @@ class Solution:
 
     def __repr__(self) -> str:
         kind = "IGM" if self.inverse else "DGM"
-        return f"Solution({self._robot.name} {kind}, q={np.array2string(self.q, precision=6)}, residual={self.residual:.1e})"
+        q = np.array2string(self.q, precision=6)
+        return f"Solution({self._robot.name} {kind}, q={q}, residual={self.residual:.1e})"
 
     @property
     def robot(self) -> ContinuumParallelRobot:
@@ -251,7 +252,7 @@ class Solution:
                 n, m = X[:3, :3].T @ w[:3], X[:3, :3].T @ w[3:]
                 dv = n / np.array([*v.shear, v.axial])
                 du = m / np.array([*v.bending, v.torsion])
-                out[a] = 0.5 * (n @ dv + m @ du) - n @ (dv + [0, 0, 1]) - m @ (du + limb.rod.curvature(0.0))
+                out[a] = 0.5 * (n @ dv + m @ du) - n @ ([*dv, 0, 0, 1]) - m @ (du + limb.rod.curvature(0.0))
                 continue
             origin, axis = joint_axis(limb, self._state[1][i], j)
             if limb.joints[j].kind == "prismatic":
@@ -450,7 +451,7 @@ def _joint_index(robot, state, i: int, derivative: Array, cols: Array, md, scrat
         + [np.eye(len(derivative[0]))[c][unknown][None] for c in passive]
     )
     force = np.vstack([derivative[free][:, unknown], derivative[[r for r in rows if r >= 6]][:, unknown]])
-    for t, row in enumerate(free):
+    for t, _row in enumerate(free):
         force[t] *= md.scale[0] if limb.distal.kind == "prismatic" else md.scale[1]
     for t, c in enumerate(passive):
         force[len(free) + t] *= md.scale[0] if md.kind[i, c - 6] == kernels.PRISMATIC else md.scale[1]

@@ -1,0 +1,496 @@
+"""Read a robot folder of the Gazebo simulator for continuum parallel robots (Gotelli et al., ARK 2022), without ROS.
+
+Read are ``robot_config.yaml``, the two launch files that it names, the limb descriptions (URDF through xacro) that
+these spawn and ``distal_plate.sdf.xacro``. Of xacro: arg, property, ``${expressions}``; of roslaunch: arg, include,
+group, param, rosparam, node, ``$(arg)``, ``$(find)``, ``$(eval)``. Defaults are the simulator's: E = 200e9,
+G = 80e9, r = 1 mm, L = 1, steel of 8000 kg/m^3.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from pliant.errors import ModelError, nearest
+from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round
+from pliant.spatial import inverse, pose, rotation_from_rpy
+
+__all__ = ["expand_xacro", "read_gazebo_folder"]
+
+BASE_TYPES = {"prismatic": "prismatic", "revolute": "revolute", "continuous": "revolute", "fixed": "fixed"}
+PLATE_TYPES = {
+    "revolute": "revolute",
+    "fixed": "fixed",
+    "ball": "spherical",
+    "universal": "universal",
+    "prismatic": "prismatic",
+}
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Mod: operator.mod,
+}
+_FUNCTIONS = {
+    name: getattr(math, name) for name in ("sin", "cos", "tan", "sqrt", "radians", "degrees", "atan2", "asin", "acos")
+}
+
+
+def _number(text: str, names: dict[str, str], where) -> float | str:
+    """Evaluate an arithmetic expression of names, numbers and a few functions; nothing else."""
+
+    def walk(node):
+        if isinstance(node, ast.Expression):
+            return walk(node.body)
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+            return node.value
+        if isinstance(node, ast.Name):
+            if node.id == "pi":
+                return math.pi
+            if node.id not in names:
+                raise where(f"{node.id!r} is not defined in ${{{text}}}; {nearest(node.id, names)}")
+            value = names[node.id]
+            try:
+                return float(value)
+            except ValueError:
+                return value
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            left, right = walk(node.left), walk(node.right)
+            if isinstance(left, str) or isinstance(right, str):
+                raise where(f"${{{text}}} computes with text")
+            if isinstance(node.op, ast.Pow) and abs(right) > 64:
+                raise where(f"the power in ${{{text}}} is out of range")
+            return _OPERATORS[type(node.op)](left, right)
+        if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](walk(node.operand))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
+            return _FUNCTIONS[node.func.id](*(walk(a) for a in node.args))
+        raise where(f"${{{text}}} is more than the arithmetic that is read here")
+
+    if len(text) > 500:
+        raise where("an expression is longer than 500 characters")
+    try:
+        return walk(ast.parse(text.strip(), mode="eval"))
+    except (SyntaxError, ZeroDivisionError, ValueError, TypeError, OverflowError) as fault:
+        raise where(f"${{{text}}} cannot be evaluated: {fault}") from None
+
+
+def _parse_xml(path: Path) -> ET.Element:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as fault:
+        raise ModelError(f"cannot be read: {fault.strerror}", file=path) from None
+    if "<!ENTITY" in text:
+        raise ModelError("XML entities are not read", file=path)
+    try:
+        return ET.fromstring(text)
+    except ET.ParseError as fault:
+        raise ModelError(f"this is no XML: {fault.msg}", file=path, line=fault.position[0]) from None
+
+
+def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> ET.Element:
+    """Return the XML of a xacro file with its args, properties and expressions put in.
+
+    Raises:
+        ModelError: no XML, an arg or a property that is not defined, a xacro tag that is not read here.
+    """
+    path = Path(path)
+    root = _parse_xml(path)
+    args, properties = dict(arguments or {}), {}
+
+    def where(message: str) -> ModelError:
+        return ModelError(message, file=path)
+
+    def text_of(text: str) -> str:
+        for _ in range(20):  # args may hold args
+            found = re.search(r"\$\(arg\s+([^)]+)\)", text)
+            if found is None:
+                break
+            name = found.group(1).strip()
+            if name not in args:
+                raise where(f"xacro arg {name!r} has no value; {nearest(name, args)}")
+            text = text[: found.start()] + str(args[name]) + text[found.end() :]
+        else:
+            raise where(f"the args in {text[:80]!r} refer to each other without end")
+        if "$(" in text:
+            raise where(f"{text!r}: only $(arg name) is read in xacro")
+
+        def put(match) -> str:
+            value = _number(match.group(1), properties, where)
+            return value if isinstance(value, str) else repr(float(value))
+
+        out = re.sub(r"\$\{([^}]*)\}", put, text)
+        if "${" in out:
+            raise where(f"{text!r}: the expression has no end")
+        return out
+
+    def walk(node: ET.Element) -> None:
+        for child in list(node):
+            if not isinstance(child.tag, str):
+                node.remove(child)
+                continue
+            name = child.tag.rsplit("}", 1)[-1]
+            space = child.tag[1:].split("}")[0] if child.tag.startswith("{") else ""
+            if space.endswith("/xacro") or child.tag.startswith("xacro:"):
+                key = child.get("name")
+                if name not in ("arg", "property"):
+                    raise where(f"xacro:{name} is not read here; valid: xacro:arg, xacro:property")
+                if key is None:
+                    raise where(f"xacro:{name} has no name")
+                if name == "arg":
+                    args.setdefault(key, text_of(child.get("default", "")))
+                else:
+                    properties[key] = text_of(child.get("value", ""))
+                node.remove(child)
+                continue
+            for key, value in child.attrib.items():
+                child.set(key, text_of(value))
+            if child.text:
+                child.text = text_of(child.text)
+            walk(child)
+
+    walk(root)
+    return root
+
+
+@dataclass
+class _Launched:
+    """What the launch files ask for."""
+
+    robot: str = ""
+    limbs: dict[str, tuple[Path, dict[str, str], bool]] = field(default_factory=dict)
+    plate: tuple[Path, dict[str, str]] | None = None
+    spawn: dict[str, float] = field(default_factory=dict)
+    underactuation: list[float] | None = None
+
+
+class _Launch:
+    """Reads launch files as far as the simulator needs them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.out = _Launched()
+        self.depth = 0
+
+    def package(self, name: str, path: Path) -> Path:
+        for parent in self.folder.resolve().parents:
+            if parent.name == name:
+                return parent
+            if (parent / name).is_dir():
+                return parent / name
+        raise ModelError(f"package {name!r} is not in a folder above {self.folder}", file=path, field=name)
+
+    def text(self, value: str, args: dict[str, str], path: Path) -> str:
+        def arg(match) -> str:
+            name = match.group(1).strip()
+            if name not in args:
+                raise ModelError(f"launch arg {name!r} has no value; {nearest(name, args)}", file=path, field=name)
+            return args[name]
+
+        def find(match) -> str:
+            name = match.group(1).strip()
+            return name if name == "xacro" else str(self.package(name, path))
+
+        def evaluate(match) -> str:
+            inner = re.fullmatch(r"\s*arg\(['\"](\w+)['\"]\)\s*", match.group(1))
+            if inner is None:
+                raise ModelError(f"$(eval {match.group(1)}) is more than is read here", file=path)
+            return arg(inner)
+
+        value = re.sub(r"\$\(eval ((?:[^()]|\([^()]*\))*)\)", evaluate, value)
+        value = re.sub(r"\$\(arg ([^)]*)\)", arg, value)
+        return re.sub(r"\$\(find ([^)]*)\)", find, value)
+
+    def read(self, path: Path, given: dict[str, str]) -> None:
+        self.depth += 1
+        if self.depth > 20:
+            raise ModelError("launch files include each other without end", file=path)
+        root = _parse_xml(path)
+        self.walk(root, dict(given), path, "", set(given))
+        self.depth -= 1
+
+    def walk(self, node: ET.Element, args: dict[str, str], path: Path, space: str, fixed: set[str]) -> None:
+        for child in node:
+            if not isinstance(child.tag, str):
+                continue
+            if "if" in child.attrib and self.text(child.get("if"), args, path).lower() not in ("true", "1"):
+                continue
+            if "unless" in child.attrib and self.text(child.get("unless"), args, path).lower() in ("true", "1"):
+                continue
+            name = child.get("name", "")
+            if child.tag == "arg":
+                if name not in fixed:
+                    value = child.get("value", child.get("default"))
+                    if value is not None:
+                        args[name] = self.text(value, args, path)
+            elif child.tag == "group":
+                inner = self.text(child.get("ns", ""), args, path)
+                self.walk(child, dict(args), path, f"{space}/{inner}".strip("/"), fixed)
+            elif child.tag == "include":
+                inner = {
+                    a.get("name", ""): self.text(a.get("value", a.get("default", "")), args, path)
+                    for a in child
+                    if a.tag == "arg"
+                }
+                self.read(Path(self.text(child.get("file", ""), args, path)), inner)
+            elif child.tag == "param":
+                self.param(name, child, args, path, space)
+            elif child.tag == "rosparam" and child.text and "underactuation" in child.text:
+                data = yaml.safe_load(child.text)
+                self.out.underactuation = data.get("underactuation_vector") if isinstance(data, dict) else None
+            elif child.tag == "node" and child.get("type") == "spawn_model":
+                words = shlex.split(self.text(child.get("args", ""), args, path))
+                if "-sdf" in words:
+                    for key in ("x", "y", "z", "R", "P", "Y"):
+                        if f"-{key}" in words[:-1]:
+                            value = words[words.index(f"-{key}") + 1]
+                            try:
+                                self.out.spawn[key] = float(value)
+                            except ValueError:
+                                raise ModelError(f"spawn argument -{key} is no number: {value!r}", file=path) from None
+
+    def param(self, name: str, node: ET.Element, args: dict[str, str], path: Path, space: str) -> None:
+        if name == "robot_name":
+            self.out.robot = self.text(node.get("value", ""), args, path)
+        if name == "is_extendible" and space in self.out.limbs:
+            file, given, _ = self.out.limbs[space]
+            self.out.limbs[space] = (file, given, True)
+        if name != "robot_description":
+            return
+        words = shlex.split(self.text(node.get("command", ""), args, path))
+        if len(words) < 2 or not words[0].endswith("xacro"):
+            raise ModelError(f"robot_description is not made by xacro: {words}", file=path, field=name)
+        given = dict(word.split(":=", 1) for word in words[2:] if ":=" in word)
+        file = Path(words[1])
+        if not file.is_file():
+            raise ModelError(f"the xacro file {file} does not exist", file=path, field=name)
+        if space:
+            self.out.limbs[space] = (file, given, False)
+        else:
+            self.out.plate = (file, given)
+
+
+def _numbers(text: str | None, count: int, file: Path, what: str) -> np.ndarray:
+    try:
+        out = np.array([float(v) for v in (text or "").split()])
+    except ValueError:
+        raise ModelError(f"{what}: {text!r} holds something else than numbers", file=file, field=what) from None
+    if len(out) != count or not np.all(np.isfinite(out)):
+        raise ModelError(f"{what} needs {count} finite numbers, found {text!r}", file=file, field=what)
+    return out
+
+
+def _six(text: str | None, file: Path, what: str) -> np.ndarray:
+    v = _numbers(text if text else "0 0 0 0 0 0", 6, file, what)
+    return pose(v[:3], rotation_from_rpy(v[3:]))
+
+
+def _origin(joint: ET.Element, file: Path, what: str) -> np.ndarray:
+    o = joint.find("origin")
+    if o is None:
+        return np.eye(4)
+    return pose(
+        _numbers(o.get("xyz", "0 0 0"), 3, file, what),
+        rotation_from_rpy(_numbers(o.get("rpy", "0 0 0"), 3, file, what)),
+    )
+
+
+def _flat(X: np.ndarray) -> np.ndarray:
+    out = X.copy()
+    out[2, 3] = 0.0
+    return out
+
+
+def read_gazebo_folder(folder: str | Path) -> RobotDescription:
+    """Read the robot of a folder that holds ``robot_config.yaml``.
+
+    Planar robots are told by the package of the launch files (its name holds "planar"). A planar robot with two
+    actuators controls x and y as in the original.
+
+    Raises:
+        ModelError: with the file at fault.
+    """
+    from pliant.rods.loaders import planar_turn
+
+    folder = Path(folder)
+    config_file = folder / "robot_config.yaml"
+    if not config_file.is_file():
+        raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
+    try:
+        config = yaml.safe_load(config_file.read_text(encoding="utf-8"))
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        raise ModelError(
+            f"this is no YAML: {getattr(fault, 'problem', fault)}",
+            file=config_file,
+            line=mark.line + 1 if mark else None,
+        ) from None
+    if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
+        raise ModelError("launching: {package_name, launch_files} is missing", file=config_file, field="launching")
+    files = config["launching"].get("launch_files")
+    if not isinstance(files, list) or not files:
+        raise ModelError("launching.launch_files names no launch file", file=config_file, field="launch_files")
+    package = str(config["launching"].get("package_name", ""))
+    planar = "planar" in package
+    launch = _Launch(folder)
+    for name in files:
+        path = folder / (name if str(name).endswith(".launch") else f"{name}.launch")
+        if not path.is_file():
+            raise ModelError(f"launch file {name!r} does not exist", file=config_file, field="launch_files")
+        launch.read(path, {})
+    out = launch.out
+    if out.plate is None:
+        raise ModelError("no launch file describes the distal plate", file=config_file, field="launch_files")
+    count = config.get("number_of_limbs", len(out.limbs))
+    if count != len(out.limbs):
+        raise ModelError(
+            f"number_of_limbs is {count}, but the launch files spawn {len(out.limbs)} limbs",
+            file=config_file,
+            field="number_of_limbs",
+        )
+    rod_data = config.get("rod") or {}
+
+    def value(key: str, default: float) -> float:
+        raw = rod_data.get(key, default)
+        try:
+            return float(raw)
+        except (TypeError, ValueError):
+            raise ModelError(f"rod.{key} is no number: {raw!r}", file=config_file, field=f"rod.{key}") from None
+
+    rod = Rod(
+        length=value("L", 1.0),
+        section=Round(radius=value("radius", 1e-3)),
+        young_modulus=value("E", 200e9),
+        shear_modulus=value("G", 80e9),
+    )
+    sdf_file, sdf_args = out.plate
+    sdf = expand_xacro(sdf_file, sdf_args)
+    model = sdf.find("model")
+    if model is None:
+        raise ModelError("there is no <model>", file=sdf_file, field="model")
+    links = {link.get("name"): link for link in model.findall("link")}
+    joints = {joint.get("name"): joint for joint in model.findall("joint")}
+
+    def link_pose(name: str) -> np.ndarray:
+        if name not in links:
+            raise ModelError(f"there is no link {name!r}; {nearest(name, links)}", file=sdf_file, field=name)
+        X = _six(links[name].findtext("pose"), sdf_file, f"pose of {name}")
+        return _flat(X) if planar else X
+
+    def mass(name: str) -> float:
+        return float(_numbers(links[name].findtext("inertial/mass"), 1, sdf_file, f"mass of {name}")[0])
+
+    X_plate = link_pose("distal_plate")
+    bodies = [("distal_plate", np.zeros(3))]
+    turn = planar_turn() if planar else np.eye(4)
+    limbs, guesses = [], []
+    order = sorted(out.limbs, key=lambda name: int(re.sub(r"\D", "", name) or 0))
+    for i, name in enumerate(order, start=1):
+        file, args, extensible = out.limbs[name]
+        urdf = expand_xacro(file, args)
+        parts = {joint.get("name"): joint for joint in urdf.findall("joint")}
+        for needed in ("base_joint", "fix_rod_to_joint"):
+            if needed not in parts:
+                raise ModelError(f"there is no joint {needed!r}; {nearest(needed, parts)}", file=file, field=needed)
+        base = parts["base_joint"]
+        kind = base.get("type", "")
+        if kind not in BASE_TYPES:
+            raise ModelError(
+                f"base joint type {kind!r} is not known; {nearest(kind, BASE_TYPES)}", file=file, field="type"
+            )
+        kind = "extension" if extensible else BASE_TYPES[kind]
+        axis = base.find("axis")
+        direction = _numbers(axis.get("xyz") if axis is not None else "1 0 0", 3, file, "axis")
+        limits = None
+        limit = base.find("limit")
+        if limit is not None and kind == "prismatic":
+            limits = (float(limit.get("lower", "-inf")), float(limit.get("upper", "inf")))
+        made = ()
+        if kind != "fixed":
+            made = (BaseJoint(kind=kind, axis=tuple(direction), limits=limits),)
+        X_base, X_attach = _origin(base, file, "origin"), _origin(parts["fix_rod_to_joint"], file, "origin")
+        body, tip, joint_name = f"limb{i}_joint_body", f"limb{i}_attach_point", f"limb{i}_joint"
+        X_body, X_tip = link_pose(body), link_pose(tip)
+        if joint_name not in joints:
+            raise ModelError(f"there is no joint {joint_name!r}; {nearest(joint_name, joints)}", file=sdf_file)
+        joint = joints[joint_name]
+        plate_kind = joint.get("type", "")
+        if plate_kind not in PLATE_TYPES:
+            raise ModelError(
+                f"plate joint type {plate_kind!r} is not known; {nearest(plate_kind, PLATE_TYPES)}", file=sdf_file
+            )
+        X_joint = X_body @ _six(joint.findtext("pose"), sdf_file, f"pose of {joint_name}")
+        free = joint.find("axis/xyz")
+        a = _numbers(free.text if free is not None else "0 0 1", 3, sdf_file, f"axis of {joint_name}")
+        if joint.findtext("axis/use_parent_model_frame", "false").strip() in ("true", "1"):
+            a = X_joint[:3, :3].T @ a
+        limbs.append(
+            Limb(
+                name=name,
+                rod=rod,
+                base=_flat(X_base) if planar else X_base,
+                joints=made,
+                attach=(_flat(X_attach) if planar else X_attach) @ turn,
+                distal=DistalJoint(
+                    kind=PLATE_TYPES[plate_kind],
+                    axis=tuple(a),
+                    pose=inverse(X_plate) @ X_joint,
+                    attach=inverse(X_joint) @ X_tip @ turn,
+                ),
+            )
+        )
+        bodies += [(body, (inverse(X_plate) @ X_body)[:3, 3]), (tip, (inverse(X_plate) @ X_tip)[:3, 3])]
+    masses = np.array([mass(name) for name, _ in bodies])
+    com = sum(m * p for m, (_, p) in zip(masses, bodies)) / masses.sum() if masses.sum() > 0 else np.zeros(3)
+    s = out.spawn
+    at = np.array([s.get(key, 0.0) for key in ("x", "y", "z")])
+    home = pose(at, rotation_from_rpy([s.get(key, 0.0) for key in ("R", "P", "Y")]))
+    guess = config.get("initial_guess")
+    home_joints = None
+    n = len(limbs)
+    if guess is not None:
+        size = (4 if planar else 7) * n
+        if not isinstance(guess, list) or len(guess) != size:
+            raise ModelError(f"initial_guess needs {size} numbers", file=config_file, field="initial_guess")
+        guesses = [float(v) for v in guess[-n:]]
+        if sum(len(limb.joints) for limb in limbs) == n:
+            home_joints = tuple(guesses)
+    configurations = {}
+    for name, one in (config.get("user_parameters_vectors") or {}).items():
+        p = [float(v) for v in one.get("parameters", [])]
+        tail = 3 if planar else 6
+        if len(p) == (4 if planar else 7) * n + tail:
+            q = tuple(p[-tail - n : -tail])
+            configurations[str(name)] = {"q": q, "pose": tuple(p[-tail:])}
+    controlled = None
+    actuated = sum(len(limb.joints) for limb in limbs)
+    if planar and actuated == 2:
+        controlled = ("x", "y")
+    elif out.underactuation is not None and actuated < 6 and not planar:
+        names = ("x", "y", "z", "rx", "ry", "rz")
+        controlled = tuple(f for f, use in zip(names, out.underactuation) if use)
+    return RobotDescription(
+        name=folder.name,
+        limbs=tuple(limbs),
+        plate=Plate(mass=0.0 if planar else float(masses.sum()), com=(0.0, 0.0, 0.0) if planar else tuple(com)),
+        planar=planar,
+        gravity=(0.0, 0.0, 0.0) if planar else (0.0, 0.0, -9.81),
+        home=_flat(home) if planar else home,
+        home_joints=home_joints,
+        controlled=controlled,
+        configurations=configurations,
+        file=str(config_file),
+    )

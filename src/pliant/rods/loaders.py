@@ -1,0 +1,481 @@
+"""Read robots: pliant's own YAML, the folders of the Gazebo simulator, and the catalogue by name.
+
+pliant's YAML (lengths in metres, angles in radians, pascal, kilogram, newton; a number may carry a unit as text:
+``5 mm``, ``30 deg``, ``200 GPa``, ``100 g``)::
+
+    name: three-legs
+    kind: spatial                     # or planar: poses are then {xy: [x, y], angle: a}
+    gravity: [0, 0, -9.81]
+    plate: {mass: 0.1, com: [0, 0, 0]}
+    home: {xyz: [0, 0, 1.1], rpy: [0, 0, 0], q: [0, 0, 0]}
+    controlled: [z, rx, ry]           # only with fewer actuators than plate freedoms
+    limb:                             # what all limbs share; each limb may override any part
+      rod: {length: 1.0, radius: 1 mm, E: 200 GPa, G: 80 GPa, density: 8000}
+      joints: [{type: prismatic, axis: [0, 0, 1], limits: [-1, 0.4]}]
+      attach: {xyz: [0, 0, 0.1]}      # rod base in the frame that the last joint moves
+      plate_joint: {type: revolute, axis: [0, 0, 1], attach: {xyz: [0, 0, -0.04]}}
+    limbs:
+      - base: {xyz: [0.5, 0, 0]}
+        plate_joint: {xyz: [0.3, 0, 0]}
+
+A planar rod leaves its base along the local y axis, a spatial one along the local z axis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from pliant.errors import ModelError, nearest
+from pliant.rods.description import (
+    BASE_JOINT_KINDS,
+    DISTAL_JOINT_KINDS,
+    BaseJoint,
+    DistalJoint,
+    GivenStiffness,
+    Limb,
+    Plate,
+    Rectangular,
+    RobotDescription,
+    Rod,
+    Round,
+)
+from pliant.spatial import pose, rotation_from_rpy
+
+__all__ = ["catalogue", "describe", "load_description", "load_robot", "planar_turn", "read_robot_yaml"]
+
+# Turns the tangent d3 of a rod's frame to the local y axis of a planar robot's frames.
+_TURN = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+
+
+def planar_turn() -> np.ndarray:
+    """Return the 4x4 turn from a planar frame (rod along y) to a rod frame (rod along d3)."""
+    return _TURN.copy()
+
+
+UNITS = {
+    "m": ("length", 1.0),
+    "cm": ("length", 1e-2),
+    "mm": ("length", 1e-3),
+    "um": ("length", 1e-6),
+    "rad": ("angle", 1.0),
+    "deg": ("angle", np.pi / 180.0),
+    "Pa": ("pressure", 1.0),
+    "kPa": ("pressure", 1e3),
+    "MPa": ("pressure", 1e6),
+    "GPa": ("pressure", 1e9),
+    "kg": ("mass", 1.0),
+    "g": ("mass", 1e-3),
+    "kg/m": ("mass per length", 1.0),
+    "g/m": ("mass per length", 1e-3),
+    "kg/m^3": ("density", 1.0),
+    "g/cm^3": ("density", 1e3),
+    "N": ("force", 1.0),
+    "N/m": ("force per length", 1.0),
+    "N m": ("moment", 1.0),
+    "N m^2": ("bending stiffness", 1.0),
+    "1/m": ("curvature", 1.0),
+}
+
+
+class _Lines(yaml.SafeLoader):
+    """A safe loader whose mappings remember the line of each key."""
+
+
+class Located(dict):
+    """A mapping of a YAML file with the lines of its keys."""
+
+    lines: dict[str, int]
+    line: int
+
+
+def _mapping(loader: _Lines, node: yaml.MappingNode) -> Located:
+    out = Located()
+    out.lines, out.line = {}, node.start_mark.line + 1
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if key in out:
+            raise ModelError(f"{key!r} stands twice", line=key_node.start_mark.line + 1)
+        out[key] = loader.construct_object(value_node, deep=True)
+        out.lines[key] = key_node.start_mark.line + 1
+    return out
+
+
+_Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+class _Reader:
+    """Takes values out of a mapping, with checks; messages carry file, line and field."""
+
+    def __init__(self, data: Any, file: str | None, field: str = "", line: int | None = None) -> None:
+        self.file, self.field = file, field
+        if not isinstance(data, Mapping):
+            raise ModelError(
+                f"{field or 'the file'} must be a mapping, found {data!r}", file=file, line=line, field=field
+            )
+        self.data = data
+        self.line = getattr(data, "line", line)
+
+    def fail(self, message: str, key: str | None = None) -> ModelError:
+        line = getattr(self.data, "lines", {}).get(key, self.line)
+        field = ".".join(v for v in (self.field, key or "") if v)
+        return ModelError(f"{field}: {message}", file=self.file, line=line, field=field)
+
+    def known(self, *keys: str) -> None:
+        for key in self.data:
+            if key not in keys:
+                raise self.fail(f"this key is not known; {nearest(str(key), keys)}", key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data and self.data[key] is not None
+
+    def sub(self, key: str) -> _Reader:
+        field = ".".join(v for v in (self.field, key) if v)
+        return _Reader(self.data[key], self.file, field, getattr(self.data, "lines", {}).get(key, self.line))
+
+    def number(self, key: str, quantity: str, default: float | None = None) -> float:
+        if key not in self:
+            if default is None:
+                raise self.fail(f"a {quantity} is missing", key)
+            return default
+        return self._value(self.data[key], quantity, key)
+
+    def _value(self, value: Any, quantity: str, key: str) -> float:
+        if isinstance(value, bool):
+            raise self.fail(f"needs a {quantity}, found {value!r}", key)
+        if isinstance(value, str):
+            match = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(.*?)\s*", value)
+            if match is None:
+                raise self.fail(f"needs a {quantity}, found {value!r}", key)
+            number, unit = match.groups()
+            try:
+                out = float(number)
+            except ValueError:
+                raise self.fail(f"needs a {quantity}, found {value!r}", key) from None
+            if unit:
+                if unit not in UNITS:
+                    raise self.fail(f"unit {unit!r} is not known; {nearest(unit, UNITS, limit=30)}", key)
+                kind, factor = UNITS[unit]
+                if kind != quantity:
+                    fits = [u for u, (k, _) in UNITS.items() if k == quantity]
+                    raise self.fail(f"needs a {quantity}, found {value!r}; valid units: {', '.join(fits)}", key)
+                out *= factor
+        elif isinstance(value, (int, float)):
+            out = float(value)
+        else:
+            raise self.fail(f"needs a {quantity}, found {value!r}", key)
+        if not np.isfinite(out):
+            raise self.fail(f"must be finite, found {value!r}", key)
+        return out
+
+    def vector(self, key: str, quantity: str, size: int, default=None) -> tuple[float, ...]:
+        if key not in self:
+            if default is None:
+                raise self.fail(f"{size} numbers are missing", key)
+            return tuple(default)
+        value = self.data[key]
+        if not isinstance(value, (list, tuple)) or len(value) != size:
+            raise self.fail(f"needs {size} numbers, found {value!r}", key)
+        return tuple(self._value(v, quantity, key) for v in value)
+
+    def choice(self, key: str, valid, default: str | None = None) -> str:
+        value = self.data.get(key, default)
+        if value not in valid:
+            raise self.fail(f"{value!r} is not known; {nearest(str(value), valid)}", key)
+        return value
+
+
+def _frame(r: _Reader, planar: bool) -> np.ndarray:
+    """Read xyz and rpy (or xy and angle) of a mapping."""
+    if planar:
+        if "xyz" in r or "rpy" in r:
+            raise r.fail("a planar robot's poses are {xy: [x, y], angle: a}", "xyz" if "xyz" in r else "rpy")
+        x, y = r.vector("xy", "length", 2, (0.0, 0.0))
+        return pose((x, y, 0.0), rotation_from_rpy((0.0, 0.0, r.number("angle", "angle", 0.0))))
+    if "xy" in r or "angle" in r:
+        raise r.fail("a spatial robot's poses are {xyz: [x, y, z], rpy: [r, p, y]}", "xy" if "xy" in r else "angle")
+    return pose(
+        r.vector("xyz", "length", 3, (0.0, 0.0, 0.0)),
+        rotation_from_rpy(r.vector("rpy", "angle", 3, (0.0, 0.0, 0.0))),
+    )
+
+
+FRAME = ("xyz", "rpy", "xy", "angle")
+
+
+def _rod(r: _Reader) -> Rod:
+    r.known(
+        "length", "radius", "tip_radius", "width", "height", "tip_width", "tip_height", "stiffness", "E", "G",
+        "poisson", "density", "precurvature", "distributed_force", "distributed_moment",
+    )  # fmt: skip
+    shapes = [key for key in ("radius", "width", "stiffness") if key in r]
+    if len(shapes) != 1:
+        raise r.fail(f"needs one of radius, width (with height) or stiffness, found {shapes or 'none'}")
+    E = r.number("E", "pressure", 200e9)
+    G = r.number("G", "pressure", E / (2.0 * (1.0 + r.number("poisson", "ratio", 0.25))))
+    try:
+        if shapes[0] == "radius":
+            tip = r.number("tip_radius", "length") if "tip_radius" in r else None
+            section = Round(radius=r.number("radius", "length"), tip_radius=tip)
+        elif shapes[0] == "width":
+            section = Rectangular(
+                width=r.number("width", "length"),
+                height=r.number("height", "length"),
+                tip_width=r.number("tip_width", "length") if "tip_width" in r else None,
+                tip_height=r.number("tip_height", "length") if "tip_height" in r else None,
+            )
+        else:
+            s = r.sub("stiffness")
+            s.known("bending", "torsion", "axial", "shear", "mass")
+            section = GivenStiffness(
+                bending=s.vector("bending", "bending stiffness", 2),
+                torsion=s.number("torsion", "bending stiffness"),
+                axial=s.number("axial", "force"),
+                shear=s.vector("shear", "force", 2),
+                mass=s.number("mass", "mass per length", 0.0),
+            )
+        curved: tuple = ()
+        if "precurvature" in r:
+            rows = r.data["precurvature"]
+            if isinstance(rows, list) and len(rows) == 3 and not isinstance(rows[0], list):
+                curved = ((0.0, *r.vector("precurvature", "curvature", 3)),)
+            elif isinstance(rows, list) and all(isinstance(v, list) and len(v) == 4 for v in rows):
+                curved = tuple(tuple(r._value(v, "curvature", "precurvature") for v in row) for row in rows)
+            else:
+                raise r.fail("needs three numbers (u1, u2, u3) or rows (s, u1, u2, u3)", "precurvature")
+        return Rod(
+            length=r.number("length", "length"),
+            section=section,
+            young_modulus=E,
+            shear_modulus=G,
+            density=r.number("density", "density", 8000.0),
+            precurvature=curved,
+            distributed_force=r.vector("distributed_force", "force per length", 3, (0.0, 0.0, 0.0)),
+            distributed_moment=r.vector("distributed_moment", "force", 3, (0.0, 0.0, 0.0)),
+        )
+    except ModelError as fault:
+        raise _placed(fault, r) from None
+
+
+def _placed(fault: ModelError, r: _Reader) -> ModelError:
+    """Give an error of a dataclass the file and field it came from."""
+    if fault.file is not None:
+        return fault
+    names = {"young_modulus": "E", "shear_modulus": "G"}
+    key = names.get(fault.field or "", fault.field)
+    if isinstance(key, str) and key in r.data:
+        return r.fail(fault.message, key)
+    return r.fail(fault.message)
+
+
+def _merge(base: Any, over: Any) -> Any:
+    """Return base with the values of over, mappings merged, everything else replaced."""
+    if isinstance(base, Mapping) and isinstance(over, Mapping):
+        out = Located({key: _merge(base[key], over[key]) if key in over else base[key] for key in base})
+        out.update({key: over[key] for key in over if key not in base})
+        out.lines = {**getattr(base, "lines", {}), **getattr(over, "lines", {})}
+        out.line = getattr(over, "line", None)
+        return out
+    return over
+
+
+def _joint(data: Any, file, field: str, line, planar: bool) -> BaseJoint:
+    r = _Reader(data, file, field, line)
+    r.known("type", "axis", "passive", "limits", *FRAME)
+    kind = r.choice("type", BASE_JOINT_KINDS)
+    limits = None
+    if "limits" in r:
+        limits = r.vector("limits", "angle" if kind == "revolute" else "length", 2)
+        if not limits[0] < limits[1]:
+            raise r.fail(f"the lower limit must be below the upper one, found {limits}", "limits")
+    passive = r.data.get("passive", False)
+    if not isinstance(passive, bool):
+        raise r.fail(f"must be true or false, found {passive!r}", "passive")
+    default = (1.0, 0.0, 0.0) if planar and kind == "prismatic" else (0.0, 0.0, 1.0)
+    try:
+        return BaseJoint(
+            kind=kind,
+            axis=r.vector("axis", "direction", 3, default),
+            actuated=not passive,
+            pose=_frame(r, planar),
+            limits=limits,
+        )
+    except ModelError as fault:
+        raise _placed(fault, r) from None
+
+
+def _limb(data: Any, file, number: int, line, planar: bool) -> Limb:
+    r = _Reader(data, file, f"limbs[{number}]", line)
+    r.known("name", "rod", "base", "joints", "attach", "plate_joint")
+    for key in ("rod", "plate_joint"):
+        if key not in r:
+            raise r.fail(f"limb {number} has no {key}", key)
+    joints = r.data.get("joints") or []
+    if not isinstance(joints, list):
+        raise r.fail(f"needs a list of joints, found {joints!r}", "joints")
+    p = r.sub("plate_joint")
+    p.known("type", "axis", "axis_2", "attach", *FRAME)
+    turn = _TURN if planar else np.eye(4)
+
+    def place(reader: _Reader, key: str) -> np.ndarray:
+        if key not in reader:
+            return np.eye(4)
+        sub = reader.sub(key)
+        sub.known(*FRAME)
+        return _frame(sub, planar)
+
+    kind = p.choice("type", DISTAL_JOINT_KINDS)
+    default = (1.0, 0.0, 0.0) if kind == "universal" or (planar and kind == "prismatic") else (0.0, 0.0, 1.0)
+    try:
+        distal = DistalJoint(
+            kind=kind,
+            axis=p.vector("axis", "direction", 3, default),
+            axis_2=p.vector("axis_2", "direction", 3, (0.0, 1.0, 0.0)),
+            pose=_frame(p, planar),
+            attach=place(p, "attach") @ turn,
+        )
+    except ModelError as fault:
+        raise _placed(fault, p) from None
+    line = getattr(r.data, "lines", {}).get("joints", line)
+    return Limb(
+        name=str(r.data.get("name") or ""),
+        rod=_rod(r.sub("rod")),
+        base=place(r, "base"),
+        joints=tuple(_joint(j, file, f"limbs[{number}].joints[{k + 1}]", line, planar) for k, j in enumerate(joints)),
+        attach=place(r, "attach") @ turn,
+        distal=distal,
+    )
+
+
+def describe(data: Any, *, file: str | None = None) -> RobotDescription:
+    """Turn the mapping of a robot's YAML into a description.
+
+    Raises:
+        ModelError: with file, line and field of the fault.
+    """
+    r = _Reader(data, file)
+    r.known("name", "kind", "gravity", "plate", "home", "controlled", "limb", "limbs", "configurations", "notes")
+    planar = r.choice("kind", ("spatial", "planar"), "spatial") == "planar"
+    limbs = r.data.get("limbs")
+    if not isinstance(limbs, list) or not limbs:
+        raise r.fail(f"needs a list of one limb or more, found {limbs!r}", "limbs")
+    shared = r.data.get("limb") or {}
+    lines = getattr(r.data, "lines", {})
+    built = []
+    for k, one in enumerate(limbs):
+        line = getattr(one, "line", lines.get("limbs"))
+        if not isinstance(one, Mapping):
+            raise ModelError(
+                f"limbs[{k + 1}] must be a mapping, found {one!r}", file=file, line=line, field=f"limbs[{k + 1}]"
+            )
+        built.append(_limb(_merge(shared, one), file, k + 1, line, planar))
+    plate = Plate()
+    if "plate" in r:
+        p = r.sub("plate")
+        p.known("mass", "com")
+        try:
+            plate = Plate(mass=p.number("mass", "mass", 0.0), com=p.vector("com", "length", 3, (0.0, 0.0, 0.0)))
+        except ModelError as fault:
+            raise _placed(fault, p) from None
+    home, home_joints = np.eye(4), None
+    if "home" in r:
+        h = r.sub("home")
+        h.known(*FRAME, "q")
+        home = _frame(h, planar)
+        if "q" in h:
+            q = h.data["q"]
+            if not isinstance(q, list):
+                raise h.fail(f"needs a list of joint values, found {q!r}", "q")
+            home_joints = tuple(h._value(v, "joint value", "q") for v in q)
+    configurations = {}
+    if "configurations" in r:
+        c = r.sub("configurations")
+        for name in c.data:
+            one = c.sub(name)
+            one.known("q", "pose", "brief")
+            configurations[str(name)] = {
+                key: tuple(one._value(v, "number", key) for v in one.data[key]) for key in ("q", "pose") if key in one
+            }
+    controlled = r.data.get("controlled")
+    if controlled is not None and not (isinstance(controlled, list) and all(isinstance(v, str) for v in controlled)):
+        raise r.fail(f"needs a list of freedoms, found {controlled!r}", "controlled")
+    default = (0.0, 0.0, 0.0) if planar else (0.0, 0.0, -9.81)
+    return RobotDescription(
+        name=str(r.data.get("name") or (Path(file).stem if file else "robot")),
+        limbs=tuple(built),
+        plate=plate,
+        planar=planar,
+        gravity=r.vector("gravity", "acceleration", 3, default),
+        home=home,
+        home_joints=home_joints,
+        controlled=None if controlled is None else tuple(controlled),
+        configurations=configurations,
+        file=file,
+    )
+
+
+def read_robot_yaml(path: str | Path) -> RobotDescription:
+    """Read a robot from a YAML file.
+
+    Raises:
+        ModelError: the file is missing, no YAML, or describes no valid robot; with file and line.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as fault:
+        raise ModelError(f"cannot be read: {fault.strerror}", file=path) from None
+    return _parse(text, str(path))
+
+
+def _parse(text: str, file: str) -> RobotDescription:
+    try:
+        data = yaml.load(text, Loader=_Lines)
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        raise ModelError(
+            f"this is no YAML: {getattr(fault, 'problem', fault)}", file=file, line=mark.line + 1 if mark else None
+        ) from None
+    except ModelError as fault:
+        raise ModelError(fault.message, file=file, line=fault.line) from None
+    return describe(data, file=file)
+
+
+def catalogue() -> tuple[str, ...]:
+    """Return the names of the robots that come with pliant."""
+    folder = resources.files("pliant.rods") / "catalogue"
+    return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
+
+
+def load_description(name_or_path: str | Path) -> RobotDescription:
+    """Return the description of a catalogue robot, a YAML file, or a folder of the Gazebo simulator."""
+    text = str(name_or_path)
+    if text in catalogue():
+        item = resources.files("pliant.rods") / "catalogue" / f"{text}.yaml"
+        return _parse(item.read_text(encoding="utf-8"), str(item))
+    path = Path(name_or_path)
+    if path.is_dir() or path.name == "robot_config.yaml":
+        from pliant.rods.gazebo import read_gazebo_folder
+
+        return read_gazebo_folder(path if path.is_dir() else path.parent)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return read_robot_yaml(path)
+    raise ModelError(f"there is no robot and no file {text!r}; {nearest(text, catalogue(), limit=20)}", field="name")
+
+
+def load_robot(name_or_path: str | Path, *, accuracy: str = "accurate"):
+    """Return a robot ready to solve: a catalogue name, a YAML file, or a folder of the Gazebo simulator.
+
+    Example:
+        >>> robot = load_robot("Stewart_Gough_6PFR")
+        >>> robot.solve_igm(robot.description.home).q
+    """
+    from pliant.rods.robot import ContinuumParallelRobot
+
+    return ContinuumParallelRobot(load_description(name_or_path), accuracy=accuracy)
