@@ -212,6 +212,9 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True) -> mujo
             name1=f"{at}finger1",
             name2=f"{at}finger2",
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            # stiff: what the fingers sag under gravity would pull a floating arm away
+            solref=[0.002, 1.0],
+            solimp=[0.9999, 0.9999, 0.001, 0.5, 2.0],
             data=[0.0, 1.0] + [0.0] * (mujoco.mjNEQDATA - 2),
         )
     else:

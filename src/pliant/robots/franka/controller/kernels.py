@@ -158,14 +158,14 @@ _JC, _CC, _JX, _CX = (
     _O["cartesian_collision"],
 )
 
-# Self collision: the distal capsules against the proximal ones, which cannot touch in any reachable pose by design
-# of the joint limits except for these pairs.
+# Self collision: the wrist (links 6 and 7) against the base and the shoulder (links 0 to 2). Other pairs are kept
+# apart by the joint limits.
 _CAP_LINK = np.array([c[0] for c in CAPSULES])
 _CAP_A = np.array([c[1] for c in CAPSULES])
 _CAP_B = np.array([c[2] for c in CAPSULES])
 _CAP_R = np.array([c[3] for c in CAPSULES])
 _PAIRS = np.array(
-    [(i, j) for i in range(len(CAPSULES)) for j in range(len(CAPSULES)) if CAPSULES[i][0] <= 2 and CAPSULES[j][0] >= 5]
+    [(i, j) for i in range(len(CAPSULES)) for j in range(len(CAPSULES)) if CAPSULES[i][0] <= 2 and CAPSULES[j][0] >= 6]
 )
 
 
@@ -529,9 +529,6 @@ def _rotate(R, w, out):
 def _proper(T):
     """Return whether 16 column-major numbers are a homogeneous transform."""
     tolerance = 1e-5
-    for k in range(16):
-        if not abs(T[k]) < 1e6:
-            return False
     if abs(T[3]) > tolerance or abs(T[7]) > tolerance or abs(T[11]) > tolerance or abs(T[15] - 1.0) > tolerance:
         return False
     for a in range(3):
@@ -559,9 +556,12 @@ def _cartesian_motion(s, motion, flags):
     if flags & PRESENT:
         if s.generator == CARTESIAN_POSITION:
             T = motion[14:30]
-            if not _proper(T):
-                # without the check a broken frame cannot be followed either
+            if not _finite(T, 16):
                 return _raise(s, 31) + 1000
+            if not _proper(T):
+                raised = _raise(s, 31)
+                # without the check a broken frame cannot be followed either
+                return raised if raised else 1000
             distance = 0.0
             for r in range(3):
                 for c in range(3):
@@ -735,17 +735,18 @@ def _projector(s, J):
 def _solve_impedance(s, force):
     """Write tau_d for stiffness K7, damping D7 and the generalized force at the end of the cycle, implicitly.
 
-    (M + h D + h^2 K) a = force, tau_d = M a + C dq: the impedance acts with the position and velocity that the arm
-    will have at the end of the cycle, which is stable at any stiffness.
+    (M + h D + h^2 K) a = force + r, tau_d = M a - r + C dq: the impedance acts with the position and velocity that the
+    arm will have at the end of the cycle, which is stable at any stiffness. r is the estimated external torque:
+    without it the arm would seem to accelerate where something holds it, and be softer than asked.
     """
     for i in range(7):
-        s.b7[i] = force[i]
+        s.b7[i] = force[i] + s.residual[i]
         for k in range(7):
             s.A7[i, k] = s.M[i, k] + DT * s.D7[i, k] + DT * DT * s.K7[i, k]
     if not cholesky_solve_kernel(s.A7, s.b7, 7):
         s.b7[:] = 0.0
     for i in range(7):
-        v = 0.0
+        v = -s.residual[i]
         for k in range(7):
             v += s.M[i, k] * s.b7[k] + s.C[i, k] * s.dq[k]
         s.tau_d[i] = v
