@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["snapshots"]
+__all__ = ["snapshots", "strip"]
 
 
 def snapshots(
@@ -76,6 +76,33 @@ def snapshots(
             lines = (done.stderr or "").strip().splitlines()
             reasons.append(f"{backend or 'default'}: {lines[-1][:160] if lines else f'exit code {done.returncode}'}")
     return [], "; ".join(reasons)
+
+
+def strip(
+    pictures: Sequence[NDArray[np.uint8]], rows: Sequence[str], columns: Sequence[str], *, height: float = 1.7
+) -> Any:
+    """Return a figure of pictures in rows and columns.
+
+    Args:
+        pictures: row by row.
+        rows: text beside each row.
+        columns: text over each column.
+        height: of a row [inch].
+    """
+    from pliant.experiments.style import label, new_figure
+
+    figure, axes = new_figure(len(rows), len(columns), height=height, squeeze=False)
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            axis = axes[i, j]
+            axis.imshow(pictures[i * len(columns) + j])
+            axis.set_xticks([])
+            axis.set_yticks([])
+            axis.grid(False)
+            for side in axis.spines.values():
+                side.set_visible(False)
+            label(axis, "", row if j == 0 else "", column if i == 0 else "")
+    return figure
 
 
 def _main(folder: str) -> None:

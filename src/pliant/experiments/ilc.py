@@ -196,8 +196,8 @@ def ilc(context: Context) -> Result:
     strip, reason = _frames(options, step, result)
     notes = [
         "Equation 13 is taken with n = 1 for the first update: the gains are 0.452, 0.409, and so on.",
-        "The kink in the response of joint 1 after 12 s is the clip of one of its springs: from 0.6 rad of deflection on "
-        "(0.8 rad less the preset) only the other spring gives way.",
+        "The kink in the response of joint 1 after 12 s is the clip of one of its springs: from 0.6 rad of deflection "
+        "on (0.8 rad less the preset) only the other spring gives way.",
         f"Half the time step changes no run's largest error by more than {100 * change:.3f} %.",
     ]
     if strip is not None:
@@ -218,8 +218,8 @@ def ilc(context: Context) -> Result:
             "Links of 1 kg, centre of mass at 40 mm, 85 mm long: the paper prints no rigid-body data. Lighter "
             "links learn in 6 or 7 runs.",
             "The arm hangs at q = 0. Lying or upright the springs saturate and the learning stalls.",
-            "k and a of the identified springs are exchanged with respect to the print (section 4.3), as their units and "
-            "every data sheet ask for.",
+            "k and a of the identified springs are exchanged with respect to the print (section 4.3), as their units "
+            "and every data sheet ask for.",
         ],
         traces={
             "time_s": np.arange(result.command.shape[0]) * step,
@@ -342,8 +342,7 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
 
 def _frames(options: dict[str, Any], step: float, result: LearningResult) -> tuple[Figure | None, str]:
     """Draw the arm at five times, in the first and in the last run."""
-    from pliant.experiments._render import snapshots
-    from pliant.experiments.style import label, new_figure
+    from pliant.experiments._render import snapshots, strip
     from pliant.robots import build_robot
 
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()
@@ -353,22 +352,12 @@ def _frames(options: dict[str, Any], step: float, result: LearningResult) -> tup
     pictures, reason = snapshots(model, poses, camera="front", width=300, height=330)
     if not pictures:
         return None, reason
-    figure, axes = new_figure(2, len(times), height=1.72)
-    for row, (_, name) in enumerate(chosen):
-        for column, t in enumerate(times):
-            axis = axes[row, column]
-            axis.imshow(pictures[row * len(times) + column])
-            axis.set_xticks([])
-            axis.set_yticks([])
-            axis.grid(False)
-            for side in axis.spines.values():
-                side.set_visible(False)
-            label(axis, "", name if column == 0 else "", f"{t:.0f} s" if row == 0 else "")
+    figure = strip(pictures, [name for _, name in chosen], [f"{t:.0f} s" for t in times], height=1.72)
     return (
         Figure(
             name="frames",
-            caption="The arm during the first and the last run. In the first run gravity holds it back; with the learned "
-            "input it reaches 0.8 rad on both joints.",
+            caption="The arm during the first and the last run. In the first run gravity holds it back; with the "
+            "learned input both joints follow.",
             figure=figure,
         ),
         "",
