@@ -214,6 +214,8 @@ def run(
         list[str],
         Parameter(negative=(), consume_multiple=False, help="Serve the robot's interface: a bridge's name; repeat."),
     ] = [],  # noqa: B006
+    view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")] = False,
+    view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
     seed: int = 0,
@@ -250,6 +252,10 @@ def run(
     engine = MujocoEngine(robot, audit=True, check=False)
     devices = make_devices(robot)
     bridges = [_make_bridge(name, robot) for name in bridge]
+    if view:
+        from pliant.viewer import StudioView
+
+        bridges.append(StudioView(engine, port=view_port))
     pacer = free() if rtf is None and not bridges else paced(1.0 if rtf is None else rtf)
     recorder = None
     scratch: Any = None
@@ -276,6 +282,9 @@ def run(
                 _put(simulation, name, value)
             if robot.actuators and not json:
                 console.print(_introduction(robot, engine))
+            simulation.start()
+            if view:
+                console.print(f"look at it: {bridges[-1].url} (Ctrl-C ends)", soft_wrap=True)
             with _Bar(console, "simulating", "s", shown=not json) as bar:
                 try:
                     report = simulation.run(
