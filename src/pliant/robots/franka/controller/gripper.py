@@ -40,6 +40,7 @@ class _Task:
     inner: float = 0.0
     outer: float = 0.0
     still: int = 0
+    anchor: float = -1.0
     age: int = 0
 
 
@@ -153,7 +154,12 @@ class Gripper:
             # the reference stays near a blocked finger, so that letting go is not delayed
             lead = 0.005
             self._reference = max(width - lead, min(width + lead, self._reference))
-            task.still = task.still + 1 if abs(rate) < 1e-3 else 0
+            # standing still: the width stays within a fifth of a millimetre although the reference has gone ahead
+            ahead = abs(self._reference - width) > 0.8 * lead or self._reference == task.target
+            if ahead and abs(width - task.anchor) < 2e-4:
+                task.still += 1
+            else:
+                task.still, task.anchor = 0, width
             at_target = abs(width - task.target) < 1e-3
             if task.kind == "grasp":
                 self._step_grasp(task, width)
