@@ -1,5 +1,6 @@
 """Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
 
+from pliant.rods.analysis import Identification, Measurement, Workspace, WrenchEstimate
 from pliant.rods.description import (
     BaseJoint,
     DistalJoint,
@@ -22,8 +23,10 @@ __all__ = [
     "ContinuumParallelRobot",
     "DistalJoint",
     "GivenStiffness",
+    "Identification",
     "Limb",
     "Linearisation",
+    "Measurement",
     "NoEquilibrium",
     "Path",
     "Plate",
@@ -33,6 +36,8 @@ __all__ = [
     "Round",
     "Solution",
     "Stability",
+    "Workspace",
+    "WrenchEstimate",
     "catalogue",
     "load_description",
     "load_robot",

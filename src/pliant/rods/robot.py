@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
+from pliant.rods import analysis
 from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.description import RobotDescription
 from pliant.rods.solution import Solution
 from pliant.spatial import exp_so3, log_so3
@@ -351,6 +353,35 @@ class ContinuumParallelRobot:
         return self.follow(
             path, wrench, start=finer, inverse=inverse, controlled=controlled, follower=follower, accuracy=accuracy
         )
+
+    def estimate_wrench(self, measured, **options) -> WrenchEstimate:
+        """Estimate the wrench on the plate: see :func:`pliant.rods.analysis.estimate_wrench`."""
+        return analysis.estimate_wrench(self, measured, **options)
+
+    def identify(self, measurements, parameters) -> Identification:
+        """Find parameters from measured poses: see :func:`pliant.rods.analysis.identify`."""
+        return analysis.identify(self, measurements, parameters)
+
+    def workspace(self, axes, **options) -> Workspace:
+        """Map where the robot can go: see :func:`pliant.rods.analysis.workspace`."""
+        return analysis.workspace(self, axes, **options)
+
+    def solve_batch(self, rows, wrenches=None, **options) -> list:
+        """Solve many rows on all cores: see :func:`pliant.rods.analysis.solve_batch`."""
+        return analysis.solve_batch(self, rows, wrenches, **options)
+
+    def _with(self, description: RobotDescription) -> ContinuumParallelRobot:
+        """Return a robot of the same kind with other parameters."""
+        return ContinuumParallelRobot(description, accuracy=self.accuracy)
+
+    def _nudge(self, solution: Solution) -> tuple[Array, Array]:
+        """Take one Newton step of this robot from another robot's solution; return q and the plate pose."""
+        state = _State(*(a.copy() for a in solution._state))
+        _, _, _, Q, X = self._call(
+            state, solution.steps, solution.inverse, solution.q[None], solution._state[2][None], solution.controlled,
+            solution.wrench[None], solution.follower, single=True,
+        )  # fmt: skip
+        return Q[0][self._actuators], unflatten(X[0])
 
     # --- arguments -------------------------------------------------------------------------------------------
 

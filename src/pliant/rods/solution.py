@@ -155,6 +155,19 @@ class Solution:
             iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
         )  # fmt: skip
 
+    def _moved_to(self, robot: ContinuumParallelRobot) -> Solution:
+        """Return the same state as a start for a robot with other parameters."""
+        return Solution(
+            robot, self._state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=np.inf,
+            iterations=0, inverse=self.inverse, controlled=self.controlled,
+        )  # fmt: skip
+
+    def sensitivity(self, parameter: str) -> Array:
+        """Return dq/dp (inverse solution) or the plate's twist by p (direct): see analysis.sensitivity."""
+        from pliant.rods.analysis import sensitivity
+
+        return sensitivity(self, parameter)
+
     # --- shapes ----------------------------------------------------------------------------------------------
 
     def centreline(self, limb: int, points: int = 41) -> Centreline:

@@ -1,0 +1,492 @@
+"""Sensitivities to parameters, force sensing, identification, workspace maps, batches over cores."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError, PliantError, nearest
+from pliant.rods.description import GivenStiffness, RobotDescription, Round
+from pliant.rods.solution import pose_error
+
+if TYPE_CHECKING:
+    from pliant.rods.robot import ContinuumParallelRobot
+    from pliant.rods.solution import Solution
+
+__all__ = [
+    "Identification",
+    "Measurement",
+    "Workspace",
+    "WrenchEstimate",
+    "estimate_wrench",
+    "identify",
+    "parameter_names",
+    "parameter_value",
+    "sensitivity",
+    "solve_batch",
+    "with_parameter",
+    "workspace",
+]
+
+Array = NDArray[np.float64]
+ROD_PARAMETERS = ("young_modulus", "shear_modulus", "density", "length", "radius")
+PLATE_PARAMETERS = ("plate.mass", "plate.com.x", "plate.com.y", "plate.com.z")
+
+
+def parameter_names(description: RobotDescription) -> tuple[str, ...]:
+    """Return the names that :func:`with_parameter` knows.
+
+    ``young_modulus`` and its like mean all rods at once, ``<limb>.young_modulus`` one; ``<limb>.offset`` is the
+    offset of the limb's first actuator: true joint value = commanded value + offset.
+    """
+    limbs = [description.limb_name(i) for i in range(len(description.limbs))]
+    return (
+        *ROD_PARAMETERS,
+        *PLATE_PARAMETERS,
+        *(f"{limb}.{name}" for limb in limbs for name in (*ROD_PARAMETERS, "offset")),
+    )
+
+
+def _split(description: RobotDescription, name: str) -> tuple[list[int], str]:
+    if name in ROD_PARAMETERS:
+        return list(range(len(description.limbs))), name
+    limb, _, what = name.rpartition(".")
+    for i in range(len(description.limbs)):
+        if limb == description.limb_name(i) and what in (*ROD_PARAMETERS, "offset"):
+            return [i], what
+    names = parameter_names(description)
+    raise ModelError(f"parameter {name!r} is not known; {nearest(name, names, limit=16)}", field="parameter")
+
+
+def parameter_value(description: RobotDescription, name: str) -> float:
+    """Return the value of a parameter; of a name that means all rods that of the first."""
+    if name == "plate.mass":
+        return description.plate.mass
+    if name in PLATE_PARAMETERS:
+        return description.plate.com["xyz".index(name[-1])]
+    limbs, what = _split(description, name)
+    rod = description.limbs[limbs[0]].rod
+    if what == "offset":
+        return 0.0
+    if what == "radius":
+        if not isinstance(rod.section, Round):
+            raise ModelError(f"{name}: the section is not round", field="parameter")
+        return rod.section.radius
+    return getattr(rod, what)
+
+
+def with_parameter(description: RobotDescription, name: str, value: float) -> RobotDescription:
+    """Return the description with one parameter changed (not for offsets, which belong to the commands)."""
+    if name == "plate.mass":
+        return dataclasses.replace(description, plate=dataclasses.replace(description.plate, mass=value))
+    if name in PLATE_PARAMETERS:
+        com = list(description.plate.com)
+        com["xyz".index(name[-1])] = value
+        return dataclasses.replace(description, plate=dataclasses.replace(description.plate, com=tuple(com)))
+    chosen, what = _split(description, name)
+    if what == "offset":
+        raise ModelError(f"{name}: an offset changes the commands, not the robot", field="parameter")
+    limbs = list(description.limbs)
+    for i in chosen:
+        rod = limbs[i].rod
+        if what == "radius":
+            if not isinstance(rod.section, Round):
+                raise ModelError(f"{name}: the section is not round", field="parameter")
+            ratio = value / rod.section.radius
+            tip = rod.section.tip_radius
+            section = Round(radius=value, tip_radius=None if tip is None else tip * ratio)
+            rod = dataclasses.replace(rod, section=section)
+        else:
+            if isinstance(rod.section, GivenStiffness) and what != "length":
+                raise ModelError(f"{name}: the stiffness of this rod is given directly", field="parameter")
+            rod = dataclasses.replace(rod, **{what: value})
+        limbs[i] = dataclasses.replace(limbs[i], rod=rod)
+    return dataclasses.replace(description, limbs=tuple(limbs))
+
+
+def _offset_actuator(description: RobotDescription, name: str) -> int | None:
+    if name in ROD_PARAMETERS or name in PLATE_PARAMETERS:
+        return None
+    (limb, *_), what = _split(description, name)
+    if what != "offset":
+        return None
+    for a, (i, _j) in enumerate(description.actuators):
+        if i == limb:
+            return a
+    raise ModelError(f"{name}: this limb has no actuator", field="parameter")
+
+
+def sensitivity(solution: Solution, parameter: str) -> Array:
+    """Return the derivative of what was solved for by a parameter.
+
+    Of an inverse solution dq/dp, shape (actuators,); of a direct one the plate's twist by p, world axes, shape
+    (freedoms,). Implicit differentiation: one Newton step of the robots with p +- h, from this solution.
+    """
+    robot = solution.robot
+    a = _offset_actuator(robot.description, parameter)
+    if a is not None:
+        return -np.eye(robot.actuator_count)[a] if solution.inverse else solution.jacobian()[:, a]
+    value = parameter_value(robot.description, parameter)
+    h = 1e-4 * (abs(value) if value != 0.0 else 1e-2)
+    ends = [robot._with(with_parameter(robot.description, parameter, value + s * h))._nudge(solution) for s in (1, -1)]
+    if solution.inverse:
+        return (ends[0][0] - ends[1][0]) / (2.0 * h)
+    twist = pose_error(ends[0][1], ends[1][1]) / (2.0 * h)
+    return twist[[0, 1, 5]] if robot.planar else twist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrenchEstimate:
+    """An external wrench that explains measurements."""
+
+    wrench: Array
+    """World axes, about the plate origin, shape (6,) or planar (3,) [N, N m]."""
+    misfit: float
+    """Norm of what remains unexplained, in the units of the scaled measurements."""
+    covariance: Array
+    """Covariance of the wrench for independent errors of unit size in the scaled measurements."""
+    solution: Solution
+    """The direct model under that wrench."""
+
+
+def estimate_wrench(
+    robot: ContinuumParallelRobot,
+    measured: Mapping[str, ArrayLike],
+    *,
+    start: Solution | None = None,
+    position_error: float = 1e-4,
+    force_error: float = 1e-2,
+) -> WrenchEstimate:
+    """Estimate the wrench on the plate from joint values and a measured pose or measured actuator forces.
+
+    Args:
+        measured: ``q`` and one or both of ``pose`` (4x4 or (x, y, angle)) and ``actuator_forces``.
+        start: a solution nearby; None: the direct model without load.
+        position_error: standard error of the pose [m], of rotations divided by the characteristic length.
+        force_error: standard error of the actuator forces [N].
+
+    Raises:
+        ModelError: q is missing, or nothing else is measured, or too little to find the wrench.
+    """
+    valid = ("q", "pose", "actuator_forces")
+    for key in measured:
+        if key not in valid:
+            raise ModelError(f"measured: {key!r} is not known; {nearest(key, valid)}", field="measured")
+    if "q" not in measured or len(measured) < 2:
+        raise ModelError("measured needs q and pose or actuator_forces", field="measured")
+    from pliant.rods._build import unflatten
+
+    q = robot._joints(measured["q"])
+    target = unflatten(robot._pose(measured["pose"])) if "pose" in measured else None
+    forces = None
+    if "actuator_forces" in measured:
+        forces = np.asarray(measured["actuator_forces"], dtype=float)
+        if forces.shape != (robot.actuator_count,) or not np.all(np.isfinite(forces)):
+            raise ModelError(f"actuator_forces needs {robot.actuator_count} finite numbers", field="actuator_forces")
+    size = 3 if robot.planar else 6
+    pick = [0, 1, 5] if robot.planar else list(range(6))
+    length = robot.characteristic_length()
+    weight = np.array([1, 1, length] if robot.planar else [1, 1, 1, length, length, length]) / position_error
+    if (0 if target is None else size) + (0 if forces is None else len(forces)) < size:
+        raise ModelError(f"{robot.actuator_count} forces cannot tell {size} components of a wrench", field="measured")
+
+    def misfit(s: Solution) -> Array:
+        parts = []
+        if target is not None:
+            parts.append(weight * pose_error(s.plate_pose, target)[pick])
+        if forces is not None:
+            parts.append((s.actuator_forces() - forces) / force_error)
+        return np.concatenate(parts)
+
+    s = robot.solve_dgm(q, start=start) if start is not None else robot.solve_dgm(q)
+    w = s.wrench[pick].copy()
+    step_size = np.array([1.0, 1.0, length] if robot.planar else [1.0, 1.0, 1.0, length, length, length])
+    r = misfit(s)
+    J = np.zeros((len(r), size))
+    for _ in range(30):
+        if forces is None:
+            J = weight[:, None] * s.compliance()
+        else:
+            for c in range(size):
+                h = 1e-4 * step_size[c] * robot._model(s.steps).scale[0]
+                ends = []
+                for sign in (1.0, -1.0):
+                    trial = w.copy()
+                    trial[c] += sign * h
+                    ends.append(misfit(robot.solve_dgm(q, trial, start=s)))
+                J[:, c] = (ends[0] - ends[1]) / (2.0 * h)
+        step = -np.linalg.lstsq(J, r, rcond=1e-10)[0]
+        alpha = 1.0
+        while True:
+            try:
+                trial = robot.solve_dgm(q, w + alpha * step, start=s, restarts=0)
+                rt = misfit(trial)
+                if np.linalg.norm(rt) <= np.linalg.norm(r) * (1.0 + 1e-9) or alpha < 1e-3:
+                    break
+            except PliantError:
+                if alpha < 1e-3:
+                    raise
+            alpha *= 0.5
+        w, s, r = w + alpha * step, trial, rt
+        if np.linalg.norm(alpha * step / step_size) < 1e-9 * robot._model(s.steps).scale[0]:
+            break
+    return WrenchEstimate(wrench=w, misfit=float(np.linalg.norm(r)), covariance=np.linalg.pinv(J.T @ J), solution=s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One measured equilibrium."""
+
+    q: ArrayLike
+    """Commanded joint values, shape (actuators,)."""
+    pose: ArrayLike
+    """Measured plate pose, 4x4 or (x, y, angle)."""
+    wrench: ArrayLike | None = None
+    """External wrench during the measurement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identification:
+    """Parameters found from measurements."""
+
+    values: dict[str, float]
+    """Identified values."""
+    deviations: dict[str, float]
+    """Standard deviations from the misfit and the sensitivities; inf where the data say nothing."""
+    misfit: float
+    """Root mean square of the pose errors, rotations by the characteristic length [m]."""
+    description: RobotDescription
+    """The robot with the identified values (offsets belong to the commands and are not in it)."""
+
+
+def identify(
+    robot: ContinuumParallelRobot, measurements: Sequence[Measurement], parameters: Sequence[str]
+) -> Identification:
+    """Find parameters by least squares on the measured plate poses (direct model).
+
+    Args:
+        measurements: at least one; several poses and loads tell more parameters.
+        parameters: names as in :func:`parameter_names`, for instance ``["young_modulus", "limb1.offset"]``.
+
+    Raises:
+        ModelError: no measurements or parameters, or a name is not known.
+    """
+    from scipy.optimize import least_squares
+
+    from pliant.rods._build import unflatten
+
+    if not measurements or not parameters:
+        raise ModelError("identification needs measurements and parameters", field="measurements")
+    d = robot.description
+    offsets = [_offset_actuator(d, name) for name in parameters]
+    first = np.array([parameter_value(d, name) for name in parameters])
+    length = robot.characteristic_length()
+    rods = float(np.mean([limb.rod.length for limb in d.limbs]))
+    unit = np.array([abs(v) if v != 0.0 else 0.01 * rods for v in first])
+    weight = np.array([1, 1, 1, length, length, length])
+    targets = [unflatten(robot._pose(m.pose)) for m in measurements]
+    starts: list = [None] * len(measurements)
+
+    def build(x: Array) -> tuple[ContinuumParallelRobot, Array]:
+        one, shift = d, np.zeros(robot.actuator_count)
+        for name, a, value in zip(parameters, offsets, first + x * unit):
+            if a is None:
+                one = with_parameter(one, name, float(value))
+            else:
+                shift[a] += value
+        return robot._with(one), shift
+
+    def misfit(x: Array) -> Array:
+        model, shift = build(x)
+        out = []
+        for k, m in enumerate(measurements):
+            q = robot._joints(m.q) + shift
+            start = None if starts[k] is None else starts[k]._moved_to(model)
+            s = model.solve_dgm(q, m.wrench, start=start)
+            if starts[k] is None:
+                starts[k] = s
+            out.append(weight * pose_error(s.plate_pose, targets[k]))
+        return np.concatenate(out)
+
+    got = least_squares(misfit, np.zeros(len(parameters)), x_scale=0.05, diff_step=1e-5, xtol=1e-12, ftol=1e-12)
+    model, _ = build(got.x)
+    values = first + got.x * unit
+    freedom = max(1, len(got.fun) - len(parameters))
+    variance = float(got.fun @ got.fun) / freedom
+    H = got.jac.T @ got.jac
+    covariance = np.linalg.pinv(H, rcond=1e-12) * variance
+    blind = np.diag(H) < 1e-18
+    return Identification(
+        values={name: float(v) for name, v in zip(parameters, values)},
+        deviations={
+            name: float("inf") if b else float(np.sqrt(abs(c)) * u)
+            for name, c, u, b in zip(parameters, np.diag(covariance), unit, blind)
+        },
+        misfit=float(np.sqrt(np.mean(got.fun**2))),
+        description=model.description,
+    )
+
+
+def _chunks(count: int, workers: int | None) -> list[range]:
+    workers = max(1, min(count, workers or os.cpu_count() or 1))
+    edges = np.linspace(0, count, workers + 1).astype(int)
+    return [range(a, b) for a, b in pairwise(edges) if b > a]
+
+
+def solve_batch(
+    robot: ContinuumParallelRobot,
+    rows: Sequence[ArrayLike],
+    wrenches: Sequence[ArrayLike] | None = None,
+    *,
+    inverse: bool = True,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Solution | PliantError]:
+    """Solve many poses (or joint values) on all cores; a row without equilibrium gives its error.
+
+    The compiled kernels run without the interpreter's lock; each worker starts from its row before, or cold.
+    """
+    out: list = [None] * len(rows)
+    done = [0]
+
+    def work(rows_of: range) -> None:
+        mine, before = robot.fork(), None
+        for k in rows_of:
+            load = None if wrenches is None else wrenches[k]
+            try:
+                solve = mine.solve_igm if inverse else mine.solve_dgm
+                before = solve(rows[k], load, start=before)
+                out[k] = before
+            except PliantError as fault:
+                out[k] = fault
+            done[0] += 1
+            if progress is not None:
+                progress(done[0], len(rows))
+
+    parts = _chunks(len(rows), workers)
+    with ThreadPoolExecutor(len(parts) or 1, thread_name_prefix="rods-batch") as pool:
+        list(pool.map(work, parts))
+    return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A map over a grid of plate poses; every array has the shape of the grid."""
+
+    axes: dict[str, Array]
+    """The freedoms that were varied and their values."""
+    solved: NDArray[np.bool_]
+    """An equilibrium was found, with joint values inside their limits."""
+    morse_index: NDArray[np.int64]
+    """Unstable directions with locked actuators; -1 where nothing was solved."""
+    stiffness: Array
+    """Smallest scaled eigenvalue of the plate stiffness [N/m]; nan where nothing was solved."""
+    serial: Array
+    """Smallest singular value of dW/dq (0: an inverse singularity); nan where nothing was solved."""
+    q: Array
+    """Joint values, shape (*grid, actuators)."""
+
+    @property
+    def stable(self) -> NDArray[np.bool_]:
+        """Solved and stable."""
+        return self.solved & (self.morse_index == 0)
+
+
+def workspace(
+    robot: ContinuumParallelRobot,
+    axes: Mapping[str, ArrayLike],
+    *,
+    pose: ArrayLike | None = None,
+    wrench: ArrayLike | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Workspace:
+    """Map where the robot can go and how stable it is there.
+
+    Args:
+        axes: freedom (x y z rx ry rz; planar x y angle) -> values; rotations are rotation vectors added to the
+            middle pose in world axes.
+        pose: the middle pose that the axes vary, default the home pose. Position axes are absolute.
+        workers: threads; default all cores.
+        progress: called with (cells done, cells) now and then, for a progress bar.
+
+    A cell is reached from its solved neighbour by continuation, or cold if that fails.
+    """
+    from pliant.rods._build import unflatten
+    from pliant.spatial import exp_so3
+
+    names = robot.description.freedoms
+    for name in axes:
+        if name not in names:
+            raise ModelError(f"axis {name!r} is no freedom of the plate; {nearest(name, names)}", field="axes")
+    if not axes:
+        raise ModelError("name at least one axis", field="axes")
+    values = {name: np.atleast_1d(np.asarray(v, dtype=float)) for name, v in axes.items()}
+    middle = unflatten(robot._pose(robot.description.home if pose is None else pose))
+    shape = tuple(len(v) for v in values.values())
+    count = int(np.prod(shape))
+    solved, index = np.zeros(count, bool), np.full(count, -1)
+    stiff, serial = np.full(count, np.nan), np.full(count, np.nan)
+    q = np.full((count, robot.actuator_count), np.nan)
+    limits = [robot.description.limbs[i].joints[j].limits for i, j in robot.description.actuators]
+    done = [0]
+
+    def target(cell: int) -> Array:
+        X = middle.copy()
+        turn = np.zeros(3)
+        for name, k in zip(values, np.unravel_index(cell, shape)):
+            v = values[name][k]
+            if name in ("x", "y", "z"):
+                X["xyz".index(name), 3] = v
+            else:
+                turn[{"rx": 0, "ry": 1, "rz": 2, "angle": 2}[name]] = v
+        X[:3, :3] = exp_so3(turn) @ X[:3, :3]
+        return X
+
+    home = robot.home()
+
+    def work(cells: range) -> None:
+        mine = robot.fork()
+        inner = shape[-1]
+        before, row_start = home, None
+        for cell in cells:
+            if cell % inner == 0 and cell - inner in cells and row_start is not None:
+                before = row_start
+            try:
+                s = mine.solve_igm(target(cell), wrench, start=before, restarts=0)
+                before = s
+                if cell % inner == 0:
+                    row_start = s
+                q[cell] = s.q
+                solved[cell] = all(
+                    limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits)
+                )
+                index[cell], stiff[cell] = s.morse_index, s.smallest_stiffness
+                serial[cell] = s.singular_values().get("serial", np.nan)
+            except PliantError:
+                pass
+            if cell % inner == 0 and not np.isfinite(stiff[cell]):
+                row_start = None
+            done[0] += 1
+            if progress is not None:
+                progress(done[0], count)
+
+    parts = _chunks(count, workers)
+    with ThreadPoolExecutor(len(parts), thread_name_prefix="rods-workspace") as pool:
+        list(pool.map(work, parts))
+    return Workspace(
+        axes=values,
+        solved=solved.reshape(shape),
+        morse_index=index.reshape(shape),
+        stiffness=stiff.reshape(shape),
+        serial=serial.reshape(shape),
+        q=q.reshape(*shape, -1),
+    )

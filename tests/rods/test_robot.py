@@ -1,0 +1,343 @@
+"""Whole robots: published homes, both models, loads, stability, underactuation, failure, analysis."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pliant.errors import ModelError
+from pliant.rods import (
+    BaseJoint,
+    ContinuumParallelRobot,
+    DistalJoint,
+    Limb,
+    Measurement,
+    NoEquilibrium,
+    Plate,
+    RobotDescription,
+    Rod,
+    Round,
+    catalogue,
+    load_robot,
+)
+from pliant.rods.solution import joint_axis, pose_error, root_pose
+from pliant.spatial import exp_so3, pose, transport_wrench
+
+CATALOGUE = catalogue()
+
+
+@pytest.fixture(scope="module")
+def robots():
+    made = {}
+
+    def get(name):
+        if name not in made:
+            made[name] = load_robot(name)
+        return made[name]
+
+    return get
+
+
+def near(robot, seed=0, shift=0.03, turn=0.1):
+    rng = np.random.default_rng(seed)
+    X = robot.description.home.copy()
+    scale = np.mean([limb.rod.length for limb in robot.description.limbs])
+    if robot.planar:
+        X[:2, 3] += rng.uniform(-shift, shift, 2) * scale
+        X[:3, :3] = exp_so3([0, 0, rng.uniform(-turn, turn)]) @ X[:3, :3]
+    else:
+        X[:3, 3] += rng.uniform(-shift, shift, 3) * scale
+        X[:3, :3] = exp_so3(rng.uniform(-turn, turn, 3)) @ X[:3, :3]
+    return X
+
+
+@pytest.mark.parametrize(
+    ("name", "mass", "q"),
+    [
+        ("Stewart_Gough_6PFF", 0.112, 0.0446401),
+        ("Stewart_Gough_6PFR", 0.112, 0.0086401),
+        ("Stewart_Gough_6PFS", 0.112, 0.0219840),
+        ("Stewart_Gough_6EFR", 1.66, 1.1298292),
+    ],
+)
+def test_homes_match_an_independent_corrected_build_of_the_original(name, mass, q):
+    """That build has 9.8 m/s^2 on the plate and all mass at its origin."""
+    d = load_robot(name).description
+    d = dataclasses.replace(d, plate=Plate(mass=mass * 9.8 / 9.81))
+    s = ContinuumParallelRobot(d).solve_igm(d.home)
+    assert s.q == pytest.approx(np.full(6, q), abs=2e-7)
+    assert s.stable
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_direct_and_inverse_models_agree_and_balance(name, robots):
+    robot = robots(name)
+    home = robot.home()
+    assert home.residual < 1e-8
+    assert home.morse_index == 0
+    inverse = robot.solve_igm(near(robot), start=home)
+    direct = robot.solve_dgm(inverse.q, start=inverse)
+    assert direct.residual < 1e-8
+    assert direct.plate_pose == pytest.approx(inverse.plate_pose, abs=1e-6)
+    # the plate balances: rods' tip wrenches and weight, about the plate's origin
+    total = np.zeros(6)
+    d = robot.description
+    p = inverse.plate_pose[:3, 3]
+    for line in inverse.centrelines(13):
+        total += transport_wrench(np.concatenate([-line.force[-1], -line.moment[-1]]), line.position[-1], p)
+    weight = d.plate.mass * np.asarray(d.gravity)
+    total += np.concatenate([weight, np.cross(inverse.plate_pose[:3, :3] @ d.plate.com, weight)])
+    assert np.abs(total).max() < 2e-6
+    # and the tips reach their joints
+    for line, limb in zip(inverse.centrelines(13), d.limbs):
+        at = inverse.plate_pose @ limb.distal.pose
+        tip = pose(line.position[-1], line.rotation[-1]) @ np.linalg.inv(limb.distal.attach)
+        assert tip[:3, 3] == pytest.approx(at[:3, 3], abs=1e-6)
+    K = inverse.plate_stiffness
+    assert pytest.approx(K.T, abs=1e-6 * np.abs(K).max()) == K
+
+
+@pytest.mark.parametrize("name", ["Stewart_Gough_6PFR", "Stewart_Gough_6EFR", "RERRFR"])
+def test_jacobian_and_compliance_match_differences(name, robots):
+    robot = robots(name)
+    s = robot.solve_dgm(robot.home().q, start=robot.home())
+    J, C = s.jacobian(), s.compliance()
+    pick = [0, 1, 5] if robot.planar else list(range(6))
+    h = 1e-5
+    for a in range(robot.actuator_count):
+        ends = [robot.solve_dgm(s.q + sign * h * np.eye(len(s.q))[a], start=s).plate_pose for sign in (1, -1)]
+        assert pose_error(*ends)[pick] / (2 * h) == pytest.approx(J[:, a], abs=2e-4 * np.abs(J).max())
+    for c in range(len(pick)):
+        w = np.zeros(len(pick))
+        w[c] = 1e-4
+        ends = [robot.solve_dgm(s.q, sign * w, start=s).plate_pose for sign in (1, -1)]
+        assert pose_error(*ends)[pick] / 2e-4 == pytest.approx(C[:, c], abs=2e-4 * np.abs(C).max())
+
+
+def test_follower_and_dead_wrench_differ_on_a_tilted_plate_and_agree_on_a_level_one(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    X = robot.description.home.copy()
+    w = (0.5, 0.2, -1.0, 0.05, 0.02, 0.1)
+    assert robot.solve_igm(X, w, follower=True).q == pytest.approx(robot.solve_igm(X, w).q, abs=1e-8)
+    X[:3, :3] = exp_so3([0.2, 0.1, 0.3])
+    R = X[:3, :3]
+    turned = np.concatenate([R @ w[:3], R @ w[3:]])
+    assert robot.solve_igm(X, w, follower=True).q == pytest.approx(robot.solve_igm(X, turned).q, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "parameter", ["young_modulus", "radius", "plate.mass", "plate.com.x", "limb2.length", "density"]
+)
+def test_sensitivity_matches_solving_again(parameter, robots):
+    from pliant.rods.analysis import parameter_value, with_parameter
+
+    robot = robots("Stewart_Gough_6PFR")
+    s = robot.solve_igm(near(robot, 3), start=robot.home())
+    value = parameter_value(robot.description, parameter)
+    h = 1e-3 * (abs(value) if abs(value) > 1e-9 else 1.0)
+    ends = []
+    for sign in (1, -1):
+        other = ContinuumParallelRobot(with_parameter(robot.description, parameter, value + sign * h))
+        ends.append(other.solve_igm(s.plate_pose).q)
+    want = (ends[0] - ends[1]) / (2 * h)
+    assert s.sensitivity(parameter) == pytest.approx(want, rel=1e-3, abs=1e-4 * np.abs(want).max() + 1e-6)
+
+
+def test_wrench_is_found_from_pose_and_from_actuator_forces(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    w = np.array([0.4, -0.3, 0.8, 0.05, 0.03, -0.04])
+    s = robot.solve_dgm(robot.home().q, w, start=robot.home())
+    got = robot.estimate_wrench({"q": s.q, "pose": s.plate_pose}, start=robot.home())
+    assert got.wrench == pytest.approx(w, abs=1e-5)
+    got = robot.estimate_wrench({"q": s.q, "actuator_forces": s.actuator_forces()}, start=robot.home())
+    assert got.wrench == pytest.approx(w, abs=1e-3)
+
+
+def test_actuator_force_is_the_work_done_by_the_actuator(robots):
+    """Energy of the robot by q: the actuator force times dq, at constant external wrench (virtual work)."""
+    robot = robots("Stewart_Gough_6PFR")
+    s = robot.solve_dgm(robot.home().q, start=robot.home())
+    h = 1e-4
+    mean = np.zeros(6)
+    work = np.zeros(6)
+    W = np.concatenate([robot.description.plate.mass * np.asarray(robot.description.gravity), np.zeros(3)])
+    assert np.abs(W).max() > 0
+    for a in range(6):
+        e = np.eye(6)[a]
+        up, down = robot.solve_dgm(s.q + h * e, start=s), robot.solve_dgm(s.q - h * e, start=s)
+        mean[a] = s.actuator_forces()[a]
+        work[a] = (energy(up) - energy(down)) / (2 * h)
+    assert mean == pytest.approx(work, rel=2e-3, abs=2e-4)
+
+
+def energy(s):
+    """Elastic energy and potential of weight of rods and plate, by Gauss quadrature along fine centrelines."""
+    d = s.robot.description
+    total = -d.plate.mass * np.dot(d.gravity, (s.plate_pose @ [*d.plate.com, 1.0])[:3])
+    for line, limb in zip(s.centrelines(201), d.limbs):
+        v = limb.rod.values(0.5)
+        n = np.einsum("kji,kj->ki", line.rotation, line.force)
+        m = np.einsum("kji,kj->ki", line.rotation, line.moment)
+        density = 0.5 * (n**2 / [*v.shear, v.axial]).sum(1) + 0.5 * (m**2 / [*v.bending, v.torsion]).sum(1)
+        density = density - v.mass * line.position @ np.asarray(d.gravity)
+        weights = np.ones(201)
+        weights[1:-1:2], weights[2:-1:2] = 4, 2
+        total += line.length * (weights @ density) / 600.0
+    return total
+
+
+def test_identification_recovers_modulus_length_and_offset(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    from pliant.rods.analysis import with_parameter
+
+    true = with_parameter(with_parameter(robot.description, "young_modulus", 190e9), "limb3.length", 1.004)
+    real = ContinuumParallelRobot(true)
+    rng = np.random.default_rng(2)
+    data = []
+    for _ in range(4):
+        q = robot.home().q + rng.uniform(-0.04, 0.04, 6)
+        w = rng.uniform(-1, 1, 6) * [2, 2, 2, 0.2, 0.2, 0.2]
+        offset = np.array([0.003, 0, 0, 0, 0, 0])
+        data.append(Measurement(q=q, pose=real.solve_dgm(q + offset, w).plate_pose, wrench=w))
+    got = robot.identify(data, ["young_modulus", "limb3.length", "limb1.offset"])
+    assert got.values["young_modulus"] == pytest.approx(190e9, rel=1e-4)
+    assert got.values["limb3.length"] == pytest.approx(1.004, abs=1e-6)
+    assert got.values["limb1.offset"] == pytest.approx(0.003, abs=1e-6)
+
+
+def test_workspace_map_marks_what_is_out_of_reach(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    calls = []
+    got = robot.workspace({"x": [0.0, 0.1], "z": [1.1, 1.2, 3.0]}, progress=lambda done, all_: calls.append(done))
+    assert got.solved.tolist() == [[True, True, False], [True, True, False]]
+    assert (got.morse_index[:, :2] == 0).all()
+    assert len(calls) == 6
+
+
+def test_batch_gives_the_same_as_one_by_one_and_errors_in_place(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    poses = [near(robot, k) for k in range(6)]
+    far = robot.description.home.copy()
+    far[0, 3] = 5.0
+    got = robot.solve_batch([*poses, far], workers=2)
+    for X, s in zip(poses, got):
+        assert s.q == pytest.approx(robot.solve_igm(X).q, abs=1e-7)
+    assert isinstance(got[-1], NoEquilibrium)
+
+
+def test_a_path_through_a_long_jump_is_continued(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    a, b = robot.description.home.copy(), robot.description.home.copy()
+    b[:3, 3] += [0.15, 0.05, 0.1]
+    b[:3, :3] = exp_so3([0.0, 0.3, 0.5])
+    path = robot.follow([a, b, a])
+    assert (path.residual < 1e-7).all()
+    assert path.q[2] == pytest.approx(path.q[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("accuracy", "limit"), [("fast", 1e-5), ("accurate", 1e-6)])
+def test_accuracy_settings_hold_against_four_hundred_steps(accuracy, limit, robots):
+    robot = load_robot("Stewart_Gough_6PFR", accuracy=accuracy)
+    reference = robots("Stewart_Gough_6PFR")
+    for seed in range(3):
+        X = near(robot, seed, 0.05, 0.2)
+        s = robot.solve_igm(X)
+        exact = reference.solve_igm(X).with_steps(400)
+        from pliant.rods.robot import _State
+
+        state = _State(*(a.copy() for a in exact._state))
+        ok, _ = reference._one(state, reference_problem(reference, X), 400)
+        assert ok
+        assert np.abs(s.q - state.Q[reference._actuators]).max() < limit
+
+
+def reference_problem(robot, X):
+    from pliant.rods._build import flatten
+    from pliant.rods.robot import _Problem
+
+    return _Problem(True, np.zeros(6), flatten(X), np.ones(6, bool), np.zeros(6), False)
+
+
+def test_out_of_reach_says_which_rod_is_too_short_and_what_was_tried(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    X = robot.description.home.copy()
+    X[0, 3] += 3.0
+    with pytest.raises(NoEquilibrium) as error:
+        robot.solve_igm(X, restarts=1)
+    assert error.value.reach is not None
+    assert "too short by" in str(error.value)
+    assert "lifted Newton" in error.value.starts
+    assert error.value.residual > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: r.solve_igm(np.eye(3)), "shape (3, 3)"),
+        (lambda r: r.solve_igm(np.full((4, 4), np.nan)), "finite"),
+        (lambda r: r.solve_igm(2 * np.eye(4)), "orthonormal"),
+        (lambda r: r.solve_dgm([1, 2]), "6 finite joint values"),
+        (lambda r: r.solve_dgm([np.nan] * 6), "finite"),
+        (lambda r: r.solve_dgm([0] * 6, [1, 2, 3]), "wrench"),
+        (lambda r: r.solve_igm(np.eye(4), accuracy="exact"), "accurate"),
+        (lambda r: r.solve_igm(np.eye(4), controlled=["q"]), "no freedom"),
+        (lambda r: r.follow([]), "no rows"),
+        (lambda r: r.workspace({"u": [1]}), "no freedom"),
+        (lambda r: r.home().sensitivity("young_moduls"), "did you mean 'young_modulus'"),
+        (lambda r: r.estimate_wrench({"q": [0] * 6}), "pose or actuator_forces"),
+    ],
+)
+def test_bad_arguments_are_named(call, words, robots):
+    with pytest.raises(ModelError) as error:
+        call(robots("Stewart_Gough_6PFR"))
+    assert words in str(error.value)
+
+
+def test_underactuated_robots_need_a_choice_and_hold_what_was_chosen(robots):
+    robot = robots("3PFR_spatial")
+    blank = ContinuumParallelRobot(dataclasses.replace(robot.description, controlled=None))
+    with pytest.raises(ModelError, match="3 actuators for 6"):
+        blank.solve_igm(blank.description.home)
+    X = robot.description.home.copy()
+    X[2, 3] += 0.02
+    X[:3, :3] = exp_so3([0.05, -0.03, 0])
+    s = robot.solve_igm(X)
+    error = pose_error(s.plate_pose, X)
+    assert error[[2, 3, 4]] == pytest.approx(np.zeros(3), abs=1e-8)
+    assert np.abs(error[[0, 1, 5]]).max() > 1e-4
+
+
+def test_a_passive_base_joint_carries_no_moment_and_a_redundant_limb_takes_the_smallest_step():
+    rod = Rod(length=1.0, section=Round(radius=1e-3))
+    limbs = []
+    for k in range(3):
+        a = 2 * np.pi * k / 3
+        R = exp_so3([0, 0, a])
+        limbs.append(
+            Limb(
+                rod=rod,
+                base=pose(R @ [0.4, 0, 0], R),
+                joints=(
+                    BaseJoint(kind="prismatic"),
+                    BaseJoint(kind="revolute", axis=(0, 1, 0), actuated=k != 0),
+                    BaseJoint(kind="prismatic", axis=(1, 0, 0)),
+                ),
+                distal=DistalJoint(
+                    kind="spherical" if k else "universal", axis=(1, 0, 0), pose=pose(R @ [0.3, 0, 0], R)
+                ),
+            )
+        )
+    d = RobotDescription(name="eight", limbs=tuple(limbs), plate=Plate(mass=0.1), home=pose((0, 0, 1.0)))
+    robot = ContinuumParallelRobot(d)
+    assert robot.actuator_count == 8
+    X = pose((0.02, 0.01, 0.98), exp_so3([0.05, 0.02, 0.1]))
+    s = robot.solve_igm(X)
+    assert s.residual < 1e-8
+    assert s.plate_pose == pytest.approx(X, abs=1e-8)
+    w, values = s.base_wrenches[0], s._state[1][0]
+    origin, axis = joint_axis(d.limbs[0], values, 1)
+    root, _ = root_pose(d.limbs[0], values, 1.0)
+    assert axis @ (w[3:] + np.cross(root[:3, 3] - origin, w[:3])) == pytest.approx(0.0, abs=1e-8)
+    assert abs(axis @ w[3:]) > 1e-2
+    assert len(s.passive_joints) == 1
+    assert robot.solve_dgm(s.q, start=s).plate_pose == pytest.approx(X, abs=1e-6)
