@@ -133,7 +133,7 @@ def effective_references(par, r1, r2, act):
     n = int(par[P_DELAY])
     if n > 0:
         a = int(par[A_DELAY])
-        i = int(act[a])
+        i = int(act[a] + 0.5)
         r1 = act[a + 1 + i]
         r2 = act[a + 1 + n + i]
     if par[P_RESOLUTION_1] > 0.0:
@@ -170,7 +170,7 @@ def advance(par, q, dq, r1, r2, h, act, rate):
         a = int(par[A_DELAY])
         for k in range(2 * n + 1):
             rate[a + k] = 0.0
-        i = int(act[a])
+        i = int(act[a] + 0.5)
         after = i + 1 if i + 1 < n else 0
         rate[a] = (after - act[a]) * per
         rate[a + 1 + i] = (raw_1 - act[a + 1 + i]) * per
@@ -294,14 +294,15 @@ def link_torque(par, q, dq, r1, r2, h, act, rate):
     return torque
 
 
-def observe_motor(par, b, c, a, cur, mode, ref, load, preset, h, act, rate, out, o, x):
+def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate, out, o, x):
     """Write one motor's position, velocity, effort at out[o..o+2], friction and damping torque at out[x..x+1];
     returns powers in, friction, damping, copper and its stored energy."""
     pos = act[a]
     vel = act[a + 1]
     u = ref
     if mode >= 5:
-        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, 0.0, par[b + M_TORQUE], h)
+        ref_rate = (ref - act[prev]) / h if prev >= 0 else 0.0
+        _, u = pid_step(par, c, act[a + 3], ref, pos, vel, ref_rate, par[b + M_TORQUE], h)
     current = act[cur] if cur >= 0 else 0.0
     _, _, w, effort, current = motor_step(par, b, pos, vel, act[a + 2], current, u, load, preset, h)
     friction = par[b + M_FRICTION_STIFFNESS] * (pos - w)
@@ -331,7 +332,9 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
     if mode < 2:
         torque = r1
         if mode == 1:
-            _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, 0.0, BIG, h)
+            k = int(par[A_PREVIOUS_1])
+            ref_rate = (r1 - act[k]) / h if k >= 0 else 0.0
+            _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, ref_rate, BIG, h)
         out[1] = torque
         for k in (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14):
             out[k] = nan
@@ -374,9 +377,9 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         stored = out[6]
         if mode >= 4:
             a = int(par[A_MOTOR_1])
-            p, f, d, c, s = observe_motor(
-                par, M_1, C_1, a, int(par[A_CURRENT_1]), mode, ref_1, load_1, preset, h, act, rate, out, 7, 23
-            )
+            k = int(par[A_CURRENT_1])
+            n = int(par[A_PREVIOUS_1])
+            p, f, d, c, s = observe_motor(par, M_1, C_1, a, k, n, mode, ref_1, load_1, preset, h, act, rate, out, 7, 23)
             out[15] += p
             out[16] += f
             out[17] += d
@@ -386,22 +389,10 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
                 out[22] = 1.0
             a = int(par[A_MOTOR_2])
             if a >= 0:
+                k = int(par[A_CURRENT_2])
+                n = int(par[A_PREVIOUS_2])
                 p, f, d, c, s = observe_motor(
-                    par,
-                    M_2,
-                    C_2,
-                    a,
-                    int(par[A_CURRENT_2]),
-                    mode,
-                    ref_2,
-                    load_2,
-                    preset,
-                    h,
-                    act,
-                    rate,
-                    out,
-                    10,
-                    25,
+                    par, M_2, C_2, a, k, n, mode, ref_2, load_2, preset, h, act, rate, out, 10, 25
                 )
                 out[15] += p
                 out[16] += f
@@ -478,7 +469,8 @@ def simulate(par, q, dq, ref_1, ref_2, h, act, torque, trace):
         rate = trace[i, OBSERVATIONS:]
         advance(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
         torque[i] = link_torque(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate)
-        if int(par[P_MODE]) != 4:
+        # Modes 5 and 6 show the motors that made the torque, which are those after their step.
+        if int(par[P_MODE]) > 4:
             for k in range(states):
                 act[k] += h * rate[k]
             observe(par, q[i], dq[i], ref_1[i], ref_2[i], h, act, rate, trace[i])
