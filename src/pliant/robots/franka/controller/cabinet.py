@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(slots=True)
 class _Motion:
-    command_id: int
+    command_id: int | None
     controller: int
     generator: int
     asynchronous: bool
@@ -131,9 +131,10 @@ class Cabinet:
         self.state = RobotState(reals=m["reals"])
         self.answers: list[Answer] = []
         self._motion: _Motion | None = None
-        self._recovery: tuple[int, int] | None = None
+        self._recovery: tuple[int | None, int] | None = None
         self._version_rounding = True
         self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
+        self._command_motion, self._command_tau = np.zeros(38), np.zeros(7)
         self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
         self._geometry()
         self.reset(q)
@@ -246,7 +247,9 @@ class Cabinet:
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
-                values, tau = command.motion, command.tau_J_d
+                # copies: what comes from the wire is read-only, another type to the compiler
+                values, tau = self._command_motion, self._command_tau
+                values[:], tau[:] = command.motion, command.tau_J_d
                 if command.valid_elbow:
                     flags |= k.ELBOW
                 if motion.first:
@@ -384,9 +387,8 @@ class Cabinet:
         m["dX_c"][:] = m["ddX_c"][:] = 0.0
         if self.state.robot_mode == RobotMode.MOVE:
             self.state.robot_mode = RobotMode.IDLE
-        self.answers.append(Answer("Move", motion.command_id, status))
-        if motion.stop_id is not None:
-            self.answers.insert(len(self.answers) - 1, Answer("StopMove", motion.stop_id, "success"))
+        self._say("StopMove", motion.stop_id, "success")
+        self._say("Move", motion.command_id, status)
 
     def _reflex(self, status: str) -> None:
         m, state = self._record, self.state
@@ -400,9 +402,8 @@ class Cabinet:
         m["errors"][:] = 0
         state.robot_mode = RobotMode.REFLEX
         if motion is not None:
-            self.answers.append(Answer("Move", motion.command_id, status))
-            if motion.stop_id is not None:
-                self.answers.append(Answer("StopMove", motion.stop_id, "reflex"))
+            self._say("Move", motion.command_id, status)
+            self._say("StopMove", motion.stop_id, "reflex")
 
     def _recover(self) -> None:
         assert self._recovery is not None
@@ -416,12 +417,20 @@ class Cabinet:
         m["errors"][:] = 0
         state.errors[:] = 0
         state.robot_mode = RobotMode.IDLE
-        self.answers.append(Answer("AutomaticErrorRecovery", command_id, "success"))
+        self._say("AutomaticErrorRecovery", command_id, "success")
 
     def disconnected(self) -> None:
         """Stop the arm because its client is gone: decelerate, hold; nobody is left to be answered."""
         if self._motion is not None:
             self._finish("aborted")
+            self._motion.command_id = self._motion.stop_id = None
+        if self._recovery is not None:
+            self._recovery = (None, self._recovery[1])
+        self.answers.clear()
+
+    def _say(self, command: str, command_id: int | None, status: str) -> None:
+        if command_id is not None:
+            self.answers.append(Answer(command, command_id, status))
 
     def user_stop(self, pressed: bool) -> None:
         """Press or release the external activation device. Pressed: the motion ends and the arm holds."""
@@ -431,11 +440,10 @@ class Cabinet:
                 motion = self._motion
                 self._release()
                 self._motion = None
-                self.answers.append(Answer("Move", motion.command_id, "emergency"))
-                if motion.stop_id is not None:
-                    self.answers.append(Answer("StopMove", motion.stop_id, "emergency"))
+                self._say("Move", motion.command_id, "emergency")
+                self._say("StopMove", motion.stop_id, "emergency")
             if self._recovery is not None:
-                self.answers.append(Answer("AutomaticErrorRecovery", self._recovery[0], "emergency"))
+                self._say("AutomaticErrorRecovery", self._recovery[0], "emergency")
                 self._recovery = None
             self._set("mode", k.HOLD)
             self._idle_modes()
@@ -502,9 +510,8 @@ class Cabinet:
             # a new motion takes over from the running one, where that one stands
             old = self._motion
             self._release()
-            self.answers.append(Answer("Move", old.command_id, "preempted"))
-            if old.stop_id is not None:
-                self.answers.append(Answer("StopMove", old.stop_id, "success"))
+            self._say("Move", old.command_id, "preempted")
+            self._say("StopMove", old.stop_id, "success")
         self._motion = _Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
         m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
         if r.use_async:

@@ -1,0 +1,408 @@
+"""The FCI server on the loopback interface, spoken to byte by byte."""
+
+import contextlib
+import logging
+import socket
+import struct
+
+import numpy as np
+import pytest
+
+from pliant.bridges.fci import ArmServer, FciServer
+from pliant.errors import BridgeError, MissingDependency
+from pliant.robots.franka.build import Q_START, Mount, MujocoPlant
+from pliant.robots.franka.controller import Cabinet, Gripper, Settings
+from pliant.robots.franka.parameters import FR3
+from pliant.robots.franka.urdf import urdf
+from pliant.wire import fci
+
+pytestmark = pytest.mark.network
+TIMEOUT = 5.0
+
+
+ONE = (Mount(arm=FR3),)
+
+
+def serve(*, mode="lockstep", mounts=ONE, library=None, **options):
+    plant = MujocoPlant(mounts, friction=False)
+    arms = []
+    for mount, side in zip(mounts, plant.arms, strict=True):
+        cabinet = Cabinet(mount.arm, settings=Settings(friction_compensation=False), gravity=side.gravity, q=mount.q)
+        arms.append(
+            ArmServer(
+                cabinet,
+                side,
+                gripper=Gripper(width=0.04),
+                port=0,
+                gripper_port=0,
+                urdf=urdf(mount.arm),
+                library=library,
+                name=mount.name,
+            )
+        )
+    return FciServer(arms, plant.step, mode=mode, **options)
+
+
+@pytest.fixture
+def server():
+    with serve() as running:
+        yield running
+
+
+class Client:
+    """A client in a few lines: numbers its requests, keeps answers by number, reads states."""
+
+    def __init__(self, server, version=10, arm=0):
+        self.version = version
+        self.tcp = socket.create_connection(("127.0.0.1", server.arms[arm].port), timeout=TIMEOUT)
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", 0))
+        self.udp.settimeout(TIMEOUT)
+        self.framer = fci.Framer(limit=1 << 22)
+        self.frames = []
+        self.count = 0
+        self.peer = None
+        self.count = 1
+        self.tcp.sendall(struct.pack("<IIIHH", 0, 0, 16, version, self.udp.getsockname()[1]))
+        self.status = self.answer(0).status
+
+    def send(self, request, version=None):
+        number = self.count
+        self.count += 1
+        data = fci.encode_request(request, version=version or self.version, command_id=number)
+        self.tcp.sendall(data)
+        return number
+
+    def answer(self, number):
+        while True:
+            for frame in self.frames:
+                if frame.command_id == number:
+                    self.frames.remove(frame)
+                    known = self.version in fci.VERSIONS
+                    return fci.decode_response(frame, version=self.version if known else 10)
+            data = self.tcp.recv(65536)
+            if not data:
+                raise ConnectionResetError
+            self.frames += self.framer.feed(data)
+
+    def ask(self, request, version=None):
+        return self.answer(self.send(request, version))
+
+    def state(self):
+        data, self.peer = self.udp.recvfrom(4096)
+        return fci.decode_state(data, version=self.version)
+
+    def newest(self):
+        state = self.state()
+        self.udp.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                state = fci.decode_state(self.udp.recv(4096), version=self.version)
+        self.udp.settimeout(TIMEOUT)
+        return state
+
+    def command(self, state, **options):
+        self.udp.sendto(
+            fci.encode_command(fci.RobotCommand(message_id=state.message_id, **options), version=self.version),
+            self.peer,
+        )
+
+    def start(self, controller, generator):
+        number = self.send(fci.Move(controller=controller, motion_generator=generator))
+        assert self.answer(number).status == "started"
+        state = self.newest()
+        while state.robot_mode != fci.RobotMode.MOVE:
+            state = self.newest()
+        return number
+
+    def close(self):
+        self.tcp.close()
+        self.udp.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def torque_loop(client, cycles, collect=None):
+    number = client.start(2, 4 if client.version >= 7 else 1)
+    state = client.newest()
+    for k in range(cycles):
+        last = k == cycles - 1
+        client.command(
+            state,
+            tau_J_d=np.array([1, 1, 1, 1, 0.1, 0.1, 0.01]) * 0.2 * np.sin(0.01 * k),
+            torque_command_finished=last,
+            motion_generation_finished=last and client.version < 7,
+        )
+        if collect is not None:
+            collect.append((state.message_id, state))
+        if not last:
+            state = client.state()
+    while state.robot_mode == fci.RobotMode.MOVE:
+        state = client.newest()
+        if state.robot_mode == fci.RobotMode.MOVE:
+            client.command(state, torque_command_finished=True, motion_generation_finished=True)
+    assert client.answer(number).status == "success"
+    return state
+
+
+@pytest.mark.parametrize("version", fci.VERSIONS)
+def test_one_server_speaks_every_version(server, version):
+    with Client(server, version) as client:
+        assert client.status == "success"
+        state = client.newest()
+        np.testing.assert_allclose(state.q, Q_START, atol=1e-6)
+        assert client.state().message_id == state.message_id + 1
+        settings = fci.SetJointImpedance(K_theta=(1000.0,) * 7)
+        assert client.ask(settings).status == "success"
+        torque_loop(client, 50)
+        if version >= 8:
+            assert b"position_based_velocity_limits" in client.ask(fci.GetRobotModel()).payload
+        if version == 5:
+            assert len(client.ask(fci.GetCartesianLimit(id=0)).payload) == 153
+
+
+@pytest.mark.parametrize("version", [0, 4, 11, 65535])
+def test_a_version_that_is_not_spoken_is_answered_with_the_servers_own(server, version):
+    with Client(server, version) as client:
+        assert client.status == "incompatible_version"
+    with Client(server, 10) as client:
+        assert client.status == "success"
+
+
+@pytest.mark.parametrize("mode", ["lockstep", "paced"])
+def test_in_lock_step_nothing_is_lost_and_two_runs_give_the_same_states(mode):
+    runs = []
+    for _ in range(2):
+        collected = []
+        with serve(mode=mode) as server, Client(server) as client:
+            for _ in range(50):
+                client.state()
+            torque_loop(client, 300, collected)
+            health = server.health()["arms"][0]
+        assert (health["lost"], health["timeouts"], health["late"]) == (0, 0, 0)
+        first = collected[0][0]
+        runs.append([(n - first, state.reals.tobytes(), state.success_rate) for n, state in collected])
+    assert [n for n, _, _ in runs[0]] == list(range(300))
+    assert runs[0] == runs[1]
+    assert all(rate == 1.0 for _, _, rate in runs[0])
+
+
+def test_on_the_wall_clock_a_client_that_keeps_up_moves_the_arm():
+    with serve(mode="wall") as server, Client(server) as client:
+        number = client.start(2, 4)
+        for _ in range(50):
+            client.command(client.newest())
+        assert client.ask(fci.StopMove()).status == "success"
+        assert client.answer(number).status == "preempted"
+        assert server.health()["mode"] == "wall"
+
+
+def test_a_silent_client_ends_its_motion_by_lost_commands(server):
+    server.command_timeout = 0.005
+    with Client(server) as client:
+        number = client.start(0, 0)
+        client.command(client.newest(), motion=np.concatenate([client.state().q_d, np.zeros(31)]))
+        assert client.answer(number).status == "reflex"
+        state = client.newest()
+        assert state.error_names() == ["communication_constraints_violation"]
+        assert client.ask(fci.Move(controller=0, motion_generator=0)).status == "not_possible"
+        assert client.ask(fci.AutomaticErrorRecovery()).status == "success"
+        assert client.newest().robot_mode == fci.RobotMode.IDLE
+        assert server.health()["arms"][0]["lost"] == 20
+
+
+def test_stop_move_answers_both_requests(server):
+    with Client(server) as client:
+        number = client.start(0, 1)
+        for _ in range(20):
+            client.command(client.newest())
+        assert client.ask(fci.StopMove()).status == "success"
+        assert client.answer(number).status == "preempted"
+        assert client.newest().robot_mode == fci.RobotMode.IDLE
+
+
+def test_the_user_stop_reaches_the_client_in_words_of_its_version():
+    with serve() as server, Client(server, 5) as client:
+        number = client.start(2, 1)
+        client.command(client.newest())
+        server.call(lambda: server.arms[0].cabinet.user_stop(True))
+        assert client.answer(number).status == "emergency"
+        assert client.newest().robot_mode == fci.RobotMode.USER_STOPPED
+
+
+def test_a_second_client_is_refused_and_the_first_goes_on(server):
+    with Client(server) as first:
+        with pytest.raises(OSError):
+            Client(server)
+        assert first.state().message_id < first.state().message_id
+    assert server.health()["arms"][0]["refused"] == 1
+    with Client(server) as third:
+        assert third.status == "success"
+
+
+def test_a_client_that_dies_in_a_motion_leaves_the_arm_at_rest_and_the_server_alive(server):
+    client = Client(server)
+    client.start(0, 1)
+    for k in range(100):
+        motion = np.zeros(38)
+        motion[7:14] = 0.001 * k
+        client.command(client.newest(), motion=motion)
+    client.close()
+    with Client(server) as successor:
+        for _ in range(300):
+            state = successor.state()
+        assert state.robot_mode == fci.RobotMode.IDLE
+        np.testing.assert_allclose(state.dq, 0, atol=1e-4)
+        torque_loop(successor, 20)
+    assert (
+        "the arm stops" in " ".join(str(a.last_fault) for a in server.arms)
+        or server.arms[0].counters["connections"] == 2
+    )
+
+
+def test_a_reconnect_storm_is_survived(server):
+    for _ in range(100):
+        with Client(server) as client:
+            assert client.status == "success"
+    assert server.arms[0].counters["connections"] == 100
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"\x00" * 12,
+        struct.pack("<III", 0, 0, 2**31),
+        struct.pack("<III", 7, 0, 12),
+        b"GET / HTTP/1.1\r\n\r\n",
+        struct.pack("<III", 0, 0, 13) + b"x",
+    ],
+)
+def test_noise_on_the_robot_port_ends_that_connection_only(server, noise):
+    with socket.create_connection(("127.0.0.1", server.arms[0].port), timeout=TIMEOUT) as tcp:
+        tcp.sendall(noise)
+        with contextlib.suppress(ConnectionResetError):
+            assert tcp.recv(100) == b""
+    with Client(server) as client:
+        assert client.status == "success"
+    assert server.arms[0].counters["malformed"] == 1
+    assert "no request" in server.arms[0].last_fault or "closed" in server.arms[0].last_fault
+
+
+def test_a_half_sent_request_waits_and_a_half_sent_command_is_dropped(server):
+    with Client(server) as client:
+        data = fci.encode_request(fci.StopMove(), version=10, command_id=client.count)
+        client.tcp.sendall(data[:5])
+        client.state()
+        client.tcp.sendall(data[5:])
+        assert client.answer(client.count).status == "success"
+        client.state()
+        client.udp.sendto(b"\x01" * 100, client.peer)
+        start = client.newest().message_id
+        while client.newest().message_id < start + 5:
+            pass
+        assert server.arms[0].counters["malformed"] == 1
+        assert "command of 100 bytes" in server.arms[0].last_fault
+
+
+def test_noise_on_the_gripper_port_ends_that_connection_only(server):
+    with socket.create_connection(("127.0.0.1", server.arms[0].gripper_port), timeout=TIMEOUT) as tcp:
+        tcp.sendall(b"\xff" * 40)
+        with contextlib.suppress(ConnectionResetError):
+            assert tcp.recv(100) == b""
+    with Client(server) as client:
+        assert client.status == "success"
+
+
+def test_the_gripper_answers_when_its_motion_ends_and_stop_gets_through(server):
+    tcp = socket.create_connection(("127.0.0.1", server.arms[0].gripper_port), timeout=TIMEOUT)
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind(("127.0.0.1", 0))
+    udp.settimeout(TIMEOUT)
+    framer, frames = fci.Framer("gripper"), []
+
+    def answer(number):
+        while True:
+            for frame in frames:
+                if frame.command_id == number:
+                    return fci.decode_gripper_response(frame)
+            frames.extend(framer.feed(tcp.recv(1000)))
+
+    def send(request, number):
+        tcp.sendall(fci.encode_gripper_request(request, command_id=number))
+
+    with tcp, udp:
+        send(fci.GripperConnect(version=3, udp_port=udp.getsockname()[1]), 0)
+        assert answer(0) == ("success", b"\x03\x00")
+        send(fci.GripperMove(width=0.05, speed=0.1), 1)
+        assert answer(1)[0] == "success"
+        state = fci.decode_gripper_state(udp.recv(100))
+        for _ in range(1000):
+            if abs(state.width - 0.05) < 2e-3:
+                break
+            state = fci.decode_gripper_state(udp.recv(100))
+        assert state.width == pytest.approx(0.05, abs=2e-3)
+        send(fci.GripperMove(width=0.0, speed=0.001), 2)
+        send(fci.GripperStop(), 3)
+        assert answer(3)[0] == "success"
+        assert answer(2)[0] == "aborted"
+        send(fci.GripperMove(width=1.0, speed=0.1), 4)
+        assert answer(4)[0] == "fail"
+
+
+def test_a_missing_library_is_an_answer_not_a_silence(caplog):
+    def library(architecture, system):
+        raise MissingDependency("a C compiler", command="apt-get install gcc", purpose="the model library")
+
+    caplog.set_level(logging.WARNING)
+    with serve(library=library) as server, Client(server, 5) as client:
+        assert client.ask(fci.LoadModelLibrary(architecture=0, system=0)).status == "error"
+        assert client.ask(fci.StopMove()).status == "success"
+    assert "apt-get install gcc" in caplog.text
+    with serve(library=lambda a, s: b"\x7fELF" * 1000) as server, Client(server, 5) as client:
+        assert client.ask(fci.LoadModelLibrary(architecture=0, system=0)).payload == b"\x7fELF" * 1000
+
+
+def test_two_arms_in_one_world_have_their_own_ports_and_move_on_their_own():
+    mounts = (
+        Mount(name="left", arm=FR3, position=(0, 0.4, 1.0), rpy=(-0.8, 0, 0)),
+        Mount(name="right", position=(0, -0.4, 1.0), rpy=(0.8, 0, 0)),
+    )
+    with serve(mounts=mounts) as server, Client(server, 10, arm=0) as left, Client(server, 5, arm=1) as right:
+        before = right.newest().q.copy()
+        number = left.start(0, 1)
+        for k in range(200):
+            motion = np.zeros(38)
+            motion[7:14] = 0.001 * min(k, 200 - k)
+            left.command(left.newest(), motion=motion)
+        assert left.ask(fci.StopMove()).status == "success"
+        assert left.answer(number).status == "preempted"
+        assert np.abs(left.newest().q - Q_START).max() > 1e-3
+        np.testing.assert_allclose(right.newest().q, before, atol=1e-4)
+        torque_loop(right, 20)
+
+
+def test_a_busy_port_is_named_and_nothing_stays_open():
+    with socket.create_server(("127.0.0.1", 0)) as blocker:
+        port = blocker.getsockname()[1]
+        server = serve()
+        server.arms[0].gripper_port = port
+        with pytest.raises(BridgeError, match=f"gripper: TCP port {port} of 127.0.0.1 is in use"):
+            server.start()
+        assert server.arms[0].sockets() == []
+
+
+def test_bad_options_are_named():
+    with pytest.raises(BridgeError, match="did you mean 'lockstep'"):
+        serve(mode="lockstepp")
+    with pytest.raises(BridgeError, match="command_timeout 3"):
+        serve(command_timeout=3.0)
+    with pytest.raises(BridgeError, match="without arms"):
+        FciServer([], lambda: None)
+    bad = serve()
+    bad.arms[0].host = "203.0.113.7"
+    with pytest.raises(BridgeError, match="cannot listen on"):
+        bad.start()
