@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import LawError
 from pliant.laws import layout
 from pliant.laws.base import Law
-from pliant.laws.checks import check_number
+from pliant.laws.checks import check_kind, check_number
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, LeverDrive
@@ -86,7 +86,19 @@ class CompliantActuator:
         except ValueError:
             modes = ", ".join(f"{m.value} {m.name}" for m in Mode)
             raise LawError(f"CompliantActuator: mode is {self.mode!r}; valid: {modes}", field="mode") from None
+        name = "CompliantActuator"
         lever = self.law.second_input == "lever"
+        check_kind(name, "motor_1", self.motor_1, DCMotor)
+        check_kind(name, "motor_2", self.motor_2, DCMotor, optional=True)
+        check_kind(name, "pid_1", self.pid_1, PID, optional=True)
+        check_kind(name, "pid_2", self.pid_2, PID, optional=True)
+        check_kind(name, "link_friction", self.link_friction, PreslidingFriction, optional=True)
+        for field_name, linear in (("motor_1", False), ("motor_2", lever)):
+            if isinstance(getattr(self, field_name), LeverDrive) and not linear:
+                raise LawError(
+                    f"{name}: {field_name} of {self.law.label} turns; valid: a DCMotor, not a LeverDrive",
+                    field=field_name,
+                )
         if self.law.motors == 1:
             if self.motor_2 is not None or self.pid_2 is not None:
                 raise LawError(
@@ -112,7 +124,6 @@ class CompliantActuator:
                 )
         if self.pid_1 is None:
             put("pid_1", PID(kp=0.8, kd=0.2) if self.mode == Mode.LINK_PID else PID())
-        name = "CompliantActuator"
         check_number(name, "link_damping", self.link_damping, "N m s/rad", low=0.0)
         check_number(name, "link_preset_damping", self.link_preset_damping, "N m s/rad^2", low=0.0)
         check_number(name, "command_delay", self.command_delay, "s", low=0.0, high=10.0)
@@ -283,6 +294,7 @@ class CompliantActuator:
                 raise LawError(f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; valid: finite numbers", field=name)
         if self.mode in (Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET, Mode.SPRING_REFS, Mode.PID_REFS):
             self.check_preset(float(traces["ref_2"].max()), "ref_2")
+            self.check_preset(float(traces["ref_2"].min()), "ref_2")
         par = self.pack(dt)
         size = int(par[layout.P_STATES])
         act = np.zeros(size + 1)

@@ -241,7 +241,8 @@ def law(name: str) -> Callable[[L], L]:
                 f"the law {name!r} is already registered by {other.__module__}.{other.__qualname__}",
                 field="name",
             )
-        if not dataclasses.is_dataclass(cls) or not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        own = vars(cls).get("__dataclass_params__")  # a class that is none itself inherits its base's
+        if own is None or not own.frozen:
             raise LawError(f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) below @law")
         if len(cls.parameter_fields()) > LAW_PARAMETERS - 1:
             raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; valid: at most 15")

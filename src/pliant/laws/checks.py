@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.errors import LawError
 
-__all__ = ["check_flag", "check_number"]
+__all__ = ["check_flag", "check_kind", "check_number"]
 
 
 def check_number(
@@ -57,3 +57,14 @@ def check_flag(owner: str, field: str, value: Any) -> None:
     """Raise LawError unless value is True or False."""
     if not isinstance(value, bool):
         raise LawError(f"{owner}: {field} is {value!r}; valid: True or False", field=field)
+
+
+def check_kind(owner: str, field: str, value: Any, kind: type, *, optional: bool = False) -> None:
+    """Raise LawError unless value is of a kind, or None where that is valid."""
+    if isinstance(value, kind) or (optional and value is None):
+        return
+    raise LawError(
+        f"{owner}: {field} is {value!r}, a {type(value).__name__}; valid: a {kind.__name__}"
+        + (" or None" if optional else ""),
+        field=field,
+    )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from pliant.errors import LawError
-from pliant.laws.checks import check_flag, check_number
+from pliant.laws.checks import check_flag, check_kind, check_number
 from pliant.laws.friction import PreslidingFriction
 
 __all__ = ["DCMotor", "Electrical", "LeverDrive"]
@@ -81,6 +81,8 @@ class DCMotor:
         check_number(name, "preset_damping", self.preset_damping, "N m s/rad^2", low=0.0)
         check_flag(name, "limit_velocity", self.limit_velocity)
         check_flag(name, "torque_speed", self.torque_speed)
+        check_kind(name, "friction", self.friction, PreslidingFriction)
+        check_kind(name, "electrical", self.electrical, Electrical, optional=True)
         if self.min_position >= self.max_position:
             raise LawError(
                 f"{name}: min_position {self.min_position:g} is not below max_position {self.max_position:g}",
