@@ -528,6 +528,9 @@ def reproduce(
     *,
     output: Annotated[Path, Parameter(help="Folder of the reports.")] = Path("reports"),
     quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
+    every: Annotated[
+        bool, Parameter(name="--all-targets", negative=(), help="Print every target of a long list.")
+    ] = False,
     seed: int = 0,
     import_: Imports = [],  # noqa: B006
     json: Json = False,
@@ -561,12 +564,9 @@ def reproduce(
         table = Table(title=f"{result.name}: {verdict}", title_justify="left", box=None)
         for column, justify in (("target", "left"), ("measured", "right"), ("expected", "left"), ("", "left")):
             table.add_column(column, justify=justify)  # type: ignore[arg-type]
-        for target in result.targets:
+        for name, measured, expected, passed in _target_rows(result.targets, every):
             table.add_row(
-                _plain(target.name),
-                "-" if target.measured is None else f"{target.measured:.6g} {_plain(target.unit)}",
-                _plain(target.expected),
-                "[green]pass[/green]" if target.passed else "[red]FAIL[/red]",
+                _plain(name), _plain(measured), _plain(expected), "[green]pass[/green]" if passed else "[red]FAIL[/red]"
             )
         console.print(table)
         if result.error:
@@ -576,6 +576,28 @@ def reproduce(
     passed = sum(t.passed for r in results for t in r.targets)
     console.print(f"{passed} of {total} targets met; report: {index}", soft_wrap=True)
     return 3 if failed else 0
+
+
+def _target_rows(targets: list[Any], every: bool) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield name, measured, expected, verdict; of a long list the groups that passed as one row each."""
+
+    def row(target: Any) -> tuple[str, str, str, bool]:
+        measured = "-" if target.measured is None else f"{target.measured:.6g} {target.unit}"
+        return target.name, measured, target.expected, target.passed
+
+    if every or len(targets) <= 25:
+        yield from map(row, targets)
+        return
+    groups: dict[str, list[Any]] = {}
+    for target in targets:
+        groups.setdefault(target.name.split(":")[0], []).append(target)
+    for name, members in groups.items():
+        good = sum(t.passed for t in members)
+        if len(members) == 1:
+            yield row(members[0])
+            continue
+        yield name, f"{good} of {len(members)}", "all (the report lists them)", good == len(members)
+        yield from (row(t) for t in members if not t.passed)
 
 
 # -- sweep ---------------------------------------------------------------------------------------------------
