@@ -160,7 +160,7 @@ def build_work(n: int, k: int, actuators: int) -> kernels.Work:
         node_cols=z((n, 8, 9, 16)),
         axes=z((n, k, 3)),
         origins=z((n, k, 3)),
-        roots=z((n, 3)),
+        roots=z((n, 12)),
         r=z((n, 6 + k)),
         d=z((n, 6 + k, 16)),
         dx=z((n, 6, 6)),

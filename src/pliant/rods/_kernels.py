@@ -403,7 +403,7 @@ class Work(NamedTuple):
     node_cols: np.ndarray  # (n, 8, 9, 16)
     axes: np.ndarray  # (n, k, 3)
     origins: np.ndarray  # (n, k, 3)
-    roots: np.ndarray  # (n, 3)
+    roots: np.ndarray  # (n, 12) pose of each rod's base
     r: np.ndarray  # (n, 6 + k) scaled joint rows, then passive rows
     d: np.ndarray  # (n, 6 + k, 16) their derivative by column
     dx: np.ndarray  # (n, 6, 6) derivative of the joint rows by the plate's twist
@@ -520,8 +520,8 @@ def _shoot(md, ww, qq, nodes, segments, wk, i, sens):
         else:
             length = q
     _mul(here, md.attach[i], nxt)
-    for t in range(3):
-        wk.roots[i, t] = nxt[9 + t]
+    for t in range(12):
+        wk.roots[i, t] = nxt[t]
     columns = 6 + k + (1 if segments > 1 else 0)
     blocks = (columns + 7) // 8 if sens else 1
     n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
@@ -777,7 +777,7 @@ def _passive(md, ww, wk, i, sens):
     """Write the rows of the passive base joints of limb i: the rod's force or moment along each is zero."""
     row = 6
     n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
-    px, py, pz = wk.roots[i, 0], wk.roots[i, 1], wk.roots[i, 2]
+    px, py, pz = wk.roots[i, 9], wk.roots[i, 10], wk.roots[i, 11]
     for j in range(md.joint_count[i]):
         if md.actuator[i, j] >= 0:
             continue
@@ -1227,103 +1227,83 @@ def _restore(ww, qq, xx, nodes, wk, keep):
             xx[c] = wk.keep_x[c]
 
 
-@njit(**INNER)
-def _newton(
-    md, ww, qq, xx, nodes, segments, q_target, x_target, inverse, controlled, wrench, follower, wk, tol, limit,
-    fresh, single, out
-):  # fmt: skip
-    """Newton's method. out[0:3] = largest scaled residual, steps, shots with sensitivities; True if converged.
-
-    fresh: wk.tips and wk.cols belong to (ww, qq) already, so the first step costs no integration. After a step
-    with fresh columns the rods are integrated without sensitivities; the old columns serve again while the
-    residual falls a hundredfold at each step.
-    """
-    n = md.size[0]
-    yes, no = n > 0, n < 0  # variables: numba would compile a function anew for each constant it is called with
-    steps, shots = n * 0, n * 0
-    exact = fresh  # the columns are those of the present state, or nearly
-    if not fresh:
-        full = limit >= 0
-        for i in range(n):
-            _shoot(md, ww, qq, nodes, segments, wk, i, full)
-        shots += 1
-        exact = True
-    before = np.inf
-    merit_before = np.inf
-    rise = 0
-    alpha = 1.0
-    while True:
-        norm = _residual(md, ww, xx, wrench, follower, wk, no, segments)
-        norm = max(norm, _task(md, qq, xx, q_target, x_target, inverse, controlled, wk))
-        if segments > 1:
-            norm = max(norm, _gaps(md, wk, segments))
-        out[0], out[1], out[2] = norm, steps, shots
-        if single and steps == 1:
-            return norm < 1e3
-        if norm < tol and not single:
-            return True
-        if steps >= limit or not norm < 1e9:
-            return False
-        if not exact and norm > 1e-2 * before:
-            for i in range(n):
-                _shoot(md, ww, qq, nodes, segments, wk, i, yes)
-            shots += 1
-            exact = True
-        _residual(md, ww, xx, wrench, follower, wk, yes, segments)
-        if segments > 1 and alpha > 0.13 and norm > 2.0 * merit_before and rise < 20:
-            # take back half of the step
-            rise += 1
-            _restore(ww, qq, xx, nodes, wk, no)
-            alpha *= 0.5
-            for i in range(n):
-                _shoot(md, ww, qq, nodes, segments, wk, i, yes)
-            _residual(md, ww, xx, wrench, follower, wk, yes, segments)
-            _task(md, qq, xx, q_target, x_target, inverse, controlled, wk)
-        else:
-            alpha = 1.0
-            if segments > 1:
-                _restore(ww, qq, xx, nodes, wk, yes)
-                merit_before = norm
-        if segments == 1 and norm > before:
-            rise += 1
-            if rise > 3:
-                return False
-        before = norm
-        if not _condense(md, wk, segments):
-            return False
-        _global_step(md, wk, inverse, controlled)
-        _apply(md, ww, qq, xx, nodes, segments, wk, _shortest(md, qq, wk, alpha))
-        steps += 1
-        sens = single or segments > 1 or not exact or (steps == 1 and fresh) or norm > 1e-2
-        for i in range(n):
-            _shoot(md, ww, qq, nodes, segments, wk, i, sens)
-        exact = sens
-        if sens:
-            shots += 1
-
-
 @njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 def solve(
     md, ww, qq, xx, nodes, segments, q_targets, x_targets, inverse, controlled, wrenches, follower, wk, tol,
     limit, fresh, single, out, w_out, q_out, x_out
 ):  # fmt: skip
-    """Solve for each row of q_targets, x_targets and wrenches in turn, each from the one before.
+    """Solve by Newton's method for each row of q_targets, x_targets and wrenches, each from the one before.
 
-    limit 0: evaluate and linearise only; limit -1: residual without sensitivities. single: one Newton step a
-    row, whatever the residual. ww, qq, xx, nodes and wk are changed in place; rows are written to out
-    (rows, 4), w_out, q_out, x_out. Stops at the first row that fails and returns the number of rows done.
+    fresh: wk.tips and wk.cols belong to (ww, qq) already, so the first step costs no integration. After a step
+    with fresh columns the rods are integrated without sensitivities; the old columns serve again while the
+    residual falls a hundredfold at each step. limit 0: evaluate and linearise only; limit -1: residual without
+    sensitivities. single: one Newton step a row, whatever the residual. With segments the nodes are unknowns,
+    and a step that doubles the residual is halved.
+
+    ww, qq, xx, nodes and wk are changed in place; rows are written to out (rows, 4: residual, steps,
+    integrations with sensitivities), w_out, q_out, x_out. Stops at the first row that fails and returns the
+    number of rows done. Inner functions are called at one place as far as possible, for the time of compilation.
     """
-    rows = x_targets.shape[0]
     n = md.size[0]
-    for s in range(rows):
-        ok = _newton(
-            md, ww, qq, xx, nodes, segments, q_targets[s], x_targets[s], inverse, controlled, wrenches[s],
-            follower, wk, tol, limit, fresh, single, out[s]
-        )  # fmt: skip
-        fresh = segments == 1
-        if limit == 0:
-            _residual(md, ww, xx, wrenches[s], follower, wk, limit == 0, segments)
+    yes, no = n > 0, n < 0  # variables: numba would compile a function anew for each constant it is called with
+    for s in range(x_targets.shape[0]):
+        steps, shots, rise = n * 0, n * 0, n * 0
+        before, merit, alpha = np.inf, np.inf, 1.0
+        retry = False
+        exact = fresh
+        todo = 0 if fresh else (1 if limit < 0 else 2)
+        ok = False
+        while True:
+            if todo > 0:
+                exact = todo == 2
+                for i in range(n):
+                    _shoot(md, ww, qq, nodes, segments, wk, i, exact)
+                if exact:
+                    shots += 1
+            todo = 0
+            norm = _residual(md, ww, xx, wrenches[s], follower, wk, no, segments)
+            norm = max(norm, _task(md, qq, xx, q_targets[s], x_targets[s], inverse, controlled, wk))
+            if segments > 1:
+                norm = max(norm, _gaps(md, wk, segments))
+            out[s, 0], out[s, 1], out[s, 2] = norm, steps, shots
+            if single and steps == 1:
+                ok = norm < 1e3
+                break
+            if norm < tol and not single and limit > 0:
+                ok = True
+                break
+            if limit < 0 or (steps >= limit and limit > 0) or not norm < 1e9:
+                break
+            if not exact and norm > 1e-2 * before:
+                todo = 2
+                continue
+            if segments > 1 and not retry:
+                if alpha > 0.13 and norm > 2.0 * merit and rise < 20:
+                    rise += 1
+                    _restore(ww, qq, xx, nodes, wk, no)
+                    alpha *= 0.5
+                    retry = True
+                    todo = 2
+                    continue
+                alpha = 1.0
+                _restore(ww, qq, xx, nodes, wk, yes)
+                merit = norm
+            retry = False
+            if segments == 1 and norm > before:
+                rise += 1
+                if rise > 3:
+                    break
+            before = norm
+            _residual(md, ww, xx, wrenches[s], follower, wk, yes, segments)
             ok = _condense(md, wk, segments)
+            if not ok or limit == 0:
+                break
+            ok = False
+            _global_step(md, wk, inverse, controlled)
+            _apply(md, ww, qq, xx, nodes, segments, wk, _shortest(md, qq, wk, alpha))
+            steps += 1
+            todo = 2 if single or segments > 1 or not exact or (steps == 1 and fresh) or norm > 1e-2 else 1
+        fresh = segments == 1 and limit >= 0
         if not ok and limit > 0:
             return s
         for i in range(n):
@@ -1333,7 +1313,7 @@ def solve(
                 q_out[s, i, c] = qq[i, c]
         for c in range(12):
             x_out[s, c] = xx[c]
-    return rows
+    return x_targets.shape[0]
 
 
 @njit(**INNER)

@@ -408,7 +408,7 @@ class ContinuumParallelRobot:
         if not np.isfinite(X).all():
             raise ModelError("pose holds a number that is not finite", field="pose")
         R = X[:3, :3]
-        if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or R[0] @ np.cross(R[1], R[2]) < 0.0:
+        if not _is_rotation(R):
             raise ModelError("pose is no rigid pose: its rotation is not orthonormal", field="pose")
         if self.planar and (abs(X[2, 3]) > 1e-9 or abs(X[2, 2] - 1.0) > 1e-9):
             raise ModelError("pose leaves the plane z = 0 of a planar robot", field="pose")
@@ -881,6 +881,17 @@ class ContinuumParallelRobot:
         else:
             return 0.0
         return gap - arm - 1.001 * L
+
+
+def _is_rotation(R: Array) -> bool:
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
+        return False
+    G = R.T @ R
+    G[0, 0] -= 1.0
+    G[1, 1] -= 1.0
+    G[2, 2] -= 1.0
+    return bool(np.abs(G).max() < 1e-6)
 
 
 def _quaternion_of(R: Array) -> Array:

@@ -328,22 +328,15 @@ class Solution:
             d, md, wk = r.description, r._model(self.steps), r._wk
             self._linear = None  # the kernels' memory must hold this state
             lin = self.linearisation()
-            derivative = wk.d.copy()
-            tables = survey_tables(r)
-            rods, joints = [], []
+            tables, length = survey_tables(r), r.characteristic_length()
+            rods = []
             states = np.zeros((CUTS + 1, 14))
-            tip = np.zeros((6, 6))
-            for i, limb in enumerate(d.limbs):
-                X, L = root_pose(limb, self._state[1][i], limb.rod.length)
-                length = r.characteristic_length()
-                rods.append(
-                    int(
-                        kernels.survey(
-                            tables[i], flatten(X), self._state[0][i], L, length, d.planar, True, states, wk.w
-                        )
-                    )
+            for i in range(r._n):
+                count = kernels.survey(
+                    tables[i], wk.roots[i], self._state[0][i], wk.tips[i, 13], length, d.planar, True, states, wk.w
                 )
-                joints.append(_joint_index(r, self._state, i, derivative[i], wk.cols[i], md, tip))
+                rods.append(int(count))
+            joints = _joint_indices(r, self._state, md)
             K = 0.5 * (lin.stiffness + lin.stiffness.T)
             u = self._unit()
             values = np.linalg.eigvalsh(K * np.outer(u, u))
@@ -419,58 +412,73 @@ def tip_joint_frames(robot: ContinuumParallelRobot, X: Array, i: int) -> tuple[A
 
 def limb_rows(robot: ContinuumParallelRobot, i: int) -> tuple[list[int], list[int]]:
     """Return the residual rows and the unknown columns of limb i in the kernels' arrays."""
+    cache = robot.__dict__.setdefault("_limb_rows", {})
+    if i in cache:
+        return cache[i]
     md = robot._model(robot._steps(None, None))
     nw = int(md.size[4])
     rows = [int(v) for v in md.rows[i, :nw]]
     cols = [int(v) for v in md.wrench_index[:nw]]
     passive = [j for j in range(int(md.joint_count[i])) if md.actuator[i, j] < 0]
-    return rows + [6 + t for t in range(len(passive))], cols + [6 + j for j in passive]
+    cache[i] = rows + [6 + t for t in range(len(passive))], cols + [6 + j for j in passive]
+    return cache[i]
 
 
 FREE = {"fixed": (), "revolute": (5,), "universal": (4, 5), "spherical": (3, 4, 5), "prismatic": (2,)}
 
 
-def _joint_index(robot, state, i: int, derivative: Array, cols: Array, md, scratch: Array) -> int:
-    """Count the negative directions of the free joint coordinates of limb i, plate and actuators locked."""
-    limb = robot.description.limbs[i]
-    rows, unknown = limb_rows(robot, i)
-    free = [row for row in FREE[limb.distal.kind] if row in rows]
-    passive = [c for c in unknown if c >= 6]
-    size = len(free) + len(passive)
-    if size == 0:
-        return 0
-    J, B = tip_joint_frames(robot, state[2], i)
-    axes = {
-        "revolute": [B[:, 2]],
-        "universal": [J[:, 0], B[:, 1]],
-        "spherical": list(np.eye(3)),
-        "prismatic": [J[:, 2]],
-    }
-    coordinate = []
-    if limb.distal.kind == "prismatic":
-        R = _rotation(robot._wk.tips[i, 3:7])
-        rho = R @ md.tip[i, 9:]
-        for a in axes["prismatic"]:
-            coordinate.append(a @ cols[3:6] + np.cross(rho, a) @ cols[0:3])
-    elif free:
-        chosen = axes[limb.distal.kind]
-        if robot.planar:
-            chosen = [B[:, 2]]
-        coordinate = [a @ cols[0:3] for a in chosen]
-    held = [row for row in rows if row < 6 and row not in free]
-    M = np.vstack(
-        [derivative[held][:, unknown]]
-        + [np.asarray(c)[unknown][None] for c in coordinate]
-        + [np.eye(len(derivative[0]))[c][unknown][None] for c in passive]
-    )
-    force = np.vstack([derivative[free][:, unknown], derivative[[r for r in rows if r >= 6]][:, unknown]])
-    for t, _row in enumerate(free):
-        force[t] *= md.scale[0] if limb.distal.kind == "prismatic" else md.scale[1]
-    for t, c in enumerate(passive):
-        force[len(free) + t] *= md.scale[0] if md.kind[i, c - 6] == kernels.PRISMATIC else md.scale[1]
-    Z = np.linalg.solve(M, np.vstack([np.zeros((len(held), size)), np.eye(size)]))
-    H = -force @ Z
-    return int(np.sum(np.linalg.eigvalsh(0.5 * (H + H.T)) < 0.0))
+def _joint_indices(robot, state, md) -> list[int]:
+    """Count the negative directions of each limb's free joint coordinates, plate and actuators locked.
+
+    With M = (held rows; free coordinates) by the limb's unknowns, the unit motions are Z = M^-1 (0; 1) and the
+    Hessian is minus the free rows (force of the rod along each freedom) times Z.
+    """
+    wk = robot._wk
+    counts = [0] * robot._n
+    groups: dict[tuple[int, int], list] = {}
+    for i, limb in enumerate(robot.description.limbs):
+        rows, unknown = limb_rows(robot, i)
+        kind = limb.distal.kind
+        free = [row for row in FREE[kind] if row in rows]
+        passive = [c for c in unknown if c >= 6]
+        size = len(free) + len(passive)
+        if size == 0:
+            continue
+        d, cols = wk.d[i][:, unknown], wk.cols[i][:, unknown]
+        J, B = tip_joint_frames(robot, state[2], i)
+        M, force = np.zeros((len(unknown), len(unknown))), np.zeros((size, len(unknown)))
+        held = [row for row in rows if row < 6 and row not in free]
+        M[: len(held)] = d[held]
+        at = len(held)
+        for t, row in enumerate(free):
+            if kind == "prismatic":
+                a = J[:, 2]
+                rho = _rotation(wk.tips[i, 3:7]) @ md.tip[i, 9:]
+                M[at + t] = a @ cols[3:6] + np.cross(rho, a) @ cols[0:3]
+            else:
+                if kind == "revolute":
+                    a = B[:, 2]
+                elif kind == "universal":
+                    a = J[:, 0] if t == 0 else B[:, 1]
+                else:
+                    a = np.eye(3)[t]
+                M[at + t] = a @ cols[0:3]
+            force[t] = d[row] * (md.scale[0] if kind == "prismatic" else md.scale[1])
+        passive_rows = [row for row in rows if row >= 6]
+        for t, c in enumerate(passive):
+            M[at + len(free) + t, unknown.index(c)] = 1.0
+            slides = md.kind[i, c - 6] == kernels.PRISMATIC
+            force[len(free) + t] = d[passive_rows[t]] * (md.scale[0] if slides else md.scale[1])
+        groups.setdefault((len(unknown), size), []).append((i, M, force))
+    for (_, size), members in groups.items():
+        M = np.array([m for _, m, _ in members])
+        rhs = np.zeros((M.shape[1], size))
+        rhs[M.shape[1] - size :] = np.eye(size)
+        H = -np.array([f for _, _, f in members]) @ np.linalg.solve(M, np.broadcast_to(rhs, (len(M), *rhs.shape)))
+        negative = np.sum(np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < 0.0, axis=1)
+        for (i, _, _), count in zip(members, negative):
+            counts[i] = int(count)
+    return counts
 
 
 def dense_step(robot: ContinuumParallelRobot, state, problem):
