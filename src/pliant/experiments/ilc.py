@@ -128,7 +128,7 @@ def ilc(context: Context) -> Result:
             "runs in which the largest error grew",
             equals=0,
             source="section 4.3, figure 15: the error falls from run to run",
-        ).measure(np.count_nonzero(np.diff(errors.max(axis=1)) >= 0.0)),
+        ).measure(int(np.count_nonzero(np.diff(errors.max(axis=1)) >= 0.0))),
         Target("robot time saved", low=220.0, unit="s", source="section 4.3: at least 220 s").measure(
             result.runs * DURATION
         ),
