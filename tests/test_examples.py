@@ -1,0 +1,117 @@
+"""Every example runs by itself, without a display, and says what its docstring promises."""
+
+from __future__ import annotations
+
+import ast
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+
+
+def run(path: Path, folder: Path) -> str:
+    """Run an example in a folder of its own and return what it prints."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "PYTHONPATH")}
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, f"{path.name} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    assert not done.stderr, f"{path.name} wrote to stderr:\n{done.stderr}"
+    return done.stdout
+
+
+def numbers(text: str) -> list[float]:
+    """Return all numbers of a text."""
+    return [float(n) for n in re.findall(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?", text)]
+
+
+def test_the_stiff_arm_sags_less_than_the_soft_one(tmp_path):
+    lines = run(ROOT / "examples" / "01_run_a_robot.py", tmp_path).splitlines()
+    link = [float(line.split("link at ")[1].split(",")[0]) for line in lines]
+    assert len(lines) == 4
+    assert link[0] < link[2] < 0.8
+    assert link[1] < link[3] < 0.4
+
+
+def test_the_urdf_example_reports_the_defaults_and_settles(tmp_path):
+    out = run(ROOT / "examples" / "02_load_a_urdf.py", tmp_path)
+    assert "motor damping is 0.2698, the default of the toolbox's code" in out
+    assert "error" not in out
+    q = float(out.splitlines()[-1].split("elbow at ")[1].split(" ")[0])
+    assert 0.3 < q < 0.5
+
+
+def test_actuators_on_an_mjcf_have_their_states_in_mujoco(tmp_path):
+    out = run(ROOT / "examples" / "03_add_an_actuator.py", tmp_path)
+    assert "'shoulder': 8 states" in out
+    assert "'elbow': 4 states" in out
+    shoulder, elbow = numbers(out.splitlines()[-1])[1:]
+    assert 0.3 < shoulder < 0.6
+    assert elbow == pytest.approx(-0.4, abs=0.02)
+
+
+def test_a_law_from_its_energy_carries_the_load(tmp_path):
+    lines = run(ROOT / "examples" / "04_a_law_of_your_own.py", tmp_path).splitlines()
+    for line, d in zip(lines, (0.0, 0.1, 0.2), strict=False):
+        _, torque, stiffness = numbers(line)
+        assert torque == pytest.approx(-(2.0 * d + 60.0 * d**3), abs=1e-3)
+        assert stiffness == pytest.approx(2.0 + 180.0 * d**2, abs=1e-2)
+    carried = float(lines[-1].split("carries ")[1].split(" ")[0])
+    angle = float(lines[-1].split("link at ")[1].split(" ")[0])
+    assert carried == pytest.approx(9.81 * 0.1 * math.cos(angle), abs=2e-3)
+
+
+def test_the_batch_spreads_the_sag(tmp_path):
+    out = run(ROOT / "examples" / "05_batch.py", tmp_path)
+    low, middle, high = (float(re.search(rf"{name} (\S+)", out)[1].strip(",")) for name in ("5 %", "median", "95 %"))
+    assert low < middle < high
+    assert "1,000,000 steps" in out
+
+
+def test_two_equal_runs_record_the_same(tmp_path):
+    out = run(ROOT / "examples" / "06_record_and_plot.py", tmp_path)
+    assert "differences between the two runs: []" in out
+    assert (tmp_path / "out_06" / "first.png").stat().st_size > 10_000
+
+
+def test_the_push_measures_the_stiffness_that_the_joint_reports(tmp_path):
+    lines = run(ROOT / "examples" / "07_external_torque.py", tmp_path).splitlines()
+    for line in lines[:3]:
+        reported = float(line.split("reports ")[1].split(" ")[0])
+        measured = float(line.split("measures ")[1].split(",")[0])
+        assert measured == pytest.approx(reported, rel=0.01)
+
+
+def test_the_fit_finds_the_springs_within_three_standard_errors(tmp_path):
+    out = run(ROOT / "examples" / "08_identify_springs.py", tmp_path)
+    found = re.findall(r"true (\S+), found (\S+) \+- (\S+)", out)
+    assert len(found) == 4
+    for true, value, error in found:
+        assert abs(float(value) - float(true)) <= 3.0 * float(error)
+
+
+def test_the_scenario_pushes_the_link_away_and_lets_it_return(tmp_path):
+    lines = run(ROOT / "examples" / "09_scenario.py", tmp_path).splitlines()
+    link = [float(line.split("link ")[1].split(" ")[0]) for line in lines]
+    assert link[1] < link[0] - 0.05
+    assert link[2] == pytest.approx(link[0], abs=0.01)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_an_example_is_short_and_says_first_what_one_will_see(path):
+    text = path.read_text()
+    assert len(text.splitlines()) < 80
+    assert "You will see" in (ast.get_docstring(ast.parse(text)) or "")
+
+
+def test_every_example_is_run_here():
+    source = Path(__file__).read_text()
+    missing = [p.name for p in EXAMPLES if f'"{p.name}"' not in source]
+    assert not missing
