@@ -155,211 +155,179 @@ def _slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
 
 
 @njit(fastmath=FAST, **INNER)
+def _early(w, lo, a0, a1, a2, a3, a4):
+    """Combine the first five slopes into the state of a stage."""
+    if lo == 0:
+        for t in range(BASE):
+            w[T + t] = w[t] + (
+                a0 * w[K0 + t]
+                + a1 * w[K0 + 88 + t]
+                + a2 * w[K0 + 176 + t]
+                + a3 * w[K0 + 264 + t]
+                + a4 * w[K0 + 352 + t]
+            )
+    for t in range(BASE, REC):
+        w[T + t] = w[t] + (
+            a0 * w[K0 + t] + a1 * w[K0 + 88 + t] + a2 * w[K0 + 176 + t] + a3 * w[K0 + 264 + t] + a4 * w[K0 + 352 + t]
+        )
+
+
+@njit(fastmath=FAST, **INNER)
+def _late(w, lo, a0, a3, a4, a5, a6, a7, a8, a9, a10):
+    """Combine the slopes that the later stages and the step itself use."""
+    if lo == 0:
+        for t in range(BASE):
+            w[T + t] = w[t] + (
+                a0 * w[K0 + t]
+                + a3 * w[K0 + 264 + t]
+                + a4 * w[K0 + 352 + t]
+                + a5 * w[K0 + 440 + t]
+                + a6 * w[K0 + 528 + t]
+                + a7 * w[K0 + 616 + t]
+                + a8 * w[K0 + 704 + t]
+                + a9 * w[K0 + 792 + t]
+                + a10 * w[K0 + 880 + t]
+            )
+    for t in range(BASE, REC):
+        w[T + t] = w[t] + (
+            a0 * w[K0 + t]
+            + a3 * w[K0 + 264 + t]
+            + a4 * w[K0 + 352 + t]
+            + a5 * w[K0 + 440 + t]
+            + a6 * w[K0 + 528 + t]
+            + a7 * w[K0 + 616 + t]
+            + a8 * w[K0 + 704 + t]
+            + a9 * w[K0 + 792 + t]
+            + a10 * w[K0 + 880 + t]
+        )
+
+
+@njit(fastmath=FAST, **INNER)
 def _advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
-    """Advance the record at 0 from step first to step last of `steps` equal steps over [0, 1]."""
+    """Advance the record at 0 from step first to step last of `steps` equal steps over [0, 1].
+
+    Slopes that a stage does not use are combined with the weight zero, so they must hold finite numbers.
+    """
     h = 1.0 / steps
-    if lo < 0:  # tells the compiler that no index below wraps around
-        return
+    zero = 0.0 * h
+    for t in range(K0, DN):
+        w[t] = 0.0
     for step in range(first, last):
         row = 12 * step
-        for t in range(REC):
-            w[T + t] = w[t]
+        _early(w, lo, zero, zero, zero, zero, zero)
         _slope(w, row * 0 + K0, tab, row, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (0.05260015195876773 * w[K0 + t])
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (0.05260015195876773 * w[K0 + t])
+        _early(w, lo, h * 0.05260015195876773, zero, zero, zero, zero)
         _slope(w, row * 0 + K0 + REC, tab, row + 1, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (0.0197250569845379 * w[K0 + t] + 0.0591751709536137 * w[K0 + 1 * REC + t])
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (0.0197250569845379 * w[K0 + t] + 0.0591751709536137 * w[K0 + 1 * REC + t])
+        _early(w, lo, h * 0.0197250569845379, h * 0.0591751709536137, zero, zero, zero)
         _slope(w, row * 0 + K0 + 2 * REC, tab, row + 2, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (0.02958758547680685 * w[K0 + t] + 0.08876275643042054 * w[K0 + 2 * REC + t])
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (0.02958758547680685 * w[K0 + t] + 0.08876275643042054 * w[K0 + 2 * REC + t])
+        _early(w, lo, h * 0.02958758547680685, zero, h * 0.08876275643042054, zero, zero)
         _slope(w, row * 0 + K0 + 3 * REC, tab, row + 3, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.2413651341592667 * w[K0 + t]
-                    - 0.8845494793282861 * w[K0 + 2 * REC + t]
-                    + 0.924834003261792 * w[K0 + 3 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.2413651341592667 * w[K0 + t]
-                - 0.8845494793282861 * w[K0 + 2 * REC + t]
-                + 0.924834003261792 * w[K0 + 3 * REC + t]
-            )
+        _early(w, lo, h * 0.2413651341592667, zero, h * -0.8845494793282861, h * 0.924834003261792, zero)
         _slope(w, row * 0 + K0 + 4 * REC, tab, row + 4, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.037037037037037035 * w[K0 + t]
-                    + 0.17082860872947386 * w[K0 + 3 * REC + t]
-                    + 0.12546768756682242 * w[K0 + 4 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.037037037037037035 * w[K0 + t]
-                + 0.17082860872947386 * w[K0 + 3 * REC + t]
-                + 0.12546768756682242 * w[K0 + 4 * REC + t]
-            )
+        _early(w, lo, h * 0.037037037037037035, zero, zero, h * 0.17082860872947386, h * 0.12546768756682242)
         _slope(w, row * 0 + K0 + 5 * REC, tab, row + 5, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.037109375 * w[K0 + t]
-                    + 0.17025221101954405 * w[K0 + 3 * REC + t]
-                    + 0.06021653898045596 * w[K0 + 4 * REC + t]
-                    - 0.017578125 * w[K0 + 5 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.037109375 * w[K0 + t]
-                + 0.17025221101954405 * w[K0 + 3 * REC + t]
-                + 0.06021653898045596 * w[K0 + 4 * REC + t]
-                - 0.017578125 * w[K0 + 5 * REC + t]
-            )
+        _late(
+            w,
+            lo,
+            h * 0.037109375,
+            h * 0.17025221101954405,
+            h * 0.06021653898045596,
+            h * -0.017578125,
+            zero,
+            zero,
+            zero,
+            zero,
+            zero,
+        )
         _slope(w, row * 0 + K0 + 6 * REC, tab, row + 6, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.03709200011850479 * w[K0 + t]
-                    + 0.17038392571223998 * w[K0 + 3 * REC + t]
-                    + 0.10726203044637328 * w[K0 + 4 * REC + t]
-                    - 0.015319437748624402 * w[K0 + 5 * REC + t]
-                    + 0.008273789163814023 * w[K0 + 6 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.03709200011850479 * w[K0 + t]
-                + 0.17038392571223998 * w[K0 + 3 * REC + t]
-                + 0.10726203044637328 * w[K0 + 4 * REC + t]
-                - 0.015319437748624402 * w[K0 + 5 * REC + t]
-                + 0.008273789163814023 * w[K0 + 6 * REC + t]
-            )
+        _late(
+            w,
+            lo,
+            h * 0.03709200011850479,
+            h * 0.17038392571223998,
+            h * 0.10726203044637328,
+            h * -0.015319437748624402,
+            h * 0.008273789163814023,
+            zero,
+            zero,
+            zero,
+            zero,
+        )
         _slope(w, row * 0 + K0 + 7 * REC, tab, row + 7, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.6241109587160757 * w[K0 + t]
-                    - 3.3608926294469414 * w[K0 + 3 * REC + t]
-                    - 0.868219346841726 * w[K0 + 4 * REC + t]
-                    + 27.59209969944671 * w[K0 + 5 * REC + t]
-                    + 20.154067550477894 * w[K0 + 6 * REC + t]
-                    - 43.48988418106996 * w[K0 + 7 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.6241109587160757 * w[K0 + t]
-                - 3.3608926294469414 * w[K0 + 3 * REC + t]
-                - 0.868219346841726 * w[K0 + 4 * REC + t]
-                + 27.59209969944671 * w[K0 + 5 * REC + t]
-                + 20.154067550477894 * w[K0 + 6 * REC + t]
-                - 43.48988418106996 * w[K0 + 7 * REC + t]
-            )
+        _late(
+            w,
+            lo,
+            h * 0.6241109587160757,
+            h * -3.3608926294469414,
+            h * -0.868219346841726,
+            h * 27.59209969944671,
+            h * 20.154067550477894,
+            h * -43.48988418106996,
+            zero,
+            zero,
+            zero,
+        )
         _slope(w, row * 0 + K0 + 8 * REC, tab, row + 8, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    0.47766253643826434 * w[K0 + t]
-                    - 2.4881146199716677 * w[K0 + 3 * REC + t]
-                    - 0.590290826836843 * w[K0 + 4 * REC + t]
-                    + 21.230051448181193 * w[K0 + 5 * REC + t]
-                    + 15.279233632882423 * w[K0 + 6 * REC + t]
-                    - 33.28821096898486 * w[K0 + 7 * REC + t]
-                    - 0.020331201708508627 * w[K0 + 8 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                0.47766253643826434 * w[K0 + t]
-                - 2.4881146199716677 * w[K0 + 3 * REC + t]
-                - 0.590290826836843 * w[K0 + 4 * REC + t]
-                + 21.230051448181193 * w[K0 + 5 * REC + t]
-                + 15.279233632882423 * w[K0 + 6 * REC + t]
-                - 33.28821096898486 * w[K0 + 7 * REC + t]
-                - 0.020331201708508627 * w[K0 + 8 * REC + t]
-            )
+        _late(
+            w,
+            lo,
+            h * 0.47766253643826434,
+            h * -2.4881146199716677,
+            h * -0.590290826836843,
+            h * 21.230051448181193,
+            h * 15.279233632882423,
+            h * -33.28821096898486,
+            h * -0.020331201708508627,
+            zero,
+            zero,
+        )
         _slope(w, row * 0 + K0 + 9 * REC, tab, row + 9, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    -0.9371424300859873 * w[K0 + t]
-                    + 5.186372428844064 * w[K0 + 3 * REC + t]
-                    + 1.0914373489967295 * w[K0 + 4 * REC + t]
-                    - 8.149787010746927 * w[K0 + 5 * REC + t]
-                    - 18.52006565999696 * w[K0 + 6 * REC + t]
-                    + 22.739487099350505 * w[K0 + 7 * REC + t]
-                    + 2.4936055526796523 * w[K0 + 8 * REC + t]
-                    - 3.0467644718982196 * w[K0 + 9 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                -0.9371424300859873 * w[K0 + t]
-                + 5.186372428844064 * w[K0 + 3 * REC + t]
-                + 1.0914373489967295 * w[K0 + 4 * REC + t]
-                - 8.149787010746927 * w[K0 + 5 * REC + t]
-                - 18.52006565999696 * w[K0 + 6 * REC + t]
-                + 22.739487099350505 * w[K0 + 7 * REC + t]
-                + 2.4936055526796523 * w[K0 + 8 * REC + t]
-                - 3.0467644718982196 * w[K0 + 9 * REC + t]
-            )
+        _late(
+            w,
+            lo,
+            h * -0.9371424300859873,
+            h * 5.186372428844064,
+            h * 1.0914373489967295,
+            h * -8.149787010746927,
+            h * -18.52006565999696,
+            h * 22.739487099350505,
+            h * 2.4936055526796523,
+            h * -3.0467644718982196,
+            zero,
+        )
         _slope(w, row * 0 + K0 + 10 * REC, tab, row + 10, n0, n1, n2, length, column, lo)
+        _late(
+            w,
+            lo,
+            h * 2.273310147516538,
+            h * -10.53449546673725,
+            h * -2.0008720582248625,
+            h * -17.9589318631188,
+            h * 27.94888452941996,
+            h * -2.8589982771350235,
+            h * -8.87285693353063,
+            h * 12.360567175794303,
+            h * 0.6433927460157636,
+        )
+        _slope(w, row * 0 + K0 + 2 * REC, tab, row + 11, n0, n1, n2, length, column, lo)
+        _late(
+            w,
+            lo,
+            h * 0.054293734116568765,
+            zero,
+            zero,
+            h * 4.450312892752409,
+            h * 1.8915178993145003,
+            h * -5.801203960010585,
+            h * 0.3111643669578199,
+            h * -0.1521609496625161,
+            h * 0.20136540080403034,
+        )
         if lo == 0:
             for t in range(BASE):
-                w[T + t] = w[t] + h * (
-                    2.273310147516538 * w[K0 + t]
-                    - 10.53449546673725 * w[K0 + 3 * REC + t]
-                    - 2.0008720582248625 * w[K0 + 4 * REC + t]
-                    - 17.9589318631188 * w[K0 + 5 * REC + t]
-                    + 27.94888452941996 * w[K0 + 6 * REC + t]
-                    - 2.8589982771350235 * w[K0 + 7 * REC + t]
-                    - 8.87285693353063 * w[K0 + 8 * REC + t]
-                    + 12.360567175794303 * w[K0 + 9 * REC + t]
-                    + 0.6433927460157636 * w[K0 + 10 * REC + t]
-                )
+                w[t] = w[T + t] + h * 0.04471061572777259 * w[K0 + 2 * REC + t]
         for t in range(BASE, REC):
-            w[T + t] = w[t] + h * (
-                2.273310147516538 * w[K0 + t]
-                - 10.53449546673725 * w[K0 + 3 * REC + t]
-                - 2.0008720582248625 * w[K0 + 4 * REC + t]
-                - 17.9589318631188 * w[K0 + 5 * REC + t]
-                + 27.94888452941996 * w[K0 + 6 * REC + t]
-                - 2.8589982771350235 * w[K0 + 7 * REC + t]
-                - 8.87285693353063 * w[K0 + 8 * REC + t]
-                + 12.360567175794303 * w[K0 + 9 * REC + t]
-                + 0.6433927460157636 * w[K0 + 10 * REC + t]
-            )
-        _slope(w, row * 0 + K0 + 11 * REC, tab, row + 11, n0, n1, n2, length, column, lo)
-        if lo == 0:
-            for t in range(BASE):
-                w[t] = w[t] + h * (
-                    0.054293734116568765 * w[K0 + t]
-                    + 4.450312892752409 * w[K0 + 5 * REC + t]
-                    + 1.8915178993145003 * w[K0 + 6 * REC + t]
-                    - 5.801203960010585 * w[K0 + 7 * REC + t]
-                    + 0.3111643669578199 * w[K0 + 8 * REC + t]
-                    - 0.1521609496625161 * w[K0 + 9 * REC + t]
-                    + 0.20136540080403034 * w[K0 + 10 * REC + t]
-                    + 0.04471061572777259 * w[K0 + 11 * REC + t]
-                )
-        for t in range(BASE, REC):
-            w[t] = w[t] + h * (
-                0.054293734116568765 * w[K0 + t]
-                + 4.450312892752409 * w[K0 + 5 * REC + t]
-                + 1.8915178993145003 * w[K0 + 6 * REC + t]
-                - 5.801203960010585 * w[K0 + 7 * REC + t]
-                + 0.3111643669578199 * w[K0 + 8 * REC + t]
-                - 0.1521609496625161 * w[K0 + 9 * REC + t]
-                + 0.20136540080403034 * w[K0 + 10 * REC + t]
-                + 0.04471061572777259 * w[K0 + 11 * REC + t]
-            )
+            w[t] = w[T + t] + h * 0.04471061572777259 * w[K0 + 2 * REC + t]
 
 
 # --- the robot ---------------------------------------------------------------------------------------------
