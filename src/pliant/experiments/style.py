@@ -10,6 +10,7 @@ Figures are made without pyplot, so nothing depends on a display or on a global 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "CYCLE", "GRID", "INK", "WIDTH", "label", "legend", "new_figure", "thin"]
+__all__ = ["COLORS", "CYCLE", "GRID", "INK", "WIDTH", "figure_legend", "label", "legend", "new_figure", "thin"]
 
 INK = "#24292f"
 """Colour of text and axes; the report replaces it by the page's own, light or dark."""
@@ -134,6 +135,26 @@ def label(axis: Axes, x: str = "", y: str = "", title: str = "") -> None:
 def legend(axis: Axes, **options: Any) -> Any:
     """Draw the legend of an axis in pliant's style."""
     return axis.legend(**{"fontsize": 8.0, "frameon": False, "handlelength": 1.6, "labelcolor": INK, **options})
+
+
+def figure_legend(figure: Figure, axis: Axes, *, order: Sequence[int] | None = None, **options: Any) -> Any:
+    """Draw the legend of one axis above the whole figure, at its right.
+
+    Args:
+        figure: the figure.
+        axis: the axis whose lines it names.
+        order: indices of its entries in the order wanted.
+        options: further arguments of `Figure.legend`.
+    """
+    handles, labels = axis.get_legend_handles_labels()
+    index = range(len(handles)) if order is None else order
+    handles, labels = [handles[i] for i in index], [labels[i] for i in index]
+    defaults = {"loc": "outside upper right", "ncols": len(handles), "frameon": False, "fontsize": 8.0}
+    box = figure.legend(handles, labels, **{**defaults, "handlelength": 1.6, "labelcolor": INK, **options})
+    for line in box.get_lines():
+        line.set_linewidth(max(1.5, line.get_linewidth()))
+        line.set_alpha(1.0)
+    return box
 
 
 def thin(x: Any, *ys: Any, points: int = 1500) -> tuple[np.ndarray, ...]:
