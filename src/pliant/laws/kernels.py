@@ -8,7 +8,9 @@ step: next = act + h * rate. Angles [rad], torques [N m], h the time step [s].
 Order of one step, as in the original toolbox: references, controllers, old load at the old motor positions and the
 new link angle, motors, torque at the new motor positions (old ones in mode 4).
 """
-# ruff: noqa: F821  (the law_* names are bound by pliant.laws.compile)
+# The law_* names are bound by pliant.laws.compile.
+# ruff: noqa: F821
+# pyright: reportUndefinedVariable=false
 
 from __future__ import annotations
 
