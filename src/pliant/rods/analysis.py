@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -352,26 +353,66 @@ def solve_batch(
 ) -> list[Solution | PliantError]:
     """Solve many poses (or joint values) on all cores; a row without equilibrium gives its error.
 
-    The compiled kernels run without the interpreter's lock; each worker starts from its row before, or cold.
+    Each worker runs its rows through the compiled loop, which holds no interpreter lock, each row from the one
+    before; a row that is not near enough for that is solved by continuation or cold.
     """
-    out: list = [None] * len(rows)
-    done = [0]
+    from pliant.rods.robot import _Problem, _State
+
+    count = len(rows)
+    out: list = [None] * count
+    xs, qs = np.zeros((count, 12)), np.zeros((count, robot.actuator_count))
+    for k, row in enumerate(rows):
+        if inverse:
+            xs[k] = robot._pose(row)
+        else:
+            qs[k] = robot._joints(row)
+    loads = np.array([robot._wrench(None if wrenches is None else wrenches[k]) for k in range(count)]).reshape(-1, 6)
+    mask = robot._controlled(None) if inverse else np.zeros(6, bool)
+    problems = [_Problem(inverse, qs[k], xs[k], mask, loads[k], False) for k in range(count)]
+    least = robot._steps(None, None)
+    lock, done = threading.Lock(), [0]
+
+    def tell(number: int) -> None:
+        if progress is not None:
+            with lock:
+                done[0] += number
+                progress(done[0], count)
 
     def work(rows_of: range) -> None:
-        mine, before = robot.fork(), None
-        for k in rows_of:
-            load = None if wrenches is None else wrenches[k]
-            try:
-                solve = mine.solve_igm if inverse else mine.solve_dgm
-                before = solve(rows[k], load, start=before)
-                out[k] = before
-            except PliantError as fault:
-                out[k] = fault
-            done[0] += 1
-            if progress is not None:
-                progress(done[0], len(rows))
+        mine, before, at = robot.fork(), None, rows_of.start
+        while at < rows_of.stop:
+            if before is None:
+                ready = 0
+            else:
+                state = _State(*(a.copy() for a in before._state))
+                part = slice(at, rows_of.stop)
+                ready, o, W, Q, X = mine._call(
+                    state, before.steps, inverse, qs[part], xs[part], mask, loads[part], False, limit=6
+                )
+                coarse = None
+                for k in range(ready):
+                    if k % 10 == 0 or k == ready - 1:  # accuracy is looked at now and then
+                        worst = mine._refined_residual(W[k], Q[k], X[k], loads[at + k], False, 2 * before.steps)
+                        if worst > mine._tolerance(None):
+                            coarse = max(0, k - 9)
+                            break
+                ready = ready if coarse is None else coarse
+                for k in range(ready):
+                    out[at + k] = before = mine._pack(
+                        problems[at + k], (W[k], Q[k], X[k]), before.steps, float(o[k, 0]), int(o[k, 1])
+                    )
+                at += ready
+                tell(ready)
+            if at < rows_of.stop:
+                try:
+                    start_steps = least if before is None else before.steps
+                    out[at] = before = mine._solve(problems[at], before, start_steps, 0, 12)
+                except PliantError as fault:
+                    out[at] = fault
+                at += 1
+                tell(1)
 
-    parts = _chunks(len(rows), workers)
+    parts = _chunks(count, workers)
     with ThreadPoolExecutor(len(parts) or 1, thread_name_prefix="rods-batch") as pool:
         list(pool.map(work, parts))
     return out

@@ -533,6 +533,12 @@ class ContinuumParallelRobot:
             tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
         return self._cold(problem, steps, seed, restarts, tries)
 
+    def _pack(self, problem: _Problem, state, steps: int, residual: float, iterations: int) -> Solution:
+        return Solution(
+            self, state, wrench=problem.wrench, follower=problem.follower, steps=steps, residual=residual,
+            iterations=iterations, inverse=problem.inverse, controlled=problem.controlled,
+        )  # fmt: skip
+
     def _finish(self, state: _State, problem: _Problem, steps: int, out, tries) -> Solution:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk

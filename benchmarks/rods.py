@@ -1,0 +1,157 @@
+"""Print what the continuum-parallel-robot solver reaches, beside what is asked of it.
+
+Rates are of one core, the best of several runs, in ratio to the published C++ solver as shipped (155 ms a solve of
+the 6PFR, 200 Dormand-Prince steps and dense finite differences). Run: python benchmarks/rods.py [--cold] [--compile]
+--cold adds the cold-start counts (a minute), --compile the first compilation in a new cache (half a minute).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+
+import numpy as np
+
+from pliant.rods import NoEquilibrium, load_robot
+from pliant.rods._build import flatten
+from pliant.rods.robot import ACCURACIES, _State
+from pliant.spatial import exp_so3
+
+SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
+ROWS = 500
+
+
+def trajectory(rows):
+    """A closed path of the 6PFR: 5 cm and 0.1 rad."""
+    poses = []
+    for a in np.linspace(0.0, 2.0 * np.pi, rows, endpoint=False):
+        X = np.eye(4)
+        X[:3, 3] = 0.05 * np.cos(a), 0.05 * np.sin(a), 1.1 + 0.05 * np.sin(2 * a)
+        X[:3, :3] = exp_so3(0.1 * np.array([np.sin(a), np.cos(a), np.sin(2 * a)]))
+        poses.append(X)
+    return poses
+
+
+def best(call, runs=7):
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        got = call()
+        times.append(time.perf_counter() - start)
+    return min(times), got
+
+
+def line(what, value, asked="", note=""):
+    print(f"{what:<46}{value:>14}   {asked:<16}{note}")
+
+
+def loop(robot, start, steps, poses, q=None, single=False):
+    rows = len(poses)
+    xs = np.array([flatten(X) for X in poses])
+    inverse = q is None
+    state = _State(*(a.copy() for a in start._state))
+    return robot._call(
+        state, steps, inverse, np.zeros((rows, 6)) if inverse else q, xs, np.ones(6, bool), np.zeros((rows, 6)),
+        False, single=single,
+    )  # fmt: skip
+
+
+def speed():
+    robot = load_robot("Stewart_Gough_6PFR")
+    poses = trajectory(ROWS)
+    start = robot.solve_igm(poses[0])
+    _, _, _, Q, X = loop(robot, start, 400, poses)
+    q_ref, x_ref = Q[:, :, 0].copy(), X.copy()
+    print(f"6PFR, {ROWS} poses on a closed path, warm, compiled loop, {os.cpu_count()} cores seen, one used")
+    for name, asked in (("fast", 5000), ("accurate", 4000)):
+        steps = ACCURACIES[name].steps
+        t, (_, out, _, Q, _) = best(lambda n=steps: loop(robot, start, n, poses))
+        error = np.abs(Q[:, :, 0] - q_ref).max()
+        rate = ROWS / t
+        line(f"  IGM {name} ({steps} steps)", f"{rate:.0f} Hz", f">= {asked} Hz", f"error {error:.1e} m, residual {out[:, 0].max():.0e}, {rate * SHIPPED:.0f}x shipped")  # noqa: E501  # fmt: skip
+        t, (_, out, _, _, X) = best(lambda n=steps: loop(robot, start, n, poses, q_ref))
+        line(f"  DGM {name}", f"{ROWS / t:.0f} Hz", f">= {asked} Hz", f"error {np.abs(X - x_ref).max():.1e}")
+    fine = trajectory(2000)
+    t, (_, out, _, Q, _) = best(lambda: loop(robot, start, ACCURACIES["fast"].steps, fine, single=True))
+    _, _, _, exact, _ = loop(robot, start, ACCURACIES["fast"].steps, fine)
+    line("  one Newton step a sample (2000 poses, fast)", f"{2000 / t:.0f} Hz", ">= 12000 Hz", f"{np.abs(Q - exact)[1:].max():.0e} m from converged")  # noqa: E501  # fmt: skip
+
+    def one_by_one():
+        s = start
+        for X in poses:
+            s = robot.solve_igm(X, start=s)
+
+    t, _ = best(one_by_one, 3)
+    line("  Python call, one pose at a time, accurate", f"{ROWS / t:.0f} Hz", ">= 2500 Hz")
+    robot.solve_batch(poses[:20])
+    many = trajectory(4 * ROWS)
+    t1, _ = best(lambda: robot.solve_batch(many, workers=1), 3)
+    t2, _ = best(lambda: robot.solve_batch(many, workers=2), 3)
+    line("  batch, 1 worker", f"{4 * ROWS / t1:.0f} Hz")
+    line("  batch, 2 workers", f"{4 * ROWS / t2:.0f} Hz", "", f"{t1 / t2:.2f} times one worker")
+
+    def index():
+        for _ in range(100):
+            start._stability = None
+            start.stability()
+
+    t, _ = best(index, 5)
+    line("  stability index with linearisation", f"{10 * t:.2f} ms", "<= 1 ms")
+    print("order of convergence (q against 400 steps):")
+    for steps in (1, 2, 3, 4, 6):
+        _, _, _, Q, _ = loop(robot, start, steps, poses[:100])
+        line(f"  {steps} steps", f"{np.abs(Q[:, :, 0] - q_ref[:100]).max():.1e} m")
+
+
+def cold():
+    print("cold starts, 100 random poses a robot (+-0.12 m, +-0.3 rad; Till's 0.4 times the positions)")
+    asked = {"6PFF": 100, "6PFR": 100, "6PFS": 100, "6FFR_Till": 95, "6EFR": 45}
+    for short, least in asked.items():
+        robot = load_robot(f"Stewart_Gough_{short}")
+        rng = np.random.default_rng(0)
+        scale = 0.4 if "Till" in short else 1.0
+        solved = stable = 0
+        how = Counter()
+        begin = time.perf_counter()
+        for _ in range(100):
+            X = np.eye(4)
+            X[:3, 3] = robot.description.home[:3, 3] + rng.uniform(-0.12, 0.12, 3) * scale
+            X[:3, :3] = exp_so3(rng.uniform(-0.3, 0.3, 3))
+            try:
+                s = robot.solve_igm(X)
+            except NoEquilibrium:
+                continue
+            solved += 1
+            stable += s.stable
+            if s.stable:
+                how[s.starts[-1].split(" of seed")[0].rstrip(" 0123456789")] += 1
+        took = time.perf_counter() - begin
+        line(f"  {short}", f"{solved}", f">= {least}", f"{stable} stable, {took:.1f} s, {dict(how)}")
+
+
+def compile_time():
+    code = (
+        "import time; t = time.time()\n"
+        "from pliant.rods import load_robot\n"
+        "load_robot('Stewart_Gough_6PFR').home(); print(time.time() - t, time.process_time())"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        for what, asked in (("first solve in a new cache", "<= 25 s"), ("first solve with a filled cache", "< 2 s")):
+            got = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+            )
+            wall, cpu = (float(v) for v in got.stdout.split())
+            line(f"  {what}", f"{wall:.2f} s", asked, f"{cpu:.2f} s of processor time, imports included")
+
+
+if __name__ == "__main__":
+    speed()
+    if "--cold" in sys.argv:
+        cold()
+    if "--compile" in sys.argv:
+        compile_time()
