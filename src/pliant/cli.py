@@ -320,7 +320,7 @@ def run(
         )
         return 0
     console.print(_state_table(states, engine))
-    if balance is not None and balance.throughput > 0.0:
+    if balance is not None and balance.throughput > 1e-6:
         console.print(
             f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
             f"stored {balance.stored:.4g}, "
