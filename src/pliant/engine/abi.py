@@ -126,7 +126,12 @@ def verify() -> None:
             model_offset,
             ("actuator_user", "actuator_ctrladr", "actuator_outadr", "actuator_actadr"),
         ),
-        (data, data._address, data_offset, ("actuator_length", "actuator_velocity", "ctrl", "act", "act_dot")),
+        (
+            data,
+            data._address,
+            data_offset,
+            ("actuator_length", "actuator_velocity", "ctrl", "act", "act_dot", "qpos", "qvel"),
+        ),
     ):
         for name in names:
             pointer = ctypes.c_void_p.from_address(address + offset(name)).value

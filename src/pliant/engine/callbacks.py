@@ -374,7 +374,7 @@ def laws_of(model: Any) -> dict[int, type[Law]]:
             )
         if row[layout.P_COMPANION] > 0.5:
             follower = model.actuator(int(i) + 1).name if i + 1 < model.nactuator else ""
-            if not follower.endswith("/ref_2"):
+            if follower != f"{name}/ref_2":
                 raise ModelError(
                     f"the actuator {name!r} needs its companion '{name}/ref_2' right behind it; found {follower!r}",
                     field=name,

@@ -106,10 +106,10 @@ def motor_step(par, b, pos, vel, w, current, u, load, preset, h):
     if par[b + M_SPEED] < BIG:
         vel = min(max(vel, -par[b + M_SPEED]), par[b + M_SPEED])
     pos = pos + vel * h
-    if pos < par[b + M_LOW]:
+    if pos < par[b + M_LOW] and par[b + M_LOW] > -BIG:
         pos = par[b + M_LOW]
         vel = 0.0
-    elif pos > par[b + M_HIGH]:
+    elif pos > par[b + M_HIGH] and par[b + M_HIGH] < BIG:
         pos = par[b + M_HIGH]
         vel = 0.0
     return pos, vel, w, u, current

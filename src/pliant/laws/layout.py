@@ -2,7 +2,7 @@
 
 An actuator is described to the kernels by one vector of PARAMETERS numbers: the law's own (0..15), then the
 constants below. In MuJoCo the vector is the actuator's `actuator_user` row, so it can differ between the simulations
-of a batch. Infinite limits are stored as BIG, which survives a text format.
+of a batch. Infinite limits are stored as BIG, which survives a text format (see there).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 __all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
 
-BIG = 1.0e300
+BIG = 1.0e6
+"""Stands for infinity among limits. MuJoCo's XML writer drops what is 1e-12 of the largest number in a row, so this is
+the largest number that leaves a row's small ones (above 1e-6) alone."""
 
 # -- the parameter vector ---------------------------------------------------------------------------------
 P_MAGIC = 16  # MAGIC: this actuator is ours
@@ -124,8 +126,8 @@ def law_key(name: str) -> float:
     return float(zlib.crc32(name.encode()) % 999_983)
 
 
-def _finite(value: float) -> float:
-    return math.copysign(BIG, value) if math.isinf(value) else float(value)
+def _limit(value: float) -> float:
+    return math.copysign(BIG, value) if abs(value) > BIG else float(value)
 
 
 def pack_motor(par: Any, base: int, motor: Any) -> None:
@@ -134,24 +136,24 @@ def pack_motor(par: Any, base: int, motor: Any) -> None:
     values = (
         motor.inertia,
         motor.damping,
-        motor.max_torque,
-        motor.max_velocity if motor.limit_velocity else math.inf,
-        motor.min_position,
-        motor.max_position,
+        _limit(motor.max_torque),
+        _limit(motor.max_velocity if motor.limit_velocity else math.inf),
+        _limit(motor.min_position),
+        _limit(motor.max_position),
         f.torque,
         f.stiffness,
         f.load_coefficient,
         f.preset_coefficient,
-        motor.max_velocity if motor.torque_speed else math.inf,
+        _limit(motor.max_velocity if motor.torque_speed else math.inf),
         motor.preset_damping,
         *(
-            (e.resistance, e.inductance, e.torque_constant, e.back_emf_constant, e.supply_voltage)
+            (e.resistance, e.inductance, e.torque_constant, e.back_emf_constant, _limit(e.supply_voltage))
             if e is not None
-            else (0.0, 0.0, 1.0, 0.0, math.inf)
+            else (0.0, 0.0, 1.0, 0.0, BIG)
         ),
     )
     for i, value in enumerate(values):
-        par[base + i] = _finite(value)
+        par[base + i] = float(value)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:
@@ -160,9 +162,9 @@ def pack_pid(par: Any, base: int, pid: Any) -> None:
         pid.kp,
         pid.ki,
         pid.kd,
-        pid.integral_limit,
+        _limit(pid.integral_limit),
         float(pid.anti_windup),
         float(pid.velocity_feedforward),
     )
     for i, value in enumerate(values):
-        par[base + i] = _finite(value)
+        par[base + i] = float(value)
