@@ -28,7 +28,7 @@ def build(
     """Return the bench; the arguments are the options of `ROBOT`."""
     from pliant.laws import AwAS2, CompliantActuator
     from pliant.model import Robot
-    from pliant.robots.parts import bench, box, cylinder, interface_of, link_friction
+    from pliant.robots.parts import bench, box, cylinder, finished, interface_of, link_friction
 
     spec, stand, _ = bench(
         "awas2-1dof",
@@ -53,7 +53,7 @@ def build(
         initial_preset=preset,
         link_friction=link_friction(friction, friction_stiffness),
     )
-    return Robot(spec, {"joint": actuator}, interface=interface_of("awas2_1dof", {"joint": actuator}))
+    return finished(Robot(spec, {"joint": actuator}, interface=interface_of("awas2_1dof", {"joint": actuator})))
 
 
 ROBOT = CatalogueRobot(

@@ -30,7 +30,7 @@ def build(
     """Return the bench; the arguments are the options of `ROBOT`."""
     from pliant.laws import CompliantActuator
     from pliant.model import Robot
-    from pliant.robots.parts import bench, interface_of, link_friction
+    from pliant.robots.parts import bench, finished, interface_of, link_friction
     from pliant.robots.qbmove import CUBE, add_cube, spring_law
 
     spec, stand, _ = bench(
@@ -49,7 +49,7 @@ def build(
         initial_preset=preset,
         link_friction=link_friction(friction, friction_stiffness),
     )
-    return Robot(spec, {"joint": actuator}, interface=interface_of("qbmove_1dof", {"joint": actuator}))
+    return finished(Robot(spec, {"joint": actuator}, interface=interface_of("qbmove_1dof", {"joint": actuator})))
 
 
 ROBOT = CatalogueRobot(

@@ -36,7 +36,7 @@ def build(
     """Return the arm; the arguments are the options of `ROBOT`."""
     from pliant.laws import CompliantActuator
     from pliant.model import Robot
-    from pliant.robots.parts import box, capsule, cylinder, interface_of, link_friction, look_at, new_spec
+    from pliant.robots.parts import box, capsule, cylinder, finished, interface_of, link_friction, look_at, new_spec
     from pliant.robots.qbmove import CUBE, add_cube, spring_law
 
     height = BASE_HEIGHT[mounting]
@@ -92,7 +92,7 @@ def build(
         )
         for joint, name in zip(JOINTS, sets)
     }
-    return Robot(spec, actuators, interface=interface_of("qbmove_2dof", actuators))
+    return finished(Robot(spec, actuators, interface=interface_of("qbmove_2dof", actuators)))
 
 
 _TEMPLATE = "assumed: the geometry of the toolbox's template; the paper prints no rigid-body data of the arm"

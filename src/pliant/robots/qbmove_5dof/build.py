@@ -45,7 +45,7 @@ def build(
 
     from pliant.laws import CompliantActuator
     from pliant.model import Robot
-    from pliant.robots.parts import box, capsule, cylinder, interface_of, link_friction, look_at, new_spec
+    from pliant.robots.parts import box, capsule, cylinder, finished, interface_of, link_friction, look_at, new_spec
     from pliant.robots.qbmove import CUBE, add_cube, spring_law
 
     reach = 4.0 * module_length
@@ -126,7 +126,7 @@ def build(
         )
         for joint in JOINTS
     }
-    return Robot(spec, actuators, interface=interface_of("qbmove_5dof", actuators))
+    return finished(Robot(spec, actuators, interface=interface_of("qbmove_5dof", actuators)))
 
 
 def _fork(body: Any, ahead: float, last: bool) -> None:

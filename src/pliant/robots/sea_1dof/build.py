@@ -28,7 +28,7 @@ def build(
     """Return the bench; the arguments are the options of `ROBOT`."""
     from pliant.laws import SEA, CompliantActuator
     from pliant.model import Robot
-    from pliant.robots.parts import bench, box, cylinder, interface_of, link_friction
+    from pliant.robots.parts import bench, box, cylinder, finished, interface_of, link_friction
 
     spec, stand, _ = bench(
         "sea-1dof",
@@ -46,7 +46,7 @@ def build(
     cylinder(stand, (0.0, 0.040, 0.0), (0.0, 0.047, 0.0), 0.026, "trim")
     cylinder(stand, (0.0, 0.024, 0.0), (0.0, 0.060, 0.0), 0.008, "metal")
     actuator = CompliantActuator(SEA(k=k), mode=mode, link_friction=link_friction(friction, friction_stiffness))
-    return Robot(spec, {"joint": actuator}, interface=interface_of("sea_1dof", {"joint": actuator}))
+    return finished(Robot(spec, {"joint": actuator}, interface=interface_of("sea_1dof", {"joint": actuator})))
 
 
 ROBOT = CatalogueRobot(
