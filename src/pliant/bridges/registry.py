@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ class BridgeEntry:
     summary: str
     """One sentence for `pliant list`."""
     factory: str
-    """``module:function``; the function takes the robot and returns a Bridge."""
+    """``module:function``; the function takes the robot and keyword options with defaults, and returns a Bridge."""
 
 
 _OWN: dict[str, BridgeEntry] = {}
@@ -39,19 +40,45 @@ def list_bridges() -> dict[str, str]:
     return {name: entry.summary for name, entry in sorted(_entries().items())}
 
 
-def make_bridge(name: str, robot: Any) -> Any:
+def make_bridge(text: str, robot: Any) -> Any:
     """Make a bridge for a robot.
 
     Args:
-        name: as `list_bridges` has it.
+        text: a name as `list_bridges` has it, with options behind a colon: ``fci:port=1337,mode=paced``.
         robot: the robot that it serves; None for a replay.
 
     Raises:
-        BridgeError: no bridge of that name.
+        BridgeError: no bridge of that name, or an option that it does not have.
         MissingDependency: the bridge needs a package that is not installed.
     """
+    name, _, rest = text.partition(":")
     entries = _entries()
     if name not in entries:
         raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
     module, _, function = entries[name].factory.partition(":")
-    return getattr(importlib.import_module(module), function)(robot)
+    factory = getattr(importlib.import_module(module), function)
+    parameters = [p for p in list(inspect.signature(factory).parameters.values())[1:]]
+    types = {p.name: type(p.default) for p in parameters}
+    options: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        key, eq, value = item.partition("=")
+        if not eq or key not in types:
+            raise BridgeError(
+                f"--bridge {text}: no option {key!r}; {nearest(key, types)} (written {name}:KEY=VALUE,KEY=VALUE)",
+                field=key,
+            )
+        options[key] = _converted(value, types[key], f"--bridge {text}: {key}")
+    return factory(robot, **options)
+
+
+def _converted(value: str, kind: type, where: str) -> Any:
+    if kind is bool:
+        if value.lower() not in ("true", "false", "1", "0", "yes", "no"):
+            raise BridgeError(f"{where} is {value!r}; valid: true, false", field=where)
+        return value.lower() in ("true", "1", "yes")
+    if kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            raise BridgeError(f"{where} is {value!r}; valid: a number", field=where) from None
+    return value

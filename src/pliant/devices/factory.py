@@ -15,7 +15,8 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
     """Return the devices of a robot: one a compliant joint, and the board over all of them.
 
     Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
-    more detail, by default a hundred times a second.
+    more detail, by default a hundred times a second. Further devices are those of `Robot.devices` that have a method
+    ``make(robot) -> Device``.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -28,7 +29,11 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
     devices: list[DeviceBase] = [
         CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
     ]
-    if not devices:
+    for described in robot.devices:
+        make = getattr(described, "make", None)
+        if make is not None:
+            devices.append(make(robot))
+    if not robot.actuators:
         return devices
     manager = getattr(robot.interface, "manager", None)
     order = manager.joints if manager is not None else tuple(robot.actuators)
