@@ -212,9 +212,7 @@ def run(
     plot: Annotated[Path | None, Parameter(help="Draw position, torque and stiffness (.png, .svg, .pdf).")] = None,
     bridge: Annotated[
         list[str],
-        Parameter(
-            negative=(), consume_multiple=False, help="Serve the robot's interface: NAME or NAME:KEY=VALUE,...; repeat."
-        ),
+        Parameter(negative=(), consume_multiple=False, help="Serve an interface: NAME or NAME:KEY=VALUE,...; repeat."),
     ] = [],  # noqa: B006
     view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")] = False,
     view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,

@@ -57,7 +57,7 @@ def make_bridge(text: str, robot: Any) -> Any:
         raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
     module, _, function = entries[name].factory.partition(":")
     factory = getattr(importlib.import_module(module), function)
-    parameters = [p for p in list(inspect.signature(factory).parameters.values())[1:]]
+    parameters = list(inspect.signature(factory).parameters.values())[1:]
     types = {p.name: type(p.default) for p in parameters}
     options: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
