@@ -255,7 +255,7 @@ def reference_problem(robot, X):
     from pliant.rods._build import flatten
     from pliant.rods.robot import _Problem
 
-    return _Problem(True, np.zeros(6), flatten(X), np.ones(6, bool), np.zeros(6), False)
+    return _Problem(True, np.zeros(6), flatten(X), np.ones(6, bool), np.zeros(6), False, 1e-6)
 
 
 def test_out_of_reach_says_which_rod_is_too_short_and_what_was_tried(robots):
@@ -341,3 +341,63 @@ def test_a_passive_base_joint_carries_no_moment_and_a_redundant_limb_takes_the_s
     assert abs(axis @ w[3:]) > 1e-2
     assert len(s.passive_joints) == 1
     assert robot.solve_dgm(s.q, start=s).plate_pose == pytest.approx(X, abs=1e-6)
+
+
+COLD = [("Stewart_Gough_6PFF", 100), ("Stewart_Gough_6PFR", 100), ("Stewart_Gough_6PFS", 100)]
+
+
+@pytest.mark.parametrize(("name", "least"), [*COLD, ("Stewart_Gough_6FFR_Till", 95)])
+def test_cold_starts_from_nothing_at_a_hundred_random_poses(name, least):
+    """+-0.12 m and +-0.3 rad about the level home pose; positions scaled by 0.4 for Till's small robot."""
+    robot = load_robot(name)
+    rng = np.random.default_rng(0)
+    scale = 0.4 if "Till" in name else 1.0
+    solved = 0
+    for _ in range(100):
+        X = np.eye(4)
+        X[:3, 3] = robot.description.home[:3, 3] + rng.uniform(-0.12, 0.12, 3) * scale
+        X[:3, :3] = exp_so3(rng.uniform(-0.3, 0.3, 3))
+        try:
+            s = robot.solve_igm(X)
+        except NoEquilibrium:
+            continue
+        assert s.residual < 1e-8
+        assert s.plate_pose == pytest.approx(X, abs=1e-9)
+        solved += 1
+    assert solved >= least
+
+
+@pytest.mark.slow
+def test_cold_starts_of_the_heavy_extensible_hexapod():
+    """Many of these poses lie beyond buckling; forty-five are known to have an equilibrium."""
+    robot = load_robot("Stewart_Gough_6EFR")
+    rng = np.random.default_rng(0)
+    solved = 0
+    for _ in range(100):
+        X = np.eye(4)
+        X[:3, 3] = robot.description.home[:3, 3] + rng.uniform(-0.12, 0.12, 3)
+        X[:3, :3] = exp_so3(rng.uniform(-0.3, 0.3, 3))
+        try:
+            s = robot.solve_igm(X)
+        except NoEquilibrium:
+            continue
+        assert s.residual < 1e-8
+        solved += 1
+    assert solved >= 45
+
+
+def test_strong_bending_raises_the_number_of_steps_until_the_accuracy_holds(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    X = robot.description.home.copy()
+    X[2, 3] -= 0.3
+    s = robot.solve_dgm(robot.home().q, (0, 0, -6.0, 0.1, 0.2, 0.4), start=robot.home())
+    assert robot._refined_residual(*s._state, s.wrench, False, 2 * s.steps) < 1e-6
+    path = robot.follow([s.q] * 30, [(0, 0, -0.2 * k, 0.1, 0.2, 0.4) for k in range(30)], inverse=False)
+    assert (path.residual < 1e-8).all()
+    assert path[-1].steps >= robot.home().steps
+
+
+def test_the_same_call_gives_the_same_bits(robots):
+    robot = robots("Stewart_Gough_6FFR_Till")
+    X = near(robot, 5)
+    assert robot.solve_igm(X).q.tobytes() == load_robot("Stewart_Gough_6FFR_Till").solve_igm(X).q.tobytes()

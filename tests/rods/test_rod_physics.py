@@ -215,3 +215,38 @@ def test_rotating_base_and_load_together_rotates_the_solution():
     one = cantilever(steel()).solve_dgm([], (*F, *M)).plate_pose
     two = cantilever(steel(), base=pose((0, 0, 0), R)).solve_dgm([], (*(R @ F), *(R @ M))).plate_pose
     assert two[:3, 3] == pytest.approx(R @ one[:3, 3], abs=1e-7)
+
+
+@pytest.mark.parametrize(("factor", "stable"), [(0.98, True), (1.02, False)])
+def test_column_on_two_pins_buckles_at_pi_squared(factor, stable):
+    """A planar column, passive revolute at the base, revolute at a plate that a stiff rod holds: pi^2 EI / L^2."""
+    from pliant.rods.loaders import planar_turn
+
+    P = factor * np.pi**2 * EI / L**2
+    turn = planar_turn()
+    column = Limb(
+        rod=steel(),
+        joints=(BaseJoint(kind="revolute", actuated=False), BaseJoint(kind="extension")),
+        attach=turn,
+        distal=DistalJoint(kind="revolute", attach=turn),
+    )
+    frame = Limb(
+        rod=steel(section=GivenStiffness(bending=(2e7, 2e7), torsion=2e7, axial=1e11, shear=(1e11, 1e11))),
+        base=pose((0.5, 0, 0)),
+        attach=turn,
+        distal=DistalJoint(kind="fixed", pose=pose((0.5, 0, 0)), attach=turn),
+    )
+    robot = ContinuumParallelRobot(
+        RobotDescription(
+            name="pins",
+            limbs=(column, frame),
+            planar=True,
+            gravity=(0, 0, 0),
+            home=pose((0, L, 0)),
+            controlled=("y",),
+        )
+    )
+    s = robot.solve_dgm([L / (1 - P / (E * A))], restarts=0)
+    assert s.base_wrenches[0, 1] == pytest.approx(-P, rel=1e-2)
+    assert s.stability().joints[0] == (0 if stable else 1)
+    assert s.stable == stable

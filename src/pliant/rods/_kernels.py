@@ -585,29 +585,26 @@ def _cross(g, row, at, ax, ay, az, bx, by, bz):
 
 
 @njit(**INNER)
-def _joint(md, xx, wk, i, sens):
-    """Write the six scaled rows of the distal joint of limb i; with sens their derivatives.
+def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
+    """Write the six scaled rows of a distal joint; with sens their derivatives.
 
     J_a: axes of the joint frame on the plate, B_a: of the same frame carried by the rod; e: position error;
+    g: gradient by (phi, p, m, n) of the tip, h: by the plate's (p, phi), b, bx: plate balance;
     M = rho x n - m: moment of the rod on the joint about the point that the rod carries.
     """
-    zero = i * 0  # not a constant for numba, which would compile a function anew for each constant
-    tip = wk.tips[i]
+    zero = kind * 0  # not a constant for numba, which would compile a function anew for each constant
     rot, jj, bb = np.empty(12), np.empty(12), np.empty(12)
     _unpack(tip, zero + 3, rot)
     rot[9], rot[10], rot[11] = tip[0], tip[1], tip[2]
-    _mul(rot, md.tip[i], bb)
-    _mul(xx, md.plate_joint[i], jj)
+    _mul(rot, tip_frame, bb)
+    _mul(xx, plate_joint, jj)
     ro0, ro1, ro2 = bb[9] - tip[0], bb[10] - tip[1], bb[11] - tip[2]
     e0, e1, e2 = bb[9] - jj[9], bb[10] - jj[10], bb[11] - jj[11]
     n0, n1, n2 = tip[10], tip[11], tip[12]
     m0 = ro1 * n2 - ro2 * n1 - tip[7]
     m1 = ro2 * n0 - ro0 * n2 - tip[8]
     m2 = ro0 * n1 - ro1 * n0 - tip[9]
-    r = wk.r[i]
-    g, h = wk.g, wk.dx[i]  # g by (phi, p, m, n) of the tip, h by the plate's (p, phi)
-    kind = md.distal[i]
-    fs, ms = 1.0 / md.scale[0], 1.0 / md.scale[1]
+    fs, ms = 1.0 / scale[0], 1.0 / scale[1]
     if sens:
         g[:6, :] = 0.0
         h[:, :] = 0.0
@@ -696,7 +693,6 @@ def _joint(md, xx, wk, i, sens):
             elif kind == UNIVERSAL_JOINT:
                 _cross(h, row, zero + 3, s0, s1, s2, m0, m1, m2)
     # the rod's wrench on the plate, about the plate's origin
-    b = wk.b
     l0, l1, l2 = tip[0] - xx[9], tip[1] - xx[10], tip[2] - xx[11]
     b[0] -= fs * n0
     b[1] -= fs * n1
@@ -717,16 +713,15 @@ def _joint(md, xx, wk, i, sens):
     g[10, 9], g[11, 9], g[11, 10] = -ms * l2, ms * l1, -ms * l0
     for t in range(3):
         for c in range(3):
-            wk.bx[3 + t, c] -= g[9 + t, 3 + c]
+            bx[3 + t, c] -= g[9 + t, 3 + c]
 
 
 @njit(fastmath=FAST, **INNER)
-def _chain(wk, i, columns):
-    """Multiply the row gradients g by the tip columns: d (joint rows) and pw (plate rows)."""
-    g, cols = wk.g, wk.cols[i]
+def _chain(g, cols, joint, plate, columns):
+    """Multiply the row gradients g by the tip columns: joint and plate rows."""
     wide = 8 if columns <= 8 else 16
     for t in range(6):
-        d, pw = wk.d[i, t], wk.pw[i, t]
+        d, pw = joint[t], plate[t]
         for c in range(wide):
             d[c] = 0.0
             pw[c] = 0.0
@@ -741,50 +736,50 @@ def _chain(wk, i, columns):
 
 
 @njit(**INNER)
-def _passive(md, ww, wk, i, sens):
-    """Write the rows of the passive base joints of limb i: the rod's force or moment along each is zero."""
+def _passive(count, kinds, actuators, wrench, axes, origins, root, scale, r, derivative, sens):
+    """Write the rows of a limb's passive base joints: the rod's force or moment along each is zero."""
     row = 6
-    n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
-    px, py, pz = wk.roots[i, 9], wk.roots[i, 10], wk.roots[i, 11]
-    for j in range(md.joint_count[i]):
-        if md.actuator[i, j] >= 0:
+    n0, n1, n2 = wrench[0], wrench[1], wrench[2]
+    px, py, pz = root[9], root[10], root[11]
+    for j in range(count):
+        if actuators[j] >= 0:
             continue
-        d = wk.d[i, row]
-        ex, ey, ez = wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2]
-        turns = md.kind[i, j] == REVOLUTE
+        d = derivative[row]
+        ex, ey, ez = axes[j, 0], axes[j, 1], axes[j, 2]
+        turns = kinds[j] == REVOLUTE
         if sens:
             d[:] = 0.0
         if not turns:
-            s = 1.0 / md.scale[0]
-            wk.r[i, row] = s * (ex * n0 + ey * n1 + ez * n2)
+            s = 1.0 / scale[0]
+            r[row] = s * (ex * n0 + ey * n1 + ez * n2)
             gx, gy, gz = s * n0, s * n1, s * n2  # gradient by the axis
             fx, fy, fz = 0.0, 0.0, 0.0  # gradient by the root relative to the origin
             if sens:
                 d[0], d[1], d[2] = s * ex, s * ey, s * ez
         else:
-            s = 1.0 / md.scale[1]
-            lx, ly, lz = px - wk.origins[i, j, 0], py - wk.origins[i, j, 1], pz - wk.origins[i, j, 2]
-            gx = s * (ww[i, 3] + ly * n2 - lz * n1)
-            gy = s * (ww[i, 4] + lz * n0 - lx * n2)
-            gz = s * (ww[i, 5] + lx * n1 - ly * n0)
-            wk.r[i, row] = ex * gx + ey * gy + ez * gz
+            s = 1.0 / scale[1]
+            lx, ly, lz = px - origins[j, 0], py - origins[j, 1], pz - origins[j, 2]
+            gx = s * (wrench[3] + ly * n2 - lz * n1)
+            gy = s * (wrench[4] + lz * n0 - lx * n2)
+            gz = s * (wrench[5] + lx * n1 - ly * n0)
+            r[row] = ex * gx + ey * gy + ez * gz
             fx, fy, fz = s * (n1 * ez - n2 * ey), s * (n2 * ex - n0 * ez), s * (n0 * ey - n1 * ex)
             if sens:
                 d[0], d[1], d[2] = s * (ey * lz - ez * ly), s * (ez * lx - ex * lz), s * (ex * ly - ey * lx)
                 d[3], d[4], d[5] = s * ex, s * ey, s * ez
         if sens:
-            for c in range(md.joint_count[i]):
-                ax, ay, az = wk.axes[i, c, 0], wk.axes[i, c, 1], wk.axes[i, c, 2]
-                if md.kind[i, c] == EXTENSION:
+            for c in range(count):
+                ax, ay, az = axes[c, 0], axes[c, 1], axes[c, 2]
+                if kinds[c] == EXTENSION:
                     continue
-                if md.kind[i, c] == PRISMATIC:
+                if kinds[c] == PRISMATIC:
                     dx, dy, dz = ax, ay, az
                     if c < j:
                         dx, dy, dz = 0.0, 0.0, 0.0  # moves root and origin alike
                 else:
-                    ox, oy, oz = wk.origins[i, c, 0], wk.origins[i, c, 1], wk.origins[i, c, 2]
+                    ox, oy, oz = origins[c, 0], origins[c, 1], origins[c, 2]
                     if c < j:
-                        ox, oy, oz = wk.origins[i, j, 0], wk.origins[i, j, 1], wk.origins[i, j, 2]
+                        ox, oy, oz = origins[j, 0], origins[j, 1], origins[j, 2]
                         d[6 + c] += gx * (ay * ez - az * ey) + gy * (az * ex - ax * ez) + gz * (ax * ey - ay * ex)
                     hx, hy, hz = px - ox, py - oy, pz - oz
                     dx, dy, dz = ay * hz - az * hy, az * hx - ax * hz, ax * hy - ay * hx
@@ -836,11 +831,16 @@ def _residual(md, ww, xx, wrench, follower, wk, sens, segments):
             bx[5, 4] -= ms * t0
     worst = 0.0
     for i in range(md.size[0]):
-        _joint(md, xx, wk, i, sens)
+        _joint(
+            md.distal[i], wk.tips[i], md.tip[i], md.plate_joint[i], md.scale, xx, wk.r[i], wk.g, wk.dx[i], b, bx, sens
+        )  # fmt: skip
         columns = 6 + md.joint_count[i] + (1 if segments > 1 else 0)
         if sens:
-            _chain(wk, i, columns)
-        passive = _passive(md, ww, wk, i, sens)
+            _chain(wk.g, wk.cols[i], wk.d[i], wk.pw[i], columns)
+        passive = _passive(
+            md.joint_count[i], md.kind[i], md.actuator[i], ww[i], wk.axes[i], wk.origins[i], wk.roots[i], md.scale,
+            wk.r[i], wk.d[i], sens,
+        )  # fmt: skip
         for t in range(6):
             row = md.rows[i, t]
             if row >= 0 and not abs(wk.r[i, row]) <= worst:

@@ -368,7 +368,8 @@ def solve_batch(
             qs[k] = robot._joints(row)
     loads = np.array([robot._wrench(None if wrenches is None else wrenches[k]) for k in range(count)]).reshape(-1, 6)
     mask = robot._controlled(None) if inverse else np.zeros(6, bool)
-    problems = [_Problem(inverse, qs[k], xs[k], mask, loads[k], False) for k in range(count)]
+    tolerance = robot._tolerance(None)
+    problems = [_Problem(inverse, qs[k], xs[k], mask, loads[k], False, tolerance) for k in range(count)]
     least = robot._steps(None, None)
     lock, done = threading.Lock(), [0]
 

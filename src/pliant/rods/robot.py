@@ -8,6 +8,7 @@ unknowns are the base wrenches of the rods and the joint values (IGM) or the pla
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -90,6 +91,8 @@ class _Problem:
     controlled: NDArray[np.bool_]
     wrench: Array
     follower: bool
+    tolerance: float
+    """Of the accuracy check: see Accuracy."""
 
 
 class Path(Sequence[Solution]):
@@ -224,7 +227,13 @@ class ContinuumParallelRobot:
         """
         x = self._pose(pose)
         problem = _Problem(
-            True, np.zeros(self._na), x, self._controlled(controlled), self._wrench(wrench), bool(follower)
+            True,
+            np.zeros(self._na),
+            x,
+            self._controlled(controlled),
+            self._wrench(wrench),
+            bool(follower),
+            self._tolerance(accuracy),
         )
         return self._solve(problem, start, self._steps(accuracy, start), seed, restarts)
 
@@ -246,7 +255,13 @@ class ContinuumParallelRobot:
             wrench, start, follower, accuracy, seed, restarts: as for :meth:`solve_igm`.
         """
         problem = _Problem(
-            False, self._joints(q), np.zeros(12), np.zeros(6, bool), self._wrench(wrench), bool(follower)
+            False,
+            self._joints(q),
+            np.zeros(12),
+            np.zeros(6, bool),
+            self._wrench(wrench),
+            bool(follower),
+            self._tolerance(accuracy),
         )
         return self._solve(problem, start, self._steps(accuracy, start), seed, restarts)
 
@@ -305,10 +320,17 @@ class ContinuumParallelRobot:
         one = wrench is None or np.ndim(wrench) == 1
         wrenches = np.array([self._wrench(wrench if one else wrench[r]) for r in range(rows)])
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
-        problems = [_Problem(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower)) for r in range(rows)]
-        steps = self._steps(accuracy, start)
-        first = self._solve(problems[0], start, steps, 0, 12)
-        steps = first.steps
+        tolerance = self._tolerance(accuracy)
+        problems = [_Problem(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
+        first = self._solve(problems[0], start, self._steps(accuracy, start), 0, 12)
+        return self._follow(problems, first, first.steps, one_step)
+
+    def _follow(self, problems: list[_Problem], first: Solution, steps: int, one_step: bool) -> Path:
+        """Follow from the solution of the first problem with a number of steps a rod, or more."""
+        rows, inverse = len(problems), problems[0].inverse
+        mask, follower = problems[0].controlled, problems[0].follower
+        xs, qs = np.array([p.x for p in problems]), np.array([p.q for p in problems]).reshape(rows, -1)
+        wrenches = np.array([p.wrench for p in problems])
         state = _State(*(a.copy() for a in first._state))
         W, Q, X = np.zeros((rows, self._n, 6)), np.zeros((rows, self._n, self._k)), np.zeros((rows, 12))
         out = np.zeros((rows, 4))
@@ -338,21 +360,12 @@ class ContinuumParallelRobot:
             at += 1
             fresh = False
         path_out = Path(self, problems[0], steps, W, Q, X, out, wrenches)
-        if not one_step:
-            worst = max(
-                self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps)
-                for r in {rows // 2, rows - 1}
-            )
-            if worst > self._tolerance(accuracy) and steps < MOST_STEPS:
-                # strongly bent further on: the whole path again, finer
-                return self._refollow(path, wrench, first, inverse, controlled, follower, accuracy, 2 * steps)
+        if not one_step and steps < MOST_STEPS:
+            looked_at = {*range(0, rows, max(1, rows // 50)), rows - 1}
+            worst = max(self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps) for r in looked_at)
+            if worst > problems[0].tolerance:  # more strongly bent further on: the whole path again, finer
+                return self._follow(problems, first, 2 * steps, one_step)
         return path_out
-
-    def _refollow(self, path, wrench, first, inverse, controlled, follower, accuracy, steps) -> Path:
-        finer = first.with_steps(steps)
-        return self.follow(
-            path, wrench, start=finer, inverse=inverse, controlled=controlled, follower=follower, accuracy=accuracy
-        )
 
     def estimate_wrench(self, measured, **options) -> WrenchEstimate:
         """Estimate the wrench on the plate: see :func:`pliant.rods.analysis.estimate_wrench`."""
@@ -385,15 +398,19 @@ class ContinuumParallelRobot:
 
     # --- arguments -------------------------------------------------------------------------------------------
 
-    def _steps(self, accuracy: str | None, start: Solution | None) -> int:
+    def _accuracy(self, accuracy: str | None) -> Accuracy:
         accuracy = self.accuracy if accuracy is None else accuracy
         if accuracy not in ACCURACIES:
             raise ModelError(f"accuracy {accuracy!r} is not known; {nearest(accuracy, ACCURACIES)}", field="accuracy")
-        least = ACCURACIES[accuracy].steps
-        return max(least, start.steps) if start is not None and start.steps >= least and start.steps > 4 else least
+        return ACCURACIES[accuracy]
+
+    def _steps(self, accuracy: str | None, start: Solution | None) -> int:
+        """Return the steps to begin with: those of the accuracy, or of a start that had to be refined."""
+        least = self._accuracy(accuracy).steps
+        return max(least, start.steps) if start is not None and start.steps > 4 else least
 
     def _tolerance(self, accuracy: str | None) -> float:
-        return ACCURACIES[self.accuracy if accuracy is None else accuracy].tolerance
+        return self._accuracy(accuracy).tolerance
 
     def _pose(self, pose: ArrayLike) -> Array:
         X = np.asarray(pose, dtype=float)
@@ -523,7 +540,13 @@ class ContinuumParallelRobot:
             tries.append(("warm start", state, float(out[0])))
             state = _State(*(a.copy() for a in start._state))
             before = _Problem(
-                problem.inverse, start.q, state.X.copy(), problem.controlled, start.wrench, problem.follower
+                problem.inverse,
+                start.q,
+                state.X.copy(),
+                problem.controlled,
+                start.wrench,
+                problem.follower,
+                problem.tolerance,
             )
             reached, fraction = self._continue(state, before, problem, steps)
             if reached is not None:
@@ -543,10 +566,9 @@ class ContinuumParallelRobot:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        tolerance = ACCURACIES[self.accuracy].tolerance if steps >= ACCURACIES["accurate"].steps else 1e-5
         while steps < MOST_STEPS:
             worst = self._refined_residual(state.W, state.Q, state.X, problem.wrench, problem.follower, 2 * steps)
-            if worst <= tolerance:
+            if worst <= problem.tolerance:
                 break
             trial = state.copy()
             ok, finer = self._one(trial, problem, 2 * steps)
@@ -577,6 +599,7 @@ class ContinuumParallelRobot:
                 after.controlled,
                 before.wrench + t * (after.wrench - before.wrench),
                 after.follower,
+                after.tolerance,
             )
             trial = state.copy()
             ok, out = self._one(trial, problem, steps, limit=10)
@@ -811,7 +834,7 @@ class ContinuumParallelRobot:
         except PliantError:
             return None
         state = _State(*(a.copy() for a in home._state))
-        before = _Problem(problem.inverse, home.q, state.X.copy(), problem.controlled, home.wrench, problem.follower)
+        before = dataclasses.replace(problem, q=home.q, x=state.X.copy(), wrench=home.wrench)
         if home.follower != problem.follower:
             return None
         reached, fraction = self._continue(state, before, problem, steps)
