@@ -1,0 +1,219 @@
+"""The documentation is true: its blocks run and print what is printed there, its links and options exist.
+
+How a block is marked, in a comment that a reader of the site does not see, on the line before the fence:
+
+* ``<!-- run -->`` a console block: every line that begins with ``$ `` is run, pliant in a forked process; the lines below it, if there are any,
+  must be what it prints (``...`` stands for any text, blanks and line ends count alike). ``exit=N`` after ``run``
+  names the exit code that is expected of the last command. A python block is executed; names live on to the next block
+  of the page.
+* ``<!-- output -->`` a text block: what the python block before it prints.
+* ``<!-- file: NAME -->`` any block: it becomes that file in the page's folder.
+
+The blocks of a page run in order, in one folder of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"(?P<mark><!--[^\n]*-->\n)?(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<text>.*?)\n(?P=indent)```", re.S)
+COLUMNS = "100"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A marked block of a page."""
+
+    mark: str
+    kind: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page, marked or not."""
+    text = page.read_text()
+    found = []
+    for match in FENCE.finditer(text):
+        mark = (match["mark"] or "").strip().removeprefix("<!--").removesuffix("-->").strip()
+        indent = len(match["indent"])
+        body = "\n".join(line[indent:] for line in match["text"].split("\n"))
+        found.append(Block(mark, match["kind"], body, text.count("\n", 0, match.start()) + 1))
+    return found
+
+
+def matches(expected: str, found: str) -> bool:
+    """Compare printed text with the page's: blanks count alike, ``...`` stands for anything."""
+    parts = [" ".join(part.split()) for part in expected.split("...")]
+    pattern = r"[\s\S]*?".join(re.escape(part).replace(r"\ ", r"\s+") for part in parts)
+    return re.fullmatch(rf"\s*{pattern}\s*", " ".join(found.split())) is not None
+
+
+def console(command: str) -> tuple[int, str]:
+    """Run one command line; pliant runs in this process."""
+    words = shlex.split(command)
+    if words[0] != "pliant":
+        command = command.replace("python ", f"{shlex.quote(sys.executable)} ", 1)
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+    from pliant.cli import main
+
+    # A child that has everything imported already: a second each saved, and nothing left behind in this process.
+    log = Path(".printed")
+    child = os.fork()
+    if child == 0:
+        code = 70
+        with log.open("w") as out, contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            try:
+                sys.argv = words
+                main(words[1:])
+            except SystemExit as end:
+                code = int(end.code or 0)
+            except BaseException:
+                traceback.print_exc()
+        os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    text = log.read_text()
+    log.unlink()
+    return code, text
+
+
+def run_page(page: Path) -> None:
+    """Run the marked blocks of a page in the present folder."""
+    sys.path.insert(0, str(Path.cwd()))
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page):
+        where = f"{page.name}:{block.line}"
+        if block.mark.startswith("file:"):
+            Path(block.mark.removeprefix("file:").strip()).write_text(block.text + "\n")
+        elif block.mark == "output":
+            assert matches(block.text, printed), f"{where}: the page shows\n{block.text}\nthe block prints\n{printed}"
+        elif block.mark.split()[:1] == ["run"] and block.kind == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(block.text, where, "exec"), namespace)
+            printed = out.getvalue()
+        elif block.mark.split()[:1] == ["run"]:
+            wanted = re.search(r"exit=(\d+)", block.mark)
+            text = block.text.replace("\\\n", " ")
+            commands = re.findall(r"^\$ (.*)\n?((?:(?!\$ ).*\n?)*)", text, re.MULTILINE)
+            assert commands, f"{where}: no line begins with '$ '"
+            for number, (command, expected) in enumerate(commands):
+                code, out_text = console(command)
+                last = number == len(commands) - 1
+                goal = int(wanted[1]) if wanted and last else 0
+                assert code == goal, f"{where}: {command}\nended with {code}, not {goal}:\n{out_text}"
+                if expected.strip():
+                    shown = f"{where}: {command}\nthe page shows\n{expected}\nit prints\n{out_text}"
+                    assert matches(expected, out_text), shown
+
+
+if __name__ == "__main__":  # one page, in a process of its own
+    import pliant.cli  # noqa: F401
+    import pliant.devices
+    import pliant.engine
+    import pliant.simulation  # noqa: F401
+
+    run_page(Path(sys.argv[1]).resolve())
+    sys.exit(0)
+
+import pytest  # noqa: E402
+
+RUNNABLE = [page for page in PAGES if any(b.mark.split()[:1] == ["run"] for b in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda p: p.stem)
+def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path):
+    environment = {**os.environ, "COLUMNS": COLUMNS, "TERM": "dumb", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).resolve()), str(page)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-6000:]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as the site makes them."""
+    text = FENCE.sub("", page.read_text())
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ +(.*)$", text, re.MULTILINE):
+        slug = re.sub(r"[^\w\s-]", "", heading.replace("`", "").lower()).strip()
+        found.add(re.sub(r"[-\s]+", "-", slug))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_links_inside_the_project_lead_somewhere(page):
+    text = FENCE.sub("", page.read_text())
+    wrong = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'<img[^>]*src="([^"]+)"', text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
+            wrong.append(target)
+    assert not wrong
+
+
+def options() -> dict[str, set[str]]:
+    """Return the options of every command of pliant."""
+    from pliant.cli import app
+
+    found = {}
+    for name in app:
+        if not name.startswith("-"):
+            names = {n for argument in app[name].assemble_argument_collection() for n in argument.names}
+            found[name] = {n for n in names if n.startswith("-")} | {"--help"}
+    return found
+
+
+def test_every_option_that_a_page_mentions_exists():
+    known = options()
+    every = set().union(*known.values()) | {"--version"}
+    foreign = {"--strict", "--quiet"}
+    wrong = []
+    for page in PAGES:
+        text = page.read_text().replace("\\\n", " ")
+        for line in text.splitlines():
+            command = re.search(r"\bpliant (\w+)", line)
+            valid = known.get(command[1], every) if command else every
+            for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", line):
+                if option not in valid | foreign and not ("pliant " not in line and option in every):
+                    wrong.append(f"{page.name}: {option} in {line.strip()[:80]!r}")
+    assert not wrong
+
+
+def test_the_command_line_page_has_every_command_and_option():
+    text = (ROOT / "docs" / "command-line.md").read_text()
+    sections = {m[1]: m[2] for m in re.finditer(r"^## pliant (\w+)\n(.*?)(?=^## |\Z)", text, re.S | re.M)}
+    known = options()
+    assert not sorted(set(known) - set(sections)), "commands without a section '## pliant NAME'"
+    general = {"--help", "--json", "--debug"}
+    missing = {
+        name: sorted(
+            o
+            for o in found - general
+            if o.startswith("--") and f"`{o}" not in sections[name] and not o.startswith("--no-")
+        )
+        for name, found in known.items()
+    }
+    # A positional argument also has a long form, which nobody needs.
+    missing = {n: [o for o in v if o[2:].upper() not in sections[n]] for n, v in missing.items()}
+    assert not {n: v for n, v in missing.items() if v}
