@@ -98,7 +98,7 @@ def test_nothing_was_lost_that_the_client_sent(client):
 def test_two_runs_of_a_client_see_the_same_states():
     first, _, _ = results("pylibfranka")
     second, _, _ = results("pylibfranka", run=1)
-    step = "the_same_states_twice"
+    step = "states_of_a_motion_from_rest"
     assert first[step]["ok"]
     assert first[step]["found"] == second[step]["found"]
 

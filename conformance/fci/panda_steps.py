@@ -123,9 +123,10 @@ def reflex_and_recovery():
     goal[0] -= 0.3
     assert not panda.move_to_joint_position(goal)
     for _ in range(150):
-        state = panda.get_state()
+        # the socket still holds older states
+        state = robot.read_once()
     assert state.robot_mode == libfranka.RobotMode.kReflex
-    text = str(state.last_motion_errors)
+    text = str(state.current_errors)
     robot.set_collision_behavior([20.0] * 7, [20.0] * 7, [20.0] * 6, [20.0] * 6)
     panda.recover()
     settle()

@@ -56,6 +56,21 @@ def connect_and_read():
 
 
 @step
+def states_of_a_motion_from_rest():
+    for _ in range(5):
+        q_start = np.array(fresh().q_d)
+    digest = hashlib.sha256()
+
+    def make(state, t):
+        q = q_start.copy()
+        q[1] += 0.1 * (1 - np.cos(2 * np.pi * t))
+        return f.JointPositions(q.tolist())
+
+    run(robot.start_joint_position_control(JOINT), make, 1.0, digest)
+    return digest.hexdigest()
+
+
+@step
 def setters():
     robot.set_collision_behavior([20.0] * 7, [20.0] * 7, [20.0] * 6, [20.0] * 6)
     robot.set_joint_impedance([3000.0, 3000.0, 3000.0, 2500.0, 2500.0, 2000.0, 2000.0])
@@ -176,21 +191,6 @@ def joint_impedance_in_torques():
         return f.Torques(tau.tolist())
 
     return run(robot.start_torque_control(), make, 2.0)
-
-
-@step
-def the_same_states_twice():
-    for _ in range(5):
-        q_start = np.array(fresh().q_d)
-    digest = hashlib.sha256()
-
-    def make(state, t):
-        q = q_start.copy()
-        q[1] += 0.1 * (1 - np.cos(2 * np.pi * t))
-        return f.JointPositions(q.tolist())
-
-    run(robot.start_joint_position_control(JOINT), make, 1.0, digest)
-    return digest.hexdigest()
 
 
 @step
