@@ -401,3 +401,38 @@ def test_the_same_call_gives_the_same_bits(robots):
     robot = robots("Stewart_Gough_6FFR_Till")
     X = near(robot, 5)
     assert robot.solve_igm(X).q.tobytes() == load_robot("Stewart_Gough_6FFR_Till").solve_igm(X).q.tobytes()
+
+
+def test_absurd_inputs_end_in_a_clear_error_and_soon(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    far = robot.description.home.copy()
+    far[:3, 3] = 1e6, -1e6, 1e6
+    for call in (
+        lambda: robot.solve_igm(far, restarts=2),
+        lambda: robot.solve_igm(robot.description.home, np.full(6, 1e9), restarts=2),
+        lambda: robot.solve_dgm([1e5, 0, 0, -1e5, 0, 0], restarts=2),
+    ):
+        with pytest.raises(NoEquilibrium) as error:
+            call()
+        assert "tried" in str(error.value)
+
+
+def test_a_path_beyond_reach_says_how_far_it_came(robots):
+    robot = robots("Stewart_Gough_6PFR")
+    far = robot.description.home.copy()
+    far[0, 3] = 2.0
+    with pytest.raises(NoEquilibrium, match=r"path row 1: no equilibrium beyond [0-9.]+ %"):
+        robot.follow([robot.description.home, far])
+
+
+def test_flipped_joints_are_refused(robots):
+    """A clamped joint turned by pi has zero rows too; every solution must have its joints the right way round."""
+    from pliant.rods.solution import tip_joint_frames
+
+    robot = robots("Stewart_Gough_6PFF")
+    for seed in range(10):
+        s = robot.solve_igm(near(robot, seed, 0.1, 0.3))
+        s.linearisation()
+        for i in range(6):
+            J, B = tip_joint_frames(robot, s._state[2], i)
+            assert np.trace(J.T @ B) > 2.99

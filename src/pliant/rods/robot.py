@@ -535,8 +535,9 @@ class ContinuumParallelRobot:
                 self._wk.tips[:] = start._tips
                 self._wk.cols[:] = start._cols
             ok, out = self._one(state, problem, steps, fresh=fresh, limit=12)
-            if ok:
+            if ok and out[1] <= 7:
                 return self._finish(state, problem, steps, out, tries)
+            jumped = (state, out) if ok else None
             tries.append(("warm start", state, float(out[0])))
             state = _State(*(a.copy() for a in start._state))
             before = _Problem(
@@ -553,6 +554,10 @@ class ContinuumParallelRobot:
                 ok, out = self._one(reached, problem, steps)
                 if ok:
                     return self._finish(reached, problem, steps, out, tries)
+            if jumped is not None:  # far away, but an equilibrium
+                ok, out = self._one(jumped[0], problem, steps)
+                if ok:
+                    return self._finish(jumped[0], problem, steps, out, tries)
             tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
         return self._cold(problem, steps, seed, restarts, tries)
 
@@ -603,7 +608,7 @@ class ContinuumParallelRobot:
             )
             trial = state.copy()
             ok, out = self._one(trial, problem, steps, limit=10)
-            if ok and np.max(np.abs(trial.W - state.W)) > 0.5 * max(1.0, np.max(np.abs(state.W))) * 4.0:
+            if ok and np.abs(trial.W - state.W).max() > 2.0 * max(self._model(steps).scale[0], np.abs(state.W).max()):
                 ok = False  # jumped to another branch
             if ok:
                 state, done = trial, t
@@ -726,7 +731,7 @@ class ContinuumParallelRobot:
         cost = float(r @ r)
         worst = float(out[0])
         for it in range(limit):
-            if not np.isfinite(cost):
+            if not np.isfinite(cost) or not np.all(np.isfinite(J)):
                 return False, np.inf, it
             scale = np.sum(J * J, axis=0) + 1e-12
             step = np.linalg.lstsq(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import flatten, rod_table, unflatten
-from pliant.rods.description import Limb
+from pliant.rods.description import Limb, Rectangular, Round
 from pliant.spatial import exp_so3, log_so3
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Centreline:
     moment: Array
     """Internal moment m, world axes, shape (points, 3) [N m]."""
     bending_strain: Array
-    """Largest strain of bending at the surface, shape (points,), for sections with a size; else the curvature."""
+    """Strain of bending at the surface, shape (points,); of a section without a size the curvature [1/m]."""
     length: float
     """Rest length [m]."""
 
@@ -177,25 +177,23 @@ class Solution:
         X, L = root_pose(one, self._state[1][limb], one.rod.length)
         states = np.zeros((points, 14))
         kernels.survey(
-            rod_table(one.rod, d.gravity, points - 1), flatten(X), self._state[0][limb], L, 1.0, d.planar, False,
+            survey_tables(self._robot, points - 1)[limb], flatten(X), self._state[0][limb], L, 1.0, d.planar, False,
             states, self._robot._wk.w,
         )  # fmt: skip
-        R = np.array([_rotation(q) for q in states[:, 3:7]])
+        R = _rotations(states[:, 3:7])
         m = states[:, 7:10]
         s = np.linspace(0.0, 1.0, points)
-        strain = np.zeros(points)
-        for k in range(points):
-            v = one.rod.values(float(s[k]))
-            local = R[k].T @ m[k]
-            u = np.array([local[0] / v.bending[0], local[1] / v.bending[1]])
-            section = one.rod.section
-            if hasattr(section, "radius"):
-                tip = section.radius if section.tip_radius is None else section.tip_radius
-                strain[k] = np.hypot(*u) * (section.radius + s[k] * (tip - section.radius))
-            elif hasattr(section, "width"):
-                strain[k] = 0.5 * (abs(u[0]) * section.height + abs(u[1]) * section.width)
-            else:
-                strain[k] = np.hypot(*u)
+        table = survey_tables(self._robot, points - 1)[limb]
+        at = np.minimum(np.arange(points) * kernels.STAGES, len(table) - 1)
+        local = np.einsum("kji,kj->ki", R, m)[:, :2] * table[at, 3:5]
+        section = one.rod.section
+        if isinstance(section, Round):
+            tip = section.radius if section.tip_radius is None else section.tip_radius
+            strain = np.hypot(local[:, 0], local[:, 1]) * (section.radius + s * (tip - section.radius))
+        elif isinstance(section, Rectangular):
+            strain = 0.5 * (np.abs(local[:, 0]) * section.height + np.abs(local[:, 1]) * section.width)
+        else:
+            strain = np.hypot(local[:, 0], local[:, 1])
         return Centreline(
             s=s, position=states[:, :3], rotation=R, force=states[:, 10:13], moment=m, bending_strain=strain, length=L
         )
@@ -328,14 +326,18 @@ class Solution:
             d, md, wk = r.description, r._model(self.steps), r._wk
             self._linear = None  # the kernels' memory must hold this state
             lin = self.linearisation()
-            tables, length = survey_tables(r), r.characteristic_length()
+            length = r.characteristic_length()
             rods = []
-            states = np.zeros((CUTS + 1, 14))
+            states = np.zeros((CUTS + 4, 14))
             for i in range(r._n):
-                count = kernels.survey(
-                    tables[i], wk.roots[i], self._state[0][i], wk.tips[i, 13], length, d.planar, True, states, wk.w
-                )
-                rods.append(int(count))
+                for cuts in (CUTS, CUTS + 1, CUTS + 3):  # -1: a cut lies on a singular point; cut elsewhere
+                    count = kernels.survey(
+                        survey_tables(r, cuts)[i], wk.roots[i], self._state[0][i], wk.tips[i, 13], length, d.planar,
+                        True, states, wk.w,
+                    )  # fmt: skip
+                    if count >= 0:
+                        break
+                rods.append(max(0, int(count)))
             joints = _joint_indices(r, self._state, md)
             K = 0.5 * (lin.stiffness + lin.stiffness.T)
             u = self._unit()
@@ -348,12 +350,22 @@ class Solution:
         return self._stability
 
 
-def survey_tables(robot: ContinuumParallelRobot) -> list[Array]:
-    """Return the rods' tables for the stability count, made once."""
-    if "_survey_tables" not in robot.__dict__:
+def survey_tables(robot: ContinuumParallelRobot, steps: int) -> list[Array]:
+    """Return the rods' tables for a number of steps, made once."""
+    tables = robot.__dict__.setdefault("_survey_tables", {})
+    if steps not in tables:
         d = robot.description
-        robot._survey_tables = [rod_table(limb.rod, d.gravity, CUTS) for limb in d.limbs]
-    return robot._survey_tables
+        tables[steps] = [rod_table(limb.rod, d.gravity, steps) for limb in d.limbs]
+    return tables[steps]
+
+
+def _rotations(q: Array) -> Array:
+    w, x, y, z = q.T
+    R = np.empty((len(q), 3, 3))
+    R[:, 0, 0], R[:, 0, 1], R[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    R[:, 1, 0], R[:, 1, 1], R[:, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    R[:, 2, 0], R[:, 2, 1], R[:, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return R
 
 
 def _rotation(q) -> Array:
@@ -474,7 +486,11 @@ def _joint_indices(robot, state, md) -> list[int]:
         M = np.array([m for _, m, _ in members])
         rhs = np.zeros((M.shape[1], size))
         rhs[M.shape[1] - size :] = np.eye(size)
-        H = -np.array([f for _, _, f in members]) @ np.linalg.solve(M, np.broadcast_to(rhs, (len(M), *rhs.shape)))
+        try:
+            Z = np.linalg.solve(M, np.broadcast_to(rhs, (len(M), *rhs.shape)))
+        except np.linalg.LinAlgError:  # a limb at its own limit point
+            Z = np.linalg.pinv(M) @ rhs
+        H = -np.array([f for _, _, f in members]) @ Z
         negative = np.sum(np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < 0.0, axis=1)
         for (i, _, _), count in zip(members, negative):
             counts[i] = int(count)
