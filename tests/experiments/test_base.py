@@ -180,6 +180,11 @@ def test_track_reports_a_share_of_the_whole(tmp_path):
     assert seen == [(0.2, "A"), (0.3, "B"), (0.4, "C"), (0.5, "D"), (0.6, "")]
 
 
+def test_options_of_an_experiment_without_options_are_refused(tmp_path):
+    with pytest.raises(PliantError, match="found mass"):
+        Context(output=tmp_path, options={"mass": 1.0}).refuse_options()
+
+
 def test_every_experiment_of_pliant_has_title_and_source():
     for found in base.list_experiments():
         assert found.title

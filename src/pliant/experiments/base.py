@@ -238,6 +238,11 @@ class Context:
         """A new generator with the run's seed."""
         return np.random.default_rng(self.seed)
 
+    def refuse_options(self) -> None:
+        """Raise PliantError where the caller changes options and the experiment has none to change."""
+        if self.options:
+            raise PliantError(f"this experiment takes no options; found {', '.join(sorted(self.options))}")
+
     def progress(self, fraction: float, text: str = "") -> None:
         """Say how far the experiment is, 0 to 1, and what it does now."""
         if self.report is not None:
