@@ -81,6 +81,7 @@ class StudioView:
                 "name another port",
                 field="port",
             ) from None
+        served.listen()  # a browser that is early waits for the server's thread instead of being refused
         port = served.getsockname()[1]
         config = viewer_protocol.ViewerConfig(title="pliant", gfx="web", http_port=port, open_browser=self._open)
         banner = web_viewer._print_url_banner
