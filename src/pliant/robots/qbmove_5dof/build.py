@@ -60,7 +60,8 @@ def build(
 
     base = spec.worldbody.add_body(name="base", pos=[0.0, 0.0, height + CUBE])
     box(base, (0.30, 0.045, 0.030), (-0.09, 0.0, 0.5 * CUBE + 0.017), "stand")
-    box(base, (0.044, 0.044, height + 1.5 * CUBE), (-0.215, 0.0, 0.25 * CUBE - 0.5 * height), "stand")
+    low, high = 0.008 - height - CUBE, 0.5 * CUBE + 0.017
+    box(base, (0.044, 0.044, high - low), (-0.215, 0.0, 0.5 * (low + high)), "stand")
     box(base, (0.20, 0.24, 0.016), (-0.22, 0.0, 0.008 - height - CUBE), "stand")
     add_cube(base, "z")
 
