@@ -7,12 +7,9 @@ import threading
 
 import numpy as np
 
-from pliant.bridges.fci import ArmServer, FciServer
-from pliant.robots.franka.build import Mount, MujocoPlant
-from pliant.robots.franka.controller import Cabinet, Gripper, Settings
-from pliant.robots.franka.model_library import build_library
+from pliant.robots.franka.build import Mount
 from pliant.robots.franka.parameters import arm as arm_of
-from pliant.robots.franka.urdf import urdf
+from pliant.robots.franka.serve import server as make_server
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--host", default="127.0.0.1")
@@ -22,26 +19,14 @@ parser.add_argument("--command-timeout", type=float, default=0.2)
 parser.add_argument("--priority", type=int)
 options = parser.parse_args()
 
-arm = arm_of(options.arm)
-mount = Mount(arm=arm)
-plant = MujocoPlant((mount,), friction=True)
-cabinet = Cabinet(arm, settings=Settings(), gravity=plant.arms[0].gravity, q=mount.q)
-side = ArmServer(
-    cabinet,
-    plant.arms[0],
-    gripper=Gripper(width=0.04),
-    host=options.host,
-    urdf=urdf(arm),
-    library=lambda architecture, system: build_library(architecture, system, arm=arm),
-)
-server = FciServer(
-    [side],
-    plant.step,
+server = make_server(
+    (Mount(arm=arm_of(options.arm)),),
+    hosts=(options.host,),
     mode=options.mode,
     command_timeout=options.command_timeout,
     priority=options.priority,
 )
-server.work_log = []
+cabinet = server.arms[0].cabinet
 server.open()
 print("READY", flush=True)
 over = threading.Event()

@@ -7,13 +7,14 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from pliant.bridges.fci import ArmServer, FciServer
+from pliant.bridges.fci import FciServer
 from pliant.errors import BridgeError, MissingDependency
-from pliant.robots.franka.build import Q_START, Mount, MujocoPlant
-from pliant.robots.franka.controller import Cabinet, Gripper, Settings
+from pliant.robots.franka.build import Q_START, Mount
 from pliant.robots.franka.parameters import FR3
-from pliant.robots.franka.urdf import urdf
+from pliant.robots.franka.serve import server as make_server
 from pliant.wire import fci
 
 pytestmark = pytest.mark.network
@@ -23,24 +24,9 @@ TIMEOUT = 5.0
 ONE = (Mount(arm=FR3),)
 
 
-def serve(*, mode="lockstep", mounts=ONE, library=None, **options):
-    plant = MujocoPlant(mounts, friction=False)
-    arms = []
-    for mount, side in zip(mounts, plant.arms, strict=True):
-        cabinet = Cabinet(mount.arm, settings=Settings(friction_compensation=False), gravity=side.gravity, q=mount.q)
-        arms.append(
-            ArmServer(
-                cabinet,
-                side,
-                gripper=Gripper(width=0.04),
-                port=0,
-                gripper_port=0,
-                urdf=urdf(mount.arm),
-                library=library,
-                name=mount.name,
-            )
-        )
-    return FciServer(arms, plant.step, mode=mode, **options)
+def serve(*, mode="lockstep", mounts=ONE, **options):
+    hosts = ("127.0.0.1",) * len(mounts)
+    return make_server(mounts, mode=mode, friction=False, hosts=hosts, port=0, gripper_port=0, **options)
 
 
 @pytest.fixture
@@ -358,11 +344,15 @@ def test_a_missing_library_is_an_answer_not_a_silence(caplog):
         raise MissingDependency("a C compiler", command="apt-get install gcc", purpose="the model library")
 
     caplog.set_level(logging.WARNING)
-    with serve(library=library) as server, Client(server, 5) as client:
+    asked = serve()
+    asked.arms[0].library = library
+    with asked as server, Client(server, 5) as client:
         assert client.ask(fci.LoadModelLibrary(architecture=0, system=0)).status == "error"
         assert client.ask(fci.StopMove()).status == "success"
     assert "apt-get install gcc" in caplog.text
-    with serve(library=lambda a, s: b"\x7fELF" * 1000) as server, Client(server, 5) as client:
+    asked = serve()
+    asked.arms[0].library = lambda a, s: b"\x7fELF" * 1000
+    with asked as server, Client(server, 5) as client:
         assert client.ask(fci.LoadModelLibrary(architecture=0, system=0)).payload == b"\x7fELF" * 1000
 
 
@@ -385,6 +375,21 @@ def test_two_arms_in_one_world_have_their_own_ports_and_move_on_their_own():
         torque_loop(right, 20)
 
 
+@given(robot=st.binary(max_size=200), hand=st.binary(max_size=200), datagram=st.binary(max_size=500), data=st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_noise_on_any_port_stops_the_server(server, robot, hand, datagram, data):
+    framed = data.draw(st.sampled_from([b"", struct.pack("<IIIHH", 0, 0, 16, 10, 0), struct.pack("<III", 1, 0, 68)]))
+    for port, noise in ((server.arms[0].port, framed + robot), (server.arms[0].gripper_port, hand)):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as tcp:
+            tcp.sendall(noise)
+    with Client(server) as client:
+        assert client.status == "success"
+        client.state()
+        client.udp.sendto(datagram, client.peer)
+        assert client.ask(fci.StopMove()).status == "success"
+    assert server.health()["arms"][0]["robot_mode"] == "idle"
+
+
 def test_a_busy_port_is_named_and_nothing_stays_open():
     with socket.create_server(("127.0.0.1", 0)) as blocker:
         port = blocker.getsockname()[1]
@@ -400,6 +405,8 @@ def test_bad_options_are_named():
         serve(mode="lockstepp")
     with pytest.raises(BridgeError, match="command_timeout 3"):
         serve(command_timeout=3.0)
+    with pytest.raises(BridgeError, match="1 addresses for 2 arms"):
+        make_server((Mount(name="a"), Mount(name="b")), hosts=("127.0.0.1",))
     with pytest.raises(BridgeError, match="without arms"):
         FciServer([], lambda: None)
     bad = serve()

@@ -159,9 +159,20 @@ class _Link:
             del self.out[:sent]
 
     def open_udp(self, host: str, port: int) -> None:
+        """Open the socket that states leave from and commands come to.
+
+        Raises:
+            WireError: the peer cannot be reached at that port.
+        """
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        udp.bind((host, 0))
-        udp.connect((self.peer, port))
+        try:
+            udp.bind((host, 0))
+            if port == 0:
+                raise OSError("port 0")
+            udp.connect((self.peer, port))
+        except OSError as fault:
+            udp.close()
+            raise WireError(f"states cannot be sent to {self.peer}:{port}: {fault}", field="udp_port") from None
         udp.setblocking(False)
         self.udp = udp
 
@@ -175,13 +186,10 @@ class _Link:
 
     @property
     def gone(self) -> bool:
-        """Whether the peer has closed, without reading what it sent before."""
-        try:
-            return self.sock.recv(1, socket.MSG_PEEK) == b""
-        except (BlockingIOError, InterruptedError):
-            return False
-        except OSError:
-            return True
+        """Whether the peer has closed, even if what it sent before is still unread."""
+        poll = select.poll()
+        poll.register(self.sock, select.POLLRDHUP)
+        return bool(poll.poll(0))
 
 
 class ArmServer:
@@ -219,7 +227,7 @@ class ArmServer:
         self.host, self.port, self.gripper_port = host, port, gripper_port
         self.name = name
         self._urdf = urdf
-        self._library = library
+        self.library = library
         self._listener: socket.socket | None = None
         self._gripper_listener: socket.socket | None = None
         self._link: _Link | None = None
@@ -368,9 +376,9 @@ class ArmServer:
             self._answer("GetRobotModel", command_id, "success", self._urdf.encode())
         elif isinstance(request, fci.LoadModelLibrary):
             try:
-                if self._library is None:
+                if self.library is None:
                     raise BridgeError("no model library is offered", field="library")
-                payload = self._library(request.architecture, request.system)
+                payload = self.library(request.architecture, request.system)
             except PliantError as fault:
                 self.last_fault = str(fault)
                 _log.warning("%s: %s", self.name, fault)

@@ -435,12 +435,12 @@ _STOP_6 = ("success", "not_possible", "safety", "emergency", "reflex", "aborted"
 _RECOVERY_5 = ("success", "not_possible", "manual_recovery", "reflex", "emergency", "aborted")
 _RECOVERY_6 = ("success", "not_possible", "safety", "manual_recovery", "reflex", "emergency", "aborted")
 _STATUSES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "Connect": (("success", "incompatible_version"),) * 2,
+    "Connect": (("success", "incompatible_version"), ("success", "incompatible_version")),
     "Move": (_MOVE_5, _MOVE_6),
     "StopMove": (_STOP_5, _STOP_6),
     "AutomaticErrorRecovery": (_RECOVERY_5, _RECOVERY_6),
-    "LoadModelLibrary": (("success", "error"),) * 2,
-    "GetRobotModel": (("success", "not_possible", "safety"),) * 2,
+    "LoadModelLibrary": (("success", "error"), ("success", "error")),
+    "GetRobotModel": (("success", "not_possible", "safety"), ("success", "not_possible", "safety")),
 }
 _SETTER = (_SETTER_5, _SETTER_6)
 
