@@ -56,6 +56,7 @@ td { border-bottom: 1px solid var(--line); padding: .34rem .8rem .34rem 0; verti
 th:last-child, td:last-child { padding-right: 0; }
 td.n, th.n { text-align: right; white-space: nowrap; }
 tr.failed td { background: var(--bad-back); }
+td code { white-space: nowrap; }
 td small { color: var(--muted); display: block; }
 figure { margin: 1.6rem 0 2.2rem; }
 figure svg, figure img { display: block; width: 100%; height: auto; }
