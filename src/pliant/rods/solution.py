@@ -250,7 +250,8 @@ class Solution:
         """Return the force or moment that each actuator must hold [N or N m].
 
         Of a prismatic or revolute joint the reaction to the rod's base wrench along the axis; of an extension
-        the derivative of the elastic energy by the length fed in at the base, W - n.v - m.u.
+        the derivative of the elastic energy by the length fed in at the base, W - n.v - m.u (a uniform rod
+        whose store lies at the height of its base).
         """
         d = self._robot.description
         out = np.zeros(self._robot._na)
@@ -263,7 +264,9 @@ class Solution:
                 n, m = X[:3, :3].T @ w[:3], X[:3, :3].T @ w[3:]
                 dv = n / np.array([*v.shear, v.axial])
                 du = m / np.array([*v.bending, v.torsion])
-                out[a] = 0.5 * (n @ dv + m @ du) - n @ ([*dv, 0, 0, 1]) - m @ (du + limb.rod.curvature(0.0))
+                out[a] = (
+                    0.5 * (n @ dv + m @ du) - n @ (dv + np.array([0.0, 0.0, 1.0])) - m @ (du + limb.rod.curvature(0.0))
+                )
                 continue
             origin, axis = joint_axis(limb, self._state[1][i], j)
             if limb.joints[j].kind == "prismatic":
