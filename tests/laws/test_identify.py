@@ -300,3 +300,19 @@ def test_loop_width_is_that_of_the_simulated_loop():
         unloading = np.interp(torque, resists[inward][::-1], q[inward][::-1])
         assert loop_width(actuator, torque, preset) == pytest.approx(unloading - loading, abs=1e-3)
     assert loop_width(CompliantActuator(law), 0.5) == 0.0
+
+
+def test_presliding_stiffness_comes_back_where_the_data_turn_often():
+    friction = PreslidingFriction(torque=0.1, stiffness=8.0)
+    n = 1200
+    q = 0.3 * np.sin(np.linspace(0.0, 6.0, n)) + 0.02 * np.sin(np.linspace(0.0, 150.0, n))
+    torque = CompliantActuator(SEA(k=5.0), Mode.SPRING_EQ_PRESET, link_friction=friction).simulate(q, None, 0.0).torque
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(n)
+    data = {"q": q, "theta_eq": 0.0, "torque": torque + noise}
+    start = CompliantActuator(
+        SEA(k=6.0), Mode.SPRING_EQ_PRESET, link_friction=PreslidingFriction(torque=0.06, stiffness=15.0)
+    )
+    found = fit_friction(start, data, ["law.k", "link_friction.torque", "link_friction.stiffness"])
+    assert found["k"].value == pytest.approx(5.0, rel=0.01)
+    assert found["link_friction.torque"].value == pytest.approx(0.1, rel=0.01)
+    assert found["link_friction.stiffness"].value == pytest.approx(8.0, rel=0.02)
