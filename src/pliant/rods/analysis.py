@@ -361,15 +361,24 @@ def solve_batch(
     count = len(rows)
     out: list = [None] * count
     xs, qs = np.zeros((count, 12)), np.zeros((count, robot.actuator_count))
-    for k, row in enumerate(rows):
-        if inverse:
-            xs[k] = robot._pose(row)
-        else:
-            qs[k] = robot._joints(row)
-    loads = np.array([robot._wrench(None if wrenches is None else wrenches[k]) for k in range(count)]).reshape(-1, 6)
+    if count == 0:
+        return out
+    if inverse:
+        xs = robot._poses(rows)
+    else:
+        qs = np.array([robot._joints(row) for row in rows])
+    loads = np.zeros((count, 6))
+    if wrenches is not None:
+        loads = np.array([robot._wrench(wrench) for wrench in wrenches])
+        if len(loads) != count:
+            raise ModelError(f"{count} rows, but {len(loads)} wrenches", field="wrenches")
     mask = robot._controlled(None) if inverse else np.zeros(6, bool)
     tolerance = robot._tolerance(None)
-    problems = [_Problem(inverse, qs[k], xs[k], mask, loads[k], False, tolerance) for k in range(count)]
+
+    def problem(k: int) -> _Problem:
+        return _Problem(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
+
+    common = problem(0)
     least = robot._steps(None, None)
     lock, done = threading.Lock(), [0]
 
@@ -400,14 +409,14 @@ def solve_batch(
                 ready = ready if coarse is None else coarse
                 for k in range(ready):
                     out[at + k] = before = mine._pack(
-                        problems[at + k], (W[k], Q[k], X[k]), before.steps, float(o[k, 0]), int(o[k, 1])
+                        common, (W[k], Q[k], X[k]), before.steps, float(o[k, 0]), int(o[k, 1]), loads[at + k]
                     )
                 at += ready
                 tell(ready)
             if at < rows_of.stop:
                 try:
                     start_steps = least if before is None else before.steps
-                    out[at] = before = mine._solve(problems[at], before, start_steps, 0, 12)
+                    out[at] = before = mine._solve(problem(at), before, start_steps, 0, 12)
                 except PliantError as fault:
                     out[at] = fault
                 at += 1

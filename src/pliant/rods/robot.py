@@ -312,11 +312,10 @@ class ContinuumParallelRobot:
             raise ModelError("the path has no rows", field="path")
         rows = len(path)
         xs, qs = np.zeros((rows, 12)), np.zeros((rows, self._na))
-        for r, row in enumerate(path):
-            if inverse:
-                xs[r] = self._pose(row)
-            else:
-                qs[r] = self._joints(row)
+        if inverse:
+            xs = self._poses(path)
+        else:
+            qs = np.array([self._joints(row) for row in path])
         one = wrench is None or np.ndim(wrench) == 1
         wrenches = np.array([self._wrench(wrench if one else wrench[r]) for r in range(rows)])
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
@@ -430,6 +429,17 @@ class ContinuumParallelRobot:
         if self.planar and (abs(X[2, 3]) > 1e-9 or abs(X[2, 2] - 1.0) > 1e-9):
             raise ModelError("pose leaves the plane z = 0 of a planar robot", field="pose")
         return flatten(X)
+
+    def _poses(self, rows: Sequence[ArrayLike]) -> Array:
+        """Return many poses as rows of 12 numbers, checked together where they are 4x4."""
+        X = np.asarray(rows, dtype=float) if len({np.shape(row) for row in rows}) == 1 else None
+        if X is not None and X.shape[1:] == (4, 4) and np.isfinite(X).all():
+            R = X[:, :3, :3]
+            straight = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 1e-6 and np.linalg.det(R).min() > 0.0
+            flat = not self.planar or (np.abs(X[:, 2, 3]).max() < 1e-9 and np.abs(X[:, 2, 2] - 1.0).max() < 1e-9)
+            if straight and flat:
+                return np.concatenate([R.reshape(-1, 9), X[:, :3, 3]], axis=1)
+        return np.array([self._pose(row) for row in rows])
 
     def _wrench(self, wrench: ArrayLike | None) -> Array:
         if wrench is None:
@@ -561,9 +571,9 @@ class ContinuumParallelRobot:
             tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
         return self._cold(problem, steps, seed, restarts, tries)
 
-    def _pack(self, problem: _Problem, state, steps: int, residual: float, iterations: int) -> Solution:
+    def _pack(self, problem: _Problem, state, steps: int, residual: float, iterations: int, wrench) -> Solution:
         return Solution(
-            self, state, wrench=problem.wrench, follower=problem.follower, steps=steps, residual=residual,
+            self, state, wrench=wrench, follower=problem.follower, steps=steps, residual=residual,
             iterations=iterations, inverse=problem.inverse, controlled=problem.controlled,
         )  # fmt: skip
 
