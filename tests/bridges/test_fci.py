@@ -294,6 +294,23 @@ def test_a_half_sent_request_waits_and_a_half_sent_command_is_dropped(server):
         assert "command of 100 bytes" in server.arms[0].last_fault
 
 
+def test_a_client_that_never_reads_its_answers_is_let_go(server):
+    client = Client(server)
+    request = fci.encode_request(fci.GetRobotModel(), version=10, command_id=1)
+    client.tcp.settimeout(TIMEOUT)
+    with contextlib.suppress(OSError):
+        for _ in range(400):
+            client.tcp.sendall(request * 10)
+    client.udp.settimeout(0.05)
+    with contextlib.suppress(OSError):
+        while server.arms[0].connected:
+            client.state()
+    assert "does not read its answers" in server.arms[0].last_fault
+    client.close()
+    with Client(server) as successor:
+        assert successor.status == "success"
+
+
 def test_noise_on_the_gripper_port_ends_that_connection_only(server):
     with socket.create_connection(("127.0.0.1", server.arms[0].gripper_port), timeout=TIMEOUT) as tcp:
         tcp.sendall(b"\xff" * 40)

@@ -41,6 +41,9 @@ PERIOD = 1e-3
 GRIPPER_DIVIDER = 10
 """The gripper publishes at a tenth of the robot's rate, 100 Hz."""  # assumed; the real hand is slower
 
+OUT_LIMIT = 1 << 22
+"""Most bytes that wait for a client to read them."""
+
 _log = logging.getLogger("pliant.fci")
 _RESET = struct.pack("ii", 1, 0)
 
@@ -144,6 +147,8 @@ class _Link:
         return self.framer.feed(data) if data else None
 
     def send(self, data: bytes) -> None:
+        if len(self.out) + len(data) > OUT_LIMIT:
+            raise WireError(f"the client does not read its answers; {len(self.out)} bytes wait", field="size")
         self.out += data
         self.flush()
 
@@ -417,8 +422,11 @@ class ArmServer:
 
     def send_answers(self) -> None:
         """Send what the cabinet has to say."""
-        for a in self.cabinet.take_answers():
-            self._answer(a.command, a.command_id, a.status, a.payload)
+        try:
+            for a in self.cabinet.take_answers():
+                self._answer(a.command, a.command_id, a.status, a.payload)
+        except WireError as fault:
+            self._drop(str(fault), reset=True)
 
     def publish(self) -> None:
         """Send the state of this cycle, then the answers that are due.
@@ -428,6 +436,8 @@ class ArmServer:
         """
         self.counters["cycles"] += 1
         link = self._link
+        if link is not None and link.out:
+            link.flush()
         if link is not None and link.udp is not None and self._packer is not None:
             with contextlib.suppress(OSError):
                 link.udp.send(self._packer.pack(self.cabinet.state))
@@ -736,22 +746,34 @@ class FciServer:
         return bool(ready)
 
     def cycle(self) -> None:
-        """Run one millisecond of robot time."""
+        """Run one millisecond of robot time: `begin`, `exchange`, `end`, and a step of the physics."""
         t0 = time.perf_counter()
+        self.begin()
+        work = time.perf_counter() - t0
+        commands = self.exchange()
+        t0 = time.perf_counter()
+        self.end(commands)
+        self._step()
+        self.work_s = work + time.perf_counter() - t0
+        if self.work_log is not None:
+            self.work_log.append(self.work_s)
+
+    def begin(self) -> None:
+        """Run what `call` queued, measure, and publish a state of every arm."""
         while self.requests:
             self.requests.pop(0)()
         for arm in self.arms:
             arm.command = None
             arm.begin()
-        work = time.perf_counter() - t0
-        commands = self._wall() if self.mode == "wall" else self._lockstep()
-        t0 = time.perf_counter()
+
+    def exchange(self) -> list[fci.RobotCommand | None]:
+        """Wait as the mode asks, handle what comes meanwhile, and return each arm's command for this cycle."""
+        return self._wall() if self.mode == "wall" else self._lockstep()
+
+    def end(self, commands: Sequence[fci.RobotCommand | None]) -> None:
+        """Let every cabinet turn its command into torques."""
         for arm, command in zip(self.arms, commands, strict=True):
             arm.end(command)
-        self._step()
-        self.work_s = work + time.perf_counter() - t0
-        if self.work_log is not None:
-            self.work_log.append(self.work_s)
 
     def _fit(self, arm: ArmServer) -> fci.RobotCommand | None:
         """Return the arm's command if it belongs to this cycle, or is the first of its motion."""
