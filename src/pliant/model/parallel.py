@@ -1,0 +1,790 @@
+"""Continuum parallel robots as dynamic models: the rods' description and an equilibrium become a MuJoCo model.
+
+Each rod is cut into n elements of rest length h = L/n; its bending and torsion act at the middles of the elements,
+s = (k - 1/2) h, so both ends are clamped halfway between two nodes (second order in h; a clamp at a node is first
+order). Two variants:
+
+* ``chain`` (the default): rigid links with two bending hinges and one twist hinge at each node, springs E I / h and
+  G J / h. The links are the chords of the equilibrium that the model starts from, and the springs are at rest where the
+  moments of that equilibrium are, so the model starts exactly in it; elsewhere the error is second order in h. Every
+  rod that the statics knows: tapered, rectangular, precurved, extensible, planar.
+* ``flex``: MuJoCo's one-dimensional flex (discrete elastic rods), whose inextensibility is a soft constraint. Uniform
+  straight rods of fixed length; contacts along a smooth rod.
+
+Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step; its
+numerical damping of a mode of frequency f is pi f dt. Stretching and shear of the rods are left out: notes say how large
+they are.
+
+An extensible limb changes its rest length while it runs, which no MuJoCo element offers. Its joint is a spool with the
+length as position; `ParallelRobot.update` writes lengths, masses and springs of the links into the model, once a step
+(`pliant.devices` does it). The pull of the rod on its spool is not felt: the servo is taken as not backdrivable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ModelError, PliantError, nearest
+from pliant.model.robot import REST_KEY, Robot
+from pliant.spatial import inverse, log_so3, pose
+
+if TYPE_CHECKING:
+    from pliant.rods import ContinuumParallelRobot, Limb, RobotDescription, Rod, Solution
+
+__all__ = ["VARIANTS", "ParallelRobot", "RodModel", "build_parallel"]
+
+Array = NDArray[np.float64]
+VARIANTS = ("chain", "flex")
+PLATE = "plate"
+ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits: rods and plate meet objects, not each other
+CONTACT_SOLREF = (0.002, 1.0)  # thin rods tunnel through objects with MuJoCo's default of 0.02
+CONTACT_SOLIMP = (0.99, 0.9999, 0.0005, 0.5, 2.0)
+STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RodModel:
+    """How the rods become a MuJoCo model."""
+
+    variant: Literal["chain", "flex"] = "chain"
+    """Rigid links with hinges, or MuJoCo's one-dimensional flex."""
+    segments: int = 10
+    """Elements a rod, 3 to 200."""
+    timestep: float = 1e-3
+    """Time step [s], more than 0."""
+    damping: float = 1e-3
+    """Damping of the material: moment = E I (curvature + damping x its rate) [s], at least 0.  # assumed"""
+    contact: bool = True
+    """Rods and plate meet objects of contact type 1 (MuJoCo's default for a geom)."""
+    servo_stiffness: tuple[float, float] = (1e6, 2e4)
+    """Stiffness of the position servos of sliding [N/m] and turning [N m/rad] joints, more than 0.  # assumed"""
+    servo_mass: float = 0.1
+    """Mass of what a base joint moves beside the rod [kg], more than 0.  # assumed"""
+    plate_mass: float = 0.1
+    """Mass of a plate that the description gives none [kg]; it is weightless.  # assumed"""
+    plate_inertia: tuple[float, float, float] | None = None
+    """Principal inertia of the plate about its centre of mass, plate axes [kg m^2]; None: a disc as wide as its joints."""
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise ModelError(
+                f"rod variant {self.variant!r} is not known; {nearest(self.variant, VARIANTS)}", field="variant"
+            )
+        if isinstance(self.segments, bool) or not isinstance(self.segments, int) or not 3 <= self.segments <= 200:
+            raise ModelError(f"segments is {self.segments!r}; valid: a whole number from 3 to 200", field="segments")
+        for name in ("timestep", "servo_mass", "plate_mass"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise ModelError(f"{name} is {value!r}; valid: a number above 0", field=name)
+        if not (np.isfinite(self.damping) and self.damping >= 0.0):
+            raise ModelError(f"damping is {self.damping!r}; valid: a number of seconds >= 0", field="damping")
+        if not all(np.isfinite(k) and k > 0.0 for k in self.servo_stiffness):
+            raise ModelError(
+                f"servo_stiffness is {self.servo_stiffness!r}; valid: two numbers above 0", field="servo_stiffness"
+            )
+        if self.plate_inertia is not None and not all(np.isfinite(i) and i > 0.0 for i in self.plate_inertia):
+            raise ModelError(
+                f"plate_inertia is {self.plate_inertia!r}; valid: three numbers above 0", field="plate_inertia"
+            )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Stretch:
+    """What `ParallelRobot.update` changes when the length of one limb changes."""
+
+    joint: str
+    """Joint of the spool."""
+    length: float
+    """Rest length that the model was built with [m]."""
+    bodies: list[str]
+    """Links from the base outward, the tip last."""
+    geoms: list[str]
+    """Capsules of the links, the half element at the base first."""
+    root: Array
+    """Where the rod begins, in the frame of the body that carries it [m]."""
+    end: Array
+    """From the last hinge to the rod's tip, in the frame of the last link [m]."""
+    turns: list[float]
+    """By how much each hinge is turned at the start against a straight chain [rad]."""
+
+
+class ParallelRobot(Robot):
+    """A continuum parallel robot as a dynamic model, starting from one of its equilibria.
+
+    Bodies: ``plate``, ``<limb>/base``, ``<limb>/link<k>``. Actuators: a position servo for each actuated joint, in the
+    order of q, named ``<limb>/<kind>`` (``<kind>2`` for a second one), whose control is the joint value [m or rad].
+    """
+
+    def __init__(self, spec: mujoco.MjSpec, solution: Solution, options: RodModel, **rest: Any) -> None:
+        super().__init__(spec, **rest)
+        self.solution = solution
+        """The equilibrium that the model starts from."""
+        self.options = options
+        """How the rods became a model."""
+        self.actuator_names: list[str] = []
+        """Names of the servos, in the order of q."""
+        self._stretches: list[_Stretch] = []
+        self._bent: dict[str, Array] = {}
+        self._edges: dict[str, Array] = {}
+        self._com = np.zeros(3)
+        self._known: tuple[mujoco.MjModel, list[_Reference]] | None = None
+
+    @property
+    def description(self) -> RobotDescription:
+        """What the robot is made of."""
+        return self.solution.robot.description
+
+    def copy(self) -> ParallelRobot:
+        """Return an independent copy."""
+        twin = ParallelRobot(self.spec.copy(), self.solution, self.options, notes=self.notes, set_defaults=False)
+        twin.devices, twin.interface, twin.actuators = list(self.devices), self.interface, dict(self.actuators)
+        twin.chosen_options = set(self.chosen_options)
+        twin.actuator_names = list(self.actuator_names)
+        twin._stretches, twin._bent, twin._edges, twin._com = self._stretches, self._bent, self._edges, self._com
+        return twin
+
+    def compile(self) -> mujoco.MjModel:
+        """Return the MuJoCo model, whose initial state is the equilibrium.
+
+        The key frame "rest" holds the servos' controls; `start` writes them, and the load, into a simulation.
+        """
+        model = super().compile()
+        if self._bent:
+            _bend(model, self._bent, self._edges)
+        key = model.key(REST_KEY).id
+        model.key_qpos[key] = model.qpos0
+        for name, q in zip(self.actuator_names, self.solution.q):
+            model.key_ctrl[key, model.actuator_ctrladr[model.actuator(name).id]] = q
+        return model
+
+    def start(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Put a simulation at rest in the equilibrium: positions, controls, external wrench; time 0."""
+        mujoco.mj_resetDataKeyframe(model, data, model.key(REST_KEY).id)
+        self.update(model, data)
+        self.set_wrench(model, data, self.solution.wrench)
+        mujoco.mj_forward(model, data)
+
+    def set_joints(self, model: mujoco.MjModel, data: mujoco.MjData, q: ArrayLike) -> None:
+        """Command the servos: actuated joint values, shape (actuators,) [m or rad].
+
+        Raises:
+            ModelError: the values do not fit the robot.
+        """
+        for name, value in zip(self.actuator_names, self.solution.robot._joints(q)):
+            data.ctrl[model.actuator_ctrladr[model.actuator(name).id]] = value
+
+    def joints(self, model: mujoco.MjModel, data: mujoco.MjData) -> Array:
+        """Return the actuated joint values, shape (actuators,) [m or rad]."""
+        return np.array([data.qpos[model.jnt_qposadr[model.joint(name).id]] for name in self.actuator_names])
+
+    def plate_pose(self, model: mujoco.MjModel, data: mujoco.MjData) -> Array:
+        """Return the plate pose, shape (4, 4)."""
+        body = model.body(PLATE).id
+        return pose(data.xpos[body], data.xmat[body].reshape(3, 3))
+
+    def set_wrench(self, model: mujoco.MjModel, data: mujoco.MjData, wrench: ArrayLike) -> None:
+        """Apply a dead wrench to the plate about its origin, world axes, shape (6,) or planar (3,) [N, N m].
+
+        MuJoCo refers a wrench to the centre of mass: where that is off the origin, call it once a step.
+        """
+        w = self.solution.robot._wrench(wrench)
+        body = model.body(PLATE).id
+        arm = data.xmat[body].reshape(3, 3) @ self._com
+        data.xfrc_applied[body, :3] = w[:3]
+        data.xfrc_applied[body, 3:] = w[3:] - np.cross(arm, w[:3])
+
+    def update(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Write the present lengths of extensible limbs into the model; nothing for a robot without any."""
+        if not self._stretches:
+            return
+        if self._known is None or self._known[0] is not model:
+            self._known = (model, [_Reference(self, one, model) for one in self._stretches])
+        for one in self._known[1]:
+            one.apply(model, max(float(data.qpos[one.spool]), 0.02 * one.length))
+
+    @property
+    def extensible(self) -> bool:
+        """Whether `update` must be called once a step."""
+        return bool(self._stretches)
+
+
+# -- the common parts -----------------------------------------------------------------------------------------
+
+
+def build_parallel(
+    robot: ContinuumParallelRobot | str,
+    *,
+    start: Solution | None = None,
+    options: RodModel | None = None,
+    **changes: Any,
+) -> ParallelRobot:
+    """Build the dynamic model of a continuum parallel robot.
+
+    Args:
+        robot: from `pliant.rods.load_robot`, or a name or path for it.
+        start: equilibrium to start from; None: the home pose.
+        options: how the rods become a model.
+        changes: fields of `RodModel` that differ from ``options``.
+
+    Raises:
+        ModelError: the variant cannot carry this robot, or a value is out of range.
+        NoEquilibrium: no start is given and the home pose has none.
+
+    Example:
+        >>> robot = build_parallel("Stewart_Gough_6PFR", segments=10)
+        >>> model = robot.compile()
+        >>> data = mujoco.MjData(model)
+        >>> robot.start(model, data)
+    """
+    import dataclasses
+
+    from pliant.rods import load_robot
+
+    if isinstance(robot, str):
+        robot = load_robot(robot)
+    base = options if options is not None else RodModel()
+    for name in changes:
+        names = [f.name for f in dataclasses.fields(RodModel)]
+        if name not in names:
+            raise ModelError(f"rod model: there is no option {name!r}; {nearest(name, names)}", field=name)
+    options = dataclasses.replace(base, **changes)
+    solution = robot.home() if start is None else start
+    if solution.robot.description is not robot.description:
+        raise ModelError(f"start belongs to {solution.robot.name!r}, not to {robot.name!r}", field="start")
+    d = robot.description
+    spec = mujoco.MjSpec()
+    spec.modelname = "".join(c if c.isalnum() or c in "-_" else "_" for c in d.name)
+    spec.compiler.degree = False
+    spec.option.timestep = options.timestep
+    spec.option.gravity = d.gravity
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_DISCRETE
+    spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+    spec.option.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
+    out = ParallelRobot(spec, solution, options, set_defaults=False)
+    out.chosen_options |= {"integrator", "timestep", "solver"}
+    if solution.follower and np.any(solution.wrench):
+        out.notes.append("the start's wrench turns with the plate; `start` applies it in world axes")
+    if solution.morse_index:
+        out.notes.append(f"the start is unstable (index {solution.morse_index}): the model will leave it")
+    _add_scene(spec, d, solution)
+    builder = _chain if options.variant == "chain" else _flex
+    _stretching_note(out, solution)
+    frames = [_root(out, limb, i) for i, limb in enumerate(d.limbs)]
+    tips = [builder(out, limb, i, frames[i]) for i, limb in enumerate(d.limbs)]
+    # The plate comes last, so that the limbs do not fill in each other's rows of the factor.
+    _add_plate(out, d, solution)
+    for i, limb in enumerate(d.limbs):
+        tips[i](limb)
+    for a, (i, j) in enumerate(d.actuators):
+        _add_servo(out, out.actuator_names[a], d.limbs[i].joints[j])
+    return out
+
+
+def _limb(d: RobotDescription, i: int) -> str:
+    name = d.limb_name(i).replace(" ", "").replace("/", "_")
+    taken = [d.limb_name(k).replace(" ", "").replace("/", "_") for k in range(i)]
+    return f"{name}_{i + 1}" if name in taken else name
+
+
+def _quat(R: Array) -> Array:
+    q = np.zeros(4)
+    mujoco.mju_mat2Quat(q, np.ascontiguousarray(R, dtype=float).ravel())
+    return q
+
+
+def _add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> None:
+    points = np.array([np.asarray(limb.base)[:3, 3] for limb in d.limbs] + [solution.plate_pose[:3, 3]])
+    middle = points.mean(axis=0)
+    extent = max(0.2, float(np.linalg.norm(points - middle, axis=1).max()))
+    spec.stat.center, spec.stat.extent = middle, extent
+    world = spec.worldbody
+    world.add_light(pos=middle + [0.0, 0.0, 4.0 * extent], dir=[0.0, 0.0, -1.0])
+    view = np.array([0.0, 0.0, 3.5 * extent]) if d.planar else np.array([2.2, -2.2, 1.0]) * extent
+    z = view / np.linalg.norm(view)
+    x = np.array([1.0, 0.0, 0.0]) if d.planar else np.cross([0.0, 0.0, 1.0], z)
+    x = x / np.linalg.norm(x)
+    world.add_camera(name="overview", pos=middle + view, quat=_quat(np.column_stack([x, np.cross(z, x), z])))
+
+
+def _stretching_note(out: ParallelRobot, solution: Solution) -> None:
+    d = out.description
+    worst = 0.0
+    for i, limb in enumerate(d.limbs):
+        line = solution.centreline(i, 11)
+        for k, s in enumerate(line.s):
+            v = limb.rod.values(float(s))
+            n = line.rotation[k].T @ line.force[k]
+            worst = max(worst, float(np.linalg.norm(n / np.array([*v.shear, v.axial]))))
+    if worst > 1e-4:
+        out.notes.append(
+            f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out of the dynamic model"
+        )
+
+
+def _section_radius(rod: Rod, s: float = 0.5) -> float:
+    section = rod.section
+    if hasattr(section, "radius"):
+        tip = section.radius if section.tip_radius is None else section.tip_radius
+        return float(section.radius + s * (tip - section.radius))
+    v = rod.values(s)
+    return float(2.0 * np.sqrt(min(v.bending) / v.axial))
+
+
+def _polar(rod: Rod, s: float) -> float:
+    """Return the polar moment of inertia per length [kg m]."""
+    v = rod.values(s)
+    return v.mass * (v.bending[0] + v.bending[1]) / v.axial
+
+
+def _root(out: ParallelRobot, limb: Limb, i: int) -> Any:
+    """Add the base joints of a limb; return the body that carries the rod, with the frame of the rod's base in it."""
+    spec, d, options = out.spec, out.description, out.options
+    name = _limb(d, i)
+    values = out.solution._state[1][i]
+    body, frame = spec.worldbody, np.asarray(limb.base, dtype=float)
+    size = 0.02 * max(0.2, limb.rod.length)
+    counts: dict[str, int] = {}
+    for j, joint in enumerate(limb.joints):
+        frame = frame @ np.asarray(joint.pose, dtype=float)
+        axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
+        counts[joint.kind] = counts.get(joint.kind, 0) + 1
+        label = f"{name}/{joint.kind}" + (str(counts[joint.kind]) if counts[joint.kind] > 1 else "")
+        if joint.actuated:
+            out.actuator_names.append(label)
+        limits = {} if joint.limits is None else {"range": joint.limits, "limited": 1}
+        if joint.kind == "extension":
+            # A spool beside the rod: its position is the rest length, nothing else hangs on it.
+            spool = spec.worldbody.add_body(name=f"{label}/spool", pos=(np.asarray(limb.base))[:3, 3])
+            _inertial(spool, options.servo_mass, size, gravcomp=1.0)
+            spool.add_joint(
+                name=label, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, ref=float(values[j]),
+                range=joint.limits or (0.02 * limb.rod.length, 1e3), limited=1,
+            )  # fmt: skip
+            continue
+        q = float(values[j])
+        moved = np.eye(4)
+        if joint.kind == "prismatic":
+            moved[:3, 3] = q * axis
+        else:
+            from pliant.spatial import exp_so3
+
+            moved[:3, :3] = exp_so3(q * axis)
+        frame = frame @ moved
+        body = body.add_body(name=f"{label}/carrier", pos=frame[:3, 3], quat=_quat(frame[:3, :3]))
+        _inertial(body, options.servo_mass, size, gravcomp=1.0)
+        kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.kind == "prismatic" else mujoco.mjtJoint.mjJNT_HINGE
+        body.add_joint(name=label, type=kind, axis=axis, ref=q, **limits)
+        body.add_geom(
+            name=f"{label}/carrier", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.6 * size] * 3, rgba=[0.35, 0.38, 0.42, 1],
+            contype=0, conaffinity=0, group=1,
+        )  # fmt: skip
+        frame = np.eye(4)
+    if body is spec.worldbody:
+        body = body.add_body(name=f"{name}/base", pos=frame[:3, 3], quat=_quat(frame[:3, :3]))
+        frame = np.eye(4)
+    return body, frame @ np.asarray(limb.attach, dtype=float)
+
+
+def _inertial(body: Any, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
+    body.explicitinertial = True
+    body.mass = mass
+    body.inertia = [0.4 * mass * size**2] * 3
+    body.gravcomp = gravcomp
+
+
+def _add_servo(out: ParallelRobot, name: str, joint: Any) -> None:
+    sliding = joint.kind != "revolute"
+    kp = out.options.servo_stiffness[0 if sliding else 1]
+    length = max(limb.rod.length for limb in out.description.limbs)
+    inertia = out.options.servo_mass * (1.0 if sliding else 0.4 * (0.02 * max(0.2, length)) ** 2)
+    actuator = out.spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+    # A servo as fast as two steps of the simulation allow: critically damped, or slower where the mass is small.
+    kv = max(2.0 * np.sqrt(kp * inertia), 2.0 * kp * out.options.timestep)
+    actuator.set_to_position(kp=kp, kv=kv)
+    if joint.limits is not None:
+        actuator.ctrllimited, actuator.ctrlrange = 1, joint.limits
+
+
+def _add_plate(out: ParallelRobot, d: RobotDescription, solution: Solution) -> None:
+    X = solution.plate_pose
+    reach = solution.robot.characteristic_length()
+    plate = out.spec.worldbody.add_body(name=PLATE, pos=X[:3, 3], quat=_quat(X[:3, :3]))
+    mass = d.plate.mass if d.plate.mass > 0.0 else out.options.plate_mass
+    if d.plate.mass <= 0.0:
+        plate.gravcomp = 1.0
+        out.notes.append(f"the plate has no mass: {mass:g} kg without weight is assumed")
+    plate.explicitinertial = True
+    plate.mass = mass
+    plate.ipos = d.plate.com
+    plate.inertia = out.options.plate_inertia or (
+        mass * reach**2 * np.array([0.25, 0.25, 0.5]) + mass * (0.01 * reach) ** 2
+    )
+    if out.options.plate_inertia is None:
+        out.notes.append(f"the plate's inertia is that of a disc of radius {reach:.3g} m")
+    out._com = np.asarray(d.plate.com, dtype=float)
+    if d.planar:
+        for name, kind, axis in (("x", "SLIDE", (1, 0, 0)), ("y", "SLIDE", (0, 1, 0)), ("angle", "HINGE", (0, 0, 1))):
+            # The plate's frame is turned, its joints are not.
+            plate.add_joint(
+                name=f"{PLATE}/{name}", type=getattr(mujoco.mjtJoint, f"mjJNT_{kind}"), axis=X[:3, :3].T @ axis
+            )
+    else:
+        plate.add_freejoint(name=PLATE)
+    bits = (
+        {"contype": ROD_CONTACT, "conaffinity": OBJECT_CONTACT}
+        if out.options.contact
+        else {"contype": 0, "conaffinity": 0}
+    )
+    corners = [np.asarray(limb.distal.pose)[:3, 3] for limb in d.limbs]
+    thick = 0.03 * reach
+    plate.add_geom(
+        name=PLATE, type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[reach, 0.5 * thick, 0], rgba=[0.20, 0.45, 0.70, 0.55],
+        pos=np.mean(corners, axis=0) * [0, 0, 1], **bits,
+    )  # fmt: skip
+
+
+def _connect(spec: mujoco.MjSpec, one: str, *points: ArrayLike, dt: float) -> None:
+    """Hold points of a body (its frame) where they are on the plate: one for a ball, two for an axis, three for all.
+
+    A weld would be soft here: MuJoCo scales its rotations by the inertia of the last link, which is next to nothing.
+    """
+    for k, point in enumerate(points):
+        e = spec.add_equality(
+            name=f"{one}/{k}", type=mujoco.mjtEq.mjEQ_CONNECT, name1=one, name2=PLATE, objtype=mujoco.mjtObj.mjOBJ_BODY
+        )
+        data = np.zeros(len(e.data))
+        data[:3] = point
+        e.data = data
+        e.solref, e.solimp = (2.0 * dt, 1.0), STIFF_SOLIMP
+
+
+def _across(a: Array) -> Array:
+    """Return a unit vector perpendicular to a unit vector."""
+    other = np.eye(3)[int(np.argmin(np.abs(a)))]
+    b = np.cross(a, other)
+    return b / np.linalg.norm(b)
+
+
+def _fasten(out: ParallelRobot, limb: Limb, tip: Any, name: str, X_tip: Array, X_body_tip: Array) -> None:
+    """Join a body that carries the rod's tip to the plate, as the distal joint says.
+
+    Args:
+        tip: the body.
+        X_tip: the tip's frame in the world.
+        X_body_tip: the tip's frame in the body.
+    """
+    spec, dt, d = out.spec, out.options.timestep, limb.distal
+    reach = 0.05 * limb.rod.length
+    X_BJ = X_body_tip @ inverse(np.asarray(d.attach, dtype=float))
+    axis = np.asarray(d.axis, dtype=float) / np.linalg.norm(d.axis)
+    a, at = X_BJ[:3, :3] @ axis, X_BJ[:3, 3]
+    planar = out.description.planar
+    X_z = (X_tip @ inverse(X_body_tip))[:3, :3].T @ [0.0, 0.0, 1.0]
+    small = 0.05 * max(limb.rod.values(1.0).mass * limb.rod.length, 1e-3)
+    if d.kind in ("fixed", "prismatic"):
+        holder, origin = tip.name, at
+        if d.kind == "prismatic":
+            # The tip's frame stands in the joint's: the slider begins where it is now.
+            slider = tip.add_body(name=f"{name}/slider", pos=at, quat=_quat(X_BJ[:3, :3]))
+            _inertial(slider, small, reach)
+            slider.add_joint(name=f"{name}/slider", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+            holder, origin, a = slider.name, np.zeros(3), axis
+        if planar:
+            b = np.cross(X_z, a) if abs(a @ X_z) < 0.9 else _across(X_z)
+            _connect(spec, holder, origin + reach * b, origin - reach * b, dt=dt)
+        else:
+            b = _across(a)
+            _connect(spec, holder, origin + reach * a, origin - reach * a, origin + reach * b, dt=dt)
+    elif d.kind == "spherical" or (d.kind == "revolute" and planar):
+        _connect(spec, tip.name, at, dt=dt)
+    elif d.kind == "revolute":
+        _connect(spec, tip.name, at - reach * a, at + reach * a, dt=dt)
+    else:
+        second = np.asarray(d.axis_2, dtype=float) / np.linalg.norm(d.axis_2)
+        cross = tip.add_body(name=f"{name}/cross", pos=at, quat=_quat(X_BJ[:3, :3]))
+        _inertial(cross, small, reach)
+        cross.add_joint(name=f"{name}/cross", type=mujoco.mjtJoint.mjJNT_HINGE, axis=second)
+        # The axis on the plate: the rod's joint frame carries the second axis only.
+        J = out.solution.plate_pose @ np.asarray(d.pose)
+        first = (X_tip @ inverse(X_body_tip) @ X_BJ)[:3, :3].T @ J[:3, :3] @ axis
+        _connect(spec, cross.name, -reach * first, reach * first, dt=dt)
+
+
+# -- rigid links with hinges ----------------------------------------------------------------------------------
+
+
+def _chain(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
+    """Add one rod as links with hinges; return what joins its tip to the plate."""
+    d, options, rod = out.description, out.options, limb.rod
+    n, name = options.segments, _limb(d, i)
+    # Samples at quarters of an element: nodes at 4k, hinges at 4k + 2.
+    line = out.solution.centreline(i, 4 * n + 1)
+    p, R, m, h = line.position, line.rotation, line.moment, line.length / n
+    body, X_body_rod = root
+    X_parent = pose(p[0], R[0]) @ inverse(X_body_rod)  # frame of the body in the world
+    force = np.asarray(rod.distributed_force) if np.any(rod.distributed_force) else None
+    if force is not None or np.any(rod.distributed_moment):
+        out.notes.append(f"{d.limb_name(i)}: distributed loads beside self weight are left out of the dynamic model")
+    stretch = _Stretch(
+        joint="", length=line.length, bodies=[], geoms=[], root=X_body_rod[:3, 3].copy(), end=np.zeros(3), turns=[]
+    )
+    radius = _section_radius(rod)
+    bits = (
+        {"contype": ROD_CONTACT, "conaffinity": OBJECT_CONTACT} if options.contact else {"contype": 0, "conaffinity": 0}
+    )
+
+    def capsule(carrier: Any, label: str, a: Array, b: Array) -> None:
+        carrier.add_geom(
+            name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
+            rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,
+        )  # fmt: skip
+        stretch.geoms.append(label)
+
+    capsule(body, f"{name}/link0", X_body_rod[:3, 3], (inverse(X_parent) @ pose(p[2]))[:3, 3])
+    for k in range(1, n + 1):
+        # The element's frame turns with its end; its hinge is at the middle of the one before.
+        at, here = 4 * k - 2, R[4 * k]
+        before = R[4 * k - 4]
+        X_link = pose(p[at], here)
+        X = inverse(X_parent) @ X_link
+        body = body.add_body(name=f"{name}/link{k}", pos=X[:3, 3], quat=_quat(X[:3, :3]))
+        stretch.bodies.append(body.name)
+        v = rod.values((k - 0.5) / n)
+        last = k == n
+        span = np.arange(at, at + (2 if last else 4) + 1)
+        weights = np.array([1.0, 4.0, 1.0]) / 6.0 if last else np.array([1.0, 4.0, 2.0, 4.0, 1.0]) / 12.0
+        lineal = np.array([rod.values(s / (4.0 * n)).mass for s in span]) * weights
+        density = float(lineal.sum())
+        length = h * (0.5 if last else 1.0)
+        body.explicitinertial = True
+        mass = max(density * length, 1e-9)
+        com = lineal @ p[span] / density if density > 0.0 else weights @ p[span]
+        body.mass = mass
+        body.ipos = here.T @ (com - p[at])
+        polar = max(_polar(rod, k / n) * length, 1e-12)
+        slim = mass * length**2 / 12.0 + 0.5 * polar
+        body.inertia = [slim, slim, polar]
+        # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
+        axes = [before[:, 0], before[:, 1], before[:, 2]]
+        stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
+        if d.planar:
+            pick = int(np.argmax([abs(a[2]) for a in axes]))
+            axes, stiffness = [axes[pick]], [stiffness[pick]]
+        labels = [f"{name}/bend{k}", f"{name}/bend{k}b", f"{name}/twist{k}"]
+        turn = log_so3(here @ before.T)
+        for label, axis, stiff in zip(labels, axes, stiffness):
+            body.add_joint(
+                name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
+                damping=[stiff * options.damping, 0, 0], springref=-float(m[at] @ axis) / stiff,
+            )  # fmt: skip
+            stretch.turns.append(float(turn @ axis))
+        end = p[at + 2] if last else p[at + 4]
+        capsule(body, f"{name}/link{k}", np.zeros(3), here.T @ (end - p[at]))
+        X_parent = X_link
+    spools = [label for label in out.actuator_names if label.startswith(f"{name}/extension")]
+    if spools:
+        stretch.joint = spools[-1]
+        out._stretches.append(stretch)
+    X_tip = pose(p[-1], R[-1])
+    tip = body
+    stretch.end = R[-1].T @ (p[-1] - p[-3])
+    X_body_tip = inverse(X_parent) @ X_tip
+    return lambda one: _fasten(out, one, tip, name, X_tip, X_body_tip)
+
+
+class _Reference:
+    """The values of one limb's chain as built, and where they stand in a model."""
+
+    def __init__(self, robot: ParallelRobot, one: _Stretch, model: mujoco.MjModel) -> None:
+        spec = robot.spec
+        bodies = [spec.body(name) for name in one.bodies]
+        self.length, self.ratio = one.length, 1.0
+        self.spool = int(model.jnt_qposadr[model.joint(one.joint).id])
+        self.bodies = np.array([model.body(name).id for name in one.bodies])
+        self.pos = np.array([b.pos for b in bodies])
+        self.pos[0] -= one.root
+        self.root = np.zeros_like(self.pos)
+        self.root[0] = one.root
+        self.ipos = np.array([b.ipos for b in bodies])
+        self.mass = np.array([b.mass for b in bodies])
+        self.inertia = np.array([b.inertia for b in bodies])
+        joints = [joint for b in bodies for joint in b.joints]
+        ids = [model.joint(joint.name).id for joint in joints]
+        self.joints, self.dofs, self.springs = np.array(ids), model.jnt_dofadr[ids], model.jnt_qposadr[ids]
+        self.stiffness = np.array([joint.stiffness[0] for joint in joints])
+        self.damping = np.array([joint.damping[0] for joint in joints])
+        self.straight = -np.array(one.turns)
+        self.rest = np.array([joint.springref for joint in joints]) - self.straight
+        self.geoms = np.array([model.geom(name).id for name in one.geoms])
+        ends = np.array([spec.geom(name).fromto for name in one.geoms]).reshape(-1, 2, 3)
+        self.geom_root = np.zeros((len(ends), 3))
+        self.geom_root[0] = one.root
+        self.geom_pos = ends.mean(axis=1) - self.geom_root
+        self.geom_half = 0.5 * np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        # What sits at the tip moves with the end of the last link: anchors on it, or a body that it carries.
+        tip, self.end = one.bodies[-1], one.end
+        fasten = [e for e in spec.equalities if e.name1 == tip and e.name]
+        self.anchors = np.array([model.equality(e.name).id for e in fasten], dtype=int)
+        self.anchor = np.array([np.array(e.data)[:3] for e in fasten]).reshape(-1, 3)
+        carried = [b for b in spec.bodies if b.parent is not None and b.parent.name == tip and b.name != "world"]
+        self.carried = np.array([model.body(b.name).id for b in carried], dtype=int)
+        self.carried_pos = np.array([b.pos for b in carried]).reshape(-1, 3)
+        self.tail = float(model.body_subtreemass[self.bodies[-1]] - model.body_mass[self.bodies[-1]])
+        self.ancestors, above = [], int(model.body_parentid[self.bodies[0]])
+        while above:
+            self.ancestors.append(above)
+            above = int(model.body_parentid[above])
+        self.ancestors.append(0)
+
+    def apply(self, model: mujoco.MjModel, length: float) -> None:
+        """Give the chain another rest length: links, masses, springs."""
+        r = length / self.length
+        if r == self.ratio:
+            return
+        self.ratio = r
+        model.body_pos[self.bodies] = self.root + r * self.pos
+        model.body_ipos[self.bodies] = r * self.ipos
+        mass = r * self.mass
+        model.body_subtreemass[self.ancestors] += mass.sum() - model.body_mass[self.bodies].sum()
+        model.body_mass[self.bodies] = mass
+        model.body_subtreemass[self.bodies] = np.cumsum(mass[::-1])[::-1] + self.tail
+        model.body_inertia[self.bodies] = self.inertia * np.array([r**3, r**3, r])
+        model.jnt_stiffness[self.joints] = self.stiffness / r
+        model.dof_damping[self.dofs] = self.damping / r
+        # Precurvature, and what the start corrects, grow with the element; where it is straight does not change.
+        model.qpos_spring[self.springs] = self.straight + r * self.rest
+        model.eq_data[self.anchors, :3] = self.anchor + (r - 1.0) * self.end
+        model.body_pos[self.carried] = self.carried_pos + (r - 1.0) * self.end
+        model.geom_pos[self.geoms] = self.geom_root + r * self.geom_pos
+        model.geom_size[self.geoms, 1] = r * self.geom_half
+
+
+# -- MuJoCo's one-dimensional flex ----------------------------------------------------------------------------
+
+
+def _flex(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
+    """Add one rod as a flex: n + 2 points at s = (k - 1/2) h, the first two on the base, the last two on a tip body.
+
+    The model is compiled straight, since MuJoCo takes what is bent then for precurved; `_bend` bends it afterwards.
+    """
+    d, options, rod = out.description, out.options, limb.rod
+    spec, n, name = out.spec, options.segments, _limb(d, i)
+    who = d.limb_name(i)
+    v, tip_v = rod.values(0.0), rod.values(1.0)
+    middle = rod.values(0.5)
+    refused = None
+    if d.planar:
+        refused = "a planar robot"
+    elif any(joint.kind == "extension" for joint in limb.joints):
+        refused = "an extensible limb"
+    elif rod.precurvature and np.any(np.asarray(rod.precurvature)[:, 1:]):
+        refused = "a precurved rod"
+    elif not (np.allclose(v.bending, tip_v.bending) and np.allclose(v.bending, middle.bending)):
+        refused = "a tapered rod"
+    elif not np.isclose(*v.bending, rtol=1e-6):
+        refused = "a rod that bends differently about its two axes"
+    elif limb.distal.kind in ("universal", "prismatic"):
+        refused = f"a {limb.distal.kind} plate joint"
+    if refused:
+        raise ModelError(f"{who}: the flex variant has no {refused}; use variant='chain'", field="variant")
+    line = out.solution.centreline(i, 4 * n + 1)
+    p, R, length = line.position, line.rotation, line.length
+    h = length / n
+    body, X_body_rod = root
+    X_root = pose(p[0], R[0])
+    radius = _section_radius(rod)
+    at = [pose(p[0] + (k - 0.5) * h * R[0][:, 2], R[0]) for k in range(n + 2)]  # straight
+    tip = spec.worldbody.add_body(name=f"{name}/tip", pos=p[0] + length * R[0][:, 2], quat=_quat(R[0]))
+    tip.add_freejoint(name=f"{name}/tip")
+    element = max(v.mass, 1e-6) * h
+    polar = max(_polar(rod, 0.5) * h, 1e-12)
+    tip.explicitinertial = True
+    tip.mass, tip.ipos = element, [0.0, 0.0, -0.5 * h]
+    slim = element * h**2 / 12.0
+    tip.inertia = [slim, slim, max(0.2 * slim, polar)]
+    names = [body.name, body.name]
+    points = [(X_body_rod @ inverse(X_root) @ at[k])[:3, 3] for k in (0, 1)]
+    for k in range(2, n):
+        vertex = spec.worldbody.add_body(name=f"{name}/point{k}", pos=at[k][:3, 3])
+        _inertial(vertex, element, 0.5 * h)
+        for axis, unit in zip("xyz", np.eye(3)):
+            vertex.add_joint(name=f"{name}/point{k}/{axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=unit)
+        names.append(vertex.name)
+        points.append(np.zeros(3))
+    names += [tip.name, tip.name]
+    points += [np.array([0.0, 0.0, -0.5 * h]), np.array([0.0, 0.0, 0.5 * h])]
+    label = f"{name}/rod"
+    for e in range(1, n):
+        twist = spec.worldbody.add_body(name=f"{label}_twist_{e}")
+        twist.explicitinertial = True
+        twist.mass, twist.inertia = element, [polar] * 3
+        twist.gravcomp = 1.0
+        twist.add_joint(name=f"{label}_twist_{e}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
+    flex = spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
+    flex.vertbody, flex.vert = names, np.concatenate(points)
+    flex.elem = [e + c for e in range(n + 1) for c in (0, 1)]
+    area = 0.25 * np.pi * radius**4
+    flex.young, flex.shear = v.bending[0] / area, v.torsion / (2.0 * area)
+    flex.damping = options.damping
+    flex.selfcollide = mujoco.mjtFlexSelf.mjFLEXSELF_NONE
+    flex.contype, flex.conaffinity = (ROD_CONTACT, OBJECT_CONTACT) if options.contact else (0, 0)
+    flex.solref, flex.solimp, flex.priority = CONTACT_SOLREF, CONTACT_SOLIMP, 1
+    edges = spec.add_equality(name=label, type=mujoco.mjtEq.mjEQ_FLEX, name1=label)
+    edges.solref, edges.solimp = (2.0 * options.timestep, 1.0), STIFF_SOLIMP
+    # Where the start has them: points, the tip's pose, the twist of each edge against parallel transport.
+    bent = {f"{name}/point{k}/{c}": p[4 * k - 2, j] - at[k][j, 3] for k in range(2, n) for j, c in enumerate("xyz")}
+    X_tip = pose(p[-1], R[-1])
+    bent[f"{name}/tip"] = np.concatenate([p[-1], _quat(R[-1])])
+    nodes = [p[0] - 0.5 * h * R[0][:, 2], *(p[4 * k - 2] for k in range(1, n + 1)), p[-1] + 0.5 * h * R[-1][:, 2]]
+    tangents = np.diff(nodes, axis=0)
+    lengths = np.linalg.norm(tangents, axis=1)
+    tangents /= lengths[:, None]
+    u, angle = R[0][:, 0], 0.0
+    for e in range(1, n):
+        u = _transport(tangents[e - 1], tangents[e]) @ u
+        d1 = R[4 * e][:, 0]
+        d1 = d1 - tangents[e] * (tangents[e] @ d1)
+        found = np.arctan2(tangents[e] @ np.cross(u, d1), u @ d1)
+        angle += (found - angle + np.pi) % (2.0 * np.pi) - np.pi
+        bent[f"{label}_twist_{e}"] = angle
+    out._bent.update({key: np.atleast_1d(value) for key, value in bent.items()})
+    out._edges[label] = lengths
+    return lambda one: _fasten(out, one, tip, name, X_tip, np.eye(4))
+
+
+def _transport(a: Array, b: Array) -> Array:
+    """Return the smallest rotation that turns one unit vector into another."""
+    from pliant.spatial import exp_so3
+
+    axis = np.cross(a, b)
+    sine = float(np.linalg.norm(axis))
+    return np.eye(3) if sine < 1e-12 else exp_so3(axis / sine * np.arctan2(sine, float(a @ b)))
+
+
+def _bend(model: mujoco.MjModel, bent: dict[str, Array], edges: dict[str, Array]) -> None:
+    """Make the equilibrium the model's initial state.
+
+    MuJoCo derives the second anchor of a connection from the initial state of the compiled (straight) model, so these
+    are written again.
+    """
+    for name, value in bent.items():
+        at = model.jnt_qposadr[model.joint(name).id]
+        model.qpos0[at : at + len(value)] = value
+    for name, lengths in edges.items():
+        at = model.flex_edgeadr[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_FLEX, name)]
+        model.flexedge_length0[at : at + len(lengths)] = lengths
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    for e in range(model.neq):
+        if model.eq_type[e] == mujoco.mjtEq.mjEQ_CONNECT:
+            one, two = model.eq_obj1id[e], model.eq_obj2id[e]
+            point = data.xpos[one] + data.xmat[one].reshape(3, 3) @ model.eq_data[e, :3]
+            model.eq_data[e, 3:6] = data.xmat[two].reshape(3, 3).T @ (point - data.xpos[two])
