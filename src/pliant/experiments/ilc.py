@@ -109,7 +109,7 @@ def learn(
 def ilc(context: Context) -> Result:
     """Learn the input of a two-joint arm under gravity until it follows a 20 s motion within 0.08 rad."""
     options = {**ARM, **context.options}
-    step = 1e-3
+    step = float(options.pop("timestep", 1e-3))
     result = learn(options, step, progress=lambda r: context.progress(min(0.4, 0.035 * r.run), f"run {r.run}"))
     errors = result.max_errors
     context.progress(0.4, "half the time step")
