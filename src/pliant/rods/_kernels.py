@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["STAGES", "STAGE_ABSCISSAE", "TABLE_WIDTH", "Model"]
+__all__ = ["STAGES", "STAGE_ABSCISSAE", "TABLE_WIDTH", "Model", "Work", "solve", "survey"]
 
 # Abscissae of the twelve stages of DOP853.
 STAGE_ABSCISSAE = (
@@ -63,6 +63,15 @@ WORK = DN + 24
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 # Functions that only compiled code calls need no wrappers: that halves the time of the first compilation.
 INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def _entry(function):
+    """Compile a function that Python calls, cached on disk where any folder for it can be written."""
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # numba found no place for a cache
+        return njit(**options)(function)
 
 
 @njit(fastmath=FAST, **INNER)
@@ -1195,7 +1204,7 @@ def _restore(ww, qq, xx, nodes, wk, keep):
             xx[c] = wk.keep_x[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+@_entry
 def solve(
     md, ww, qq, xx, nodes, segments, q_targets, x_targets, inverse, controlled, wrenches, follower, wk, tol,
     limit, fresh, single, out, w_out, q_out, x_out
@@ -1309,7 +1318,7 @@ def _negative(a, n):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+@_entry
 def survey(table, root, wrench, length, scale, planar, index, states, w):
     """Integrate one rod and record its states; with index count the negative modes of the clamped rod.
 
