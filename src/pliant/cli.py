@@ -232,7 +232,7 @@ def run(
     _import(import_)
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.simulation import Recorder, Simulation, free, paced, read_commands, read_scenario
+    from pliant.simulation import Recorder, Simulation, free, paced, read_commands, read_scenario, sync
 
     console = _console(quiet=json)
     robot = _load(source, set, timestep, package_path, manager)
@@ -256,7 +256,12 @@ def run(
         from pliant.viewer import StudioView
 
         bridges.append(StudioView(engine, port=view_port))
-    pacer = free() if rtf is None and not bridges else paced(1.0 if rtf is None else rtf)
+    if any(b.lockstep for b in bridges):
+        if rtf is not None:
+            raise PliantError("--rtf does not go with a bridge that keeps time itself; leave it out", field="rtf")
+        pacer: Any = sync()
+    else:
+        pacer = free() if rtf is None and not bridges else paced(1.0 if rtf is None else rtf)
     recorder = None
     scratch: Any = None
     if record is not None or plot is not None:
@@ -283,6 +288,9 @@ def run(
             if robot.actuators and not json:
                 console.print(_introduction(robot, engine))
             simulation.start()
+            for wire in bridges:
+                for who, where in getattr(wire, "addresses", {}).items():
+                    console.print(f"{wire.name}: {who} at {where} (Ctrl-C ends)", soft_wrap=True)
             if view:
                 console.print(f"look at it: {bridges[-1].url} (Ctrl-C ends)", soft_wrap=True)
             with _Bar(console, "simulating", "s", shown=not json) as bar:

@@ -23,7 +23,11 @@ class BridgeEntry:
     """``module:function``; the function takes the robot and keyword options with defaults, and returns a Bridge."""
 
 
-_OWN: dict[str, BridgeEntry] = {}
+_OWN: dict[str, BridgeEntry] = {
+    "fci": BridgeEntry(
+        "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci_bridge:make"
+    ),
+}
 
 
 def _entries() -> dict[str, BridgeEntry]:

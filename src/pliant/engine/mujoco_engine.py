@@ -156,6 +156,7 @@ class MujocoEngine:
         callbacks.install(model)
         # Gains and modes change while it runs; a reset returns to those of the model.
         self._parameters = model.actuator_user.copy()
+        self._rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
         self.data = mujoco.MjData(model)
         self.dt = float(model.opt.timestep)
         self._dt_ns = round(self.dt * 1e9)
@@ -190,7 +191,7 @@ class MujocoEngine:
         return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
 
     def reset(self, seed: int | None = None) -> None:
-        """Return to the model's initial pose, with every actuator at rest there, and to time 0.
+        """Return to the key frame "rest", or the model's initial pose, with every actuator at rest, and to time 0.
 
         Args:
             seed: accepted for the protocol; MuJoCo draws nothing at random.
@@ -198,7 +199,10 @@ class MujocoEngine:
         if not callbacks.installed():
             callbacks.install(self.model)
         self.model.actuator_user[:] = self._parameters
-        mujoco.mj_resetData(self.model, self.data)
+        if self._rest >= 0:
+            mujoco.mj_resetDataKeyframe(self.model, self.data, self._rest)
+        else:
+            mujoco.mj_resetData(self.model, self.data)
         hold_pose(self.model, self.data, self._presets, zero=self._zero)
         self._settle()
 

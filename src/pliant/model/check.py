@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.parameters import change_actuator
-from pliant.model.robot import INTEGRATORS, Robot
+from pliant.model.robot import INTEGRATORS, REST_KEY, Robot
 
 if TYPE_CHECKING:
     from pliant.laws import PID
@@ -542,6 +542,8 @@ def _integrator(robot: Robot, problems: list[Problem], h: float) -> None:
 
 
 def _spec(robot: Robot, problems: list[Problem]) -> None:
+    # A key frame "rest" of the robot's own says where it starts.
+    rests = any(key.name == REST_KEY for key in robot.spec.keys)
     for joint in robot.spec.joints:
         low, high = joint.range
         limited = joint.limited == mujoco.mjtLimited.mjLIMITED_TRUE or (
@@ -556,7 +558,7 @@ def _spec(robot: Robot, problems: list[Problem]) -> None:
                     "exchange them, or leave them out for none",
                 )
             )
-        elif limited and joint.type in JOINTS and not low <= joint.ref <= high:
+        elif limited and joint.type in JOINTS and not low <= joint.ref <= high and not rests:
             problems.append(
                 Problem("warning", joint.name, f"starts at {joint.ref:g}, outside its limits {low:g} to {high:g}")
             )

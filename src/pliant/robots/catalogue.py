@@ -202,15 +202,15 @@ def _catalogue() -> dict[str, CatalogueRobot]:
 
 
 def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
-    module_name = f"pliant.robots.{folder}.build"
-    try:
-        if not folder.isidentifier() or importlib.util.find_spec(module_name) is None:
-            return {}
-    except ModuleNotFoundError:
+    # A robot whose build module is heavy to import has its entries in a light module of their own.
+    if not folder.isidentifier() or importlib.util.find_spec(f"pliant.robots.{folder}") is None:
         return {}
-    module = importlib.import_module(module_name)
-    robots = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
-    return {robot.name: robot for robot in _as_robots(folder, robots)}
+    for name in (f"pliant.robots.{folder}.entry", f"pliant.robots.{folder}.build"):
+        if importlib.util.find_spec(name) is not None:
+            module = importlib.import_module(name)
+            robots = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
+            return {robot.name: robot for robot in _as_robots(folder, robots)}
+    return {}
 
 
 def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:

@@ -307,6 +307,16 @@ class MujocoArm:
         self.gravity: Array = R.reshape(3, 3).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
 
+    def start(self, q: ArrayLike) -> None:
+        """Put the arm at q, at rest, fingers half open."""
+        self._q[:] = q
+        self._dq[:] = 0.0
+        self._tau_J[:] = 0.0
+        self._held = None
+        if self.has_hand:
+            self._finger[:] = 0.02
+            self._finger_rate[:] = 0.0
+
     def read(self) -> tuple[Array, Array, Array]:
         """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
         return self._q, self._dq, self._tau_J

@@ -1,0 +1,92 @@
+"""The Franka arms in the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.robots.catalogue import CatalogueRobot, Option
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["ROBOTS", "build_dual", "build_fer", "build_fr3"]
+
+_SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
+
+
+def _arms(model: str, hand: bool, friction: bool, mounts: tuple[tuple[str, tuple, tuple], ...]) -> Robot:
+    from pliant.model import Robot
+    from pliant.robots.franka.build import Mount, world
+    from pliant.robots.franka.device import FrankaDescription
+    from pliant.robots.franka.parameters import arm
+
+    kind = arm(model)
+    placed = [Mount(name=name, arm=kind, hand=hand, position=p, rpy=r) for name, p, r in mounts]
+    spec = world(placed)
+    compiled = spec.compile()
+    qpos = compiled.qpos0.copy()
+    for mount in placed:
+        for i, angle in enumerate(mount.q, start=1):
+            qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
+        for i in (1, 2) if hand else ():
+            qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = 0.02
+    spec.add_key(name="rest", qpos=qpos)
+    spec.modelname = model if len(placed) == 1 else f"{model}-dual"
+    return Robot(spec, devices=[FrankaDescription(name=m.name, mount=m, friction=friction) for m in placed])
+
+
+def build_fer(hand: bool = True, friction: bool = True) -> Robot:
+    """Return the Franka Emika Robot ("Panda") on the floor."""
+    return _arms("fer", hand, friction, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+
+
+def build_fr3(hand: bool = True, friction: bool = True) -> Robot:
+    """Return the Franka Research 3 on the floor."""
+    return _arms("fr3", hand, friction, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+
+
+def build_dual(hand: bool = True, friction: bool = True) -> Robot:
+    """Return two Franka Research 3 on a torso, their bases leaning outwards by 45 degrees."""
+    lean = 0.7853981633974483
+    return _arms(
+        "fr3",
+        hand,
+        friction,
+        (("left", (0.0, 0.1, 1.0), (-lean, 0.0, 0.0)), ("right", (0.0, -0.1, 1.0), (lean, 0.0, 0.0))),
+    )
+
+
+_OPTIONS = (
+    Option(name="hand", default=True, description="Whether the arm carries the two-finger hand."),
+    Option(
+        name="friction",
+        default=True,
+        description="Whether the identified joint friction acts, and the cabinet compensates it.",
+        source="Gaz et al. 2019",
+    ),
+)
+
+ROBOTS = (
+    CatalogueRobot(
+        name="franka",
+        summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci",
+        function=build_fer,
+        source=_SOURCE,
+        options=_OPTIONS,
+    ),
+    CatalogueRobot(
+        name="fr3",
+        summary="Franka Research 3 with hand; serve it with --bridge fci",
+        function=build_fr3,
+        source=_SOURCE,
+        options=_OPTIONS,
+    ),
+    CatalogueRobot(
+        name="franka-dual",
+        summary="two Franka Research 3 on a torso, each with its own address",
+        function=build_dual,
+        source=_SOURCE,
+        options=_OPTIONS,
+        assumed=("Height, distance and lean of the two bases: 1 m, 0.2 m, 45 degrees.",),
+    ),
+)
