@@ -244,6 +244,50 @@ def test_the_gripper_messages_have_their_golden_bytes():
     assert fci.decode_gripper_state(packed) == state
 
 
+# Bytes that the real clients sent, recorded on a socket: pylibfranka 0.21.3 (version 10), panda-python 1.1.1 (5).
+RECORDED_IMPEDANCE_10 = (
+    "0400000002000000440000000000000000408f400000000000409f40000000000070a7400000000000408f4000000000"
+    "00409f400000000000407f400000000000406f40"
+)
+RECORDED_MOVE_10 = (
+    "01000000030000007d00000002000000040000000000000000002440f6285c8fc2f50840182d4454fb21194000000000"
+    "00002440f6285c8fc2f50840182d4454fb21194000000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000"
+)
+RECORDED_MOVE_5 = (
+    "01000000020000004400000002000000010000000000000000002440f6285c8fc2f50840182d4454fb21194000000000"
+    "00002440f6285c8fc2f50840182d4454fb211940"
+)
+RECORDED_TORQUES_10 = (
+    "7600000000000000"
+    + "00" * 306
+    + "000000000000c03f000000000000d03f000000000000e03f000000000000c0bf000000000000b03f000000000000a03f0000000000000000"
+    + "00"
+)
+RECORDED_FINISH_5 = "d701000000000000" + "00" * 305 + "01" + "00" * 56
+
+
+def test_what_the_real_clients_sent_is_understood_and_written_back_byte_for_byte():
+    impedance = fci.SetJointImpedance(K_theta=(1000.0, 2000.0, 3000.0, 1000.0, 2000.0, 500.0, 250.0))
+    torque = fci.Move(controller=fci.Controller.EXTERNAL, motion_generator=fci.MotionGenerator.NONE)
+    with_velocity = fci.Move(controller=fci.Controller.EXTERNAL, motion_generator=fci.MotionGenerator.JOINT_VELOCITY)
+    recorded = [
+        (RECORDED_IMPEDANCE_10, 10, impedance),
+        (RECORDED_MOVE_10, 10, torque),
+        (RECORDED_MOVE_5, 5, with_velocity),
+    ]
+    for data, version, request in recorded:
+        (frame,) = fci.Framer().feed(bytes.fromhex(data))
+        assert fci.decode_request(frame, version=version) == request
+        assert fci.encode_request(request, version=version, command_id=frame.command_id).hex() == data
+    torques = fci.CommandUnpacker(10).unpack(bytes.fromhex(RECORDED_TORQUES_10))
+    assert list(torques.tau_J_d) == [0.125, 0.25, 0.5, -0.125, 0.0625, 0.03125, 0.0]
+    assert fci.encode_command(torques, version=10).hex() == RECORDED_TORQUES_10
+    finish = fci.CommandUnpacker(5).unpack(bytes.fromhex(RECORDED_FINISH_5))
+    assert finish.motion_generation_finished
+    assert fci.encode_command(finish, version=5).hex() == RECORDED_FINISH_5
+
+
 # --------------------------------------------------------------------------------------------- properties
 
 
