@@ -199,3 +199,27 @@ def test_a_folder_that_cannot_be_written_is_named(call, robot_file, tmp_path):
     assert "cannot be written" in err
     code, _, err = call("run", robot_file, "--record", blocked / "run.mcap")
     assert code == 1
+
+
+def test_springs_are_identified_from_a_file(call, tmp_path):
+    from pliant.laws import QbMove
+
+    law = QbMove(k1=0.0104, a1=6.2, k2=0.0104, a2=6.2)
+    deflection = np.tile(np.linspace(-0.4, 0.4, 60), 3)
+    preset = np.repeat([0.0, 0.2, 0.35], 60)
+    torque = law.evaluate(deflection, preset, -preset).torque
+    path = tmp_path / "pull.csv"
+    rows = "\n".join(f"{d:.17g},{p:.17g},{t:.17g}" for d, p, t in zip(deflection, preset, torque, strict=True))
+    path.write_text("position,preset,torque\n" + rows + "\n")
+    code, out, err = call(
+        "identify", path, "--symmetric", "--figure", tmp_path / "fit.png", "--datasheet", tmp_path / "sheet.json",
+        "--column", "deflection=position", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    values = {e["name"]: e["value"] for e in json.loads(out)["estimates"]}
+    assert next(v for n, v in values.items() if n.endswith("a1")) == pytest.approx(6.2, rel=1e-4)
+    assert (tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
+    assert "stiffness_range" in json.loads((tmp_path / "sheet.json").read_text())
+    code, _, err = call("identify", path, "--kind", "spring", "--law", "qbmov")
+    assert code == 1
+    assert "qbmove" in err

@@ -185,7 +185,7 @@ def _say_if_compiling(robot: Any, console: Console) -> None:
 def run(
     source: str,
     *,
-    set: Settings = [],  # noqa: B006
+    set: Settings = [],
     command: Annotated[Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML or JSON.")] = None,
     reference: Annotated[
         list[str],
@@ -196,7 +196,7 @@ def run(
             consume_multiple=False,
             help="A constant command from t = 0 on, JOINT/COMMAND=VALUE; repeat.",
         ),
-    ] = [],  # noqa: B006
+    ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
     duration: Annotated[
         float | None, Parameter(help="Seconds to simulate; 5 without a bridge, else until Ctrl-C.")
@@ -213,15 +213,15 @@ def run(
     bridge: Annotated[
         list[str],
         Parameter(negative=(), consume_multiple=False, help="Serve an interface: NAME or NAME:KEY=VALUE,...; repeat."),
-    ] = [],  # noqa: B006
+    ] = [],
     view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")] = False,
     view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
     seed: int = 0,
-    package_path: Packages = [],  # noqa: B006
+    package_path: Packages = [],
     check: Annotated[bool, Parameter(help="Refuse a robot that `pliant check` finds wrong.")] = True,
-    import_: Imports = [],  # noqa: B006
+    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -438,11 +438,11 @@ def _state_table(states: dict[str, dict[str, float]], engine: Any) -> Any:
 def check(
     source: str,
     *,
-    set: Settings = [],  # noqa: B006
+    set: Settings = [],
     manager: Path | None = None,
     timestep: float | None = None,
-    package_path: Packages = [],  # noqa: B006
-    import_: Imports = [],  # noqa: B006
+    package_path: Packages = [],
+    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -493,7 +493,7 @@ def _plain(text: str) -> str:
 
 
 @app.command(name="list")
-def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) -> int:  # noqa: B006
+def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) -> int:
     """List the robots of the catalogue, the experiments, the laws and the bridges."""
     _import(import_)
     from pliant.bridges import list_bridges
@@ -540,7 +540,7 @@ def reproduce(
         bool, Parameter(name="--all-targets", negative=(), help="Print every target of a long list.")
     ] = False,
     seed: int = 0,
-    import_: Imports = [],  # noqa: B006
+    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -623,11 +623,11 @@ def sweep(
             help="PATH=v1,v2,... or low:high:count[:log] or uniform(a,b), loguniform(a,b), normal(m,s); repeat.",
         ),
     ],
-    set: Settings = [],  # noqa: B006
+    set: Settings = [],
     reference: Annotated[
         list[str],
         Parameter(alias="-r", negative=(), consume_multiple=False, help="Constant command JOINT/COMMAND=VALUE."),
-    ] = [],  # noqa: B006
+    ] = [],
     command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None,
     duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0,
     samples: Annotated[int, Parameter(help="Draws of the random parameters a grid point.")] = 1,
@@ -637,8 +637,8 @@ def sweep(
     dask: Annotated[str | None, Parameter(help="Address of a cluster's scheduler.")] = None,
     chunk: Annotated[int, Parameter(help="Simulations a chunk.")] = 500,
     timestep: float | None = None,
-    package_path: Packages = [],  # noqa: B006
-    import_: Imports = [],  # noqa: B006
+    package_path: Packages = [],
+    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -704,7 +704,7 @@ def replay(
     recording: Path,
     *,
     speed: Annotated[float, Parameter(help="Recorded seconds per wall second; default: do not wait.")] = math.inf,
-    bridge: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="Publish on a bridge.")] = [],  # noqa: B006
+    bridge: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="Publish on a bridge.")] = [],
     export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
     compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
@@ -806,37 +806,93 @@ def _show_dump(path: Path, as_json: bool, console: Console) -> int:
 
 @app.command
 def identify(
-    file: Path,
+    file: Annotated[list[Path], Parameter(help="Recorded traces: CSV, NPZ, or a recording's export; one or several.")],
     *,
-    law: Annotated[str, Parameter(help="Law to fit: a name that `pliant list` shows.")] = "qbmove",
-    what: Annotated[str, Parameter(help="spring, friction or servo.")] = "spring",
-    output: Annotated[Path | None, Parameter(help="Folder for the result (JSON) and the figure.")] = None,
+    kind: Annotated[str, Parameter(help="What is fitted: spring, friction or servo.")] = "spring",
+    law: Annotated[str, Parameter(help="Law: a name that `pliant list` shows.")] = "qbmove",
+    set: Settings = [],
+    free: Annotated[
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="Parameter to fit; repeat. Default: those of the kind."),
+    ] = [],
+    symmetric: Annotated[bool, Parameter(negative=(), help="Fit equal springs.")] = False,
+    column: Annotated[
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="QUANTITY=COLUMN where the file's names differ; repeat."),
+    ] = [],
+    unit: Annotated[
+        list[str], Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; repeat.")
+    ] = [],
+    device: Annotated[str | None, Parameter(help="Device whose columns of a recording's export are read.")] = None,
+    figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
+    datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
+    seed: int = 0,
+    import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Fit spring parameters, friction or servo lag to recorded traces (CSV or NPZ)."""
-    from pliant.laws.identify import identify_file
+    """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
+    _import(import_)
+    from pliant.laws import CompliantActuator, Mode, get_law
+    from pliant.laws import identify as fits
+    from pliant.laws.measurements import read_measurement
+    from pliant.model.parameters import change_actuator
 
+    kinds = ("spring", "friction", "servo")
+    if kind not in kinds:
+        raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
+    data = [
+        read_measurement(
+            path,
+            _assignments(column, "--column"),
+            _assignments(unit, "--unit"),
+            **({"device": device} if device else {}),
+        )
+        for path in file
+    ]
+    mode = Mode.PID_EQ_PRESET if kind == "servo" else Mode.SPRING_REFS
+    start = CompliantActuator(get_law(law)(), mode)
+    tree: dict[str, Any] = {}
+    for path_, value in _assignments(set).items():
+        node = tree
+        *outer, last = path_.removeprefix("law.").split(".")
+        for part in outer:
+            node = node.setdefault(part, {})
+        node[last] = value
+    if tree:
+        start = change_actuator(start, tree, "actuator")
+    names = {"free": tuple(free)} if free else {}
     console = _console(quiet=json)
-    result = identify_file(file, law=law, what=what)
-    if output is not None:
-        result.save(output)
-    if json:
-        _emit(result.as_dict())
-        return 0
-    from rich.table import Table
+    with console.status("fitting ...") if not json else _nothing():
+        if kind == "spring":
+            found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **names)
+        elif kind == "friction":
+            found = fits.fit_friction(start, data, seed=seed, **names)
+        else:
+            found = fits.fit_servo(start, data, seed=seed, **names)
+    import json as json_module
 
-    table = Table(box=None)
-    for name in ("parameter", "value", "standard error", "unit"):
-        table.add_column(name, justify="left" if name in ("parameter", "unit") else "right")
-    for name, value, error, unit in result.rows():
-        table.add_row(name, _number(value, 6), _number(error, 3), unit)
-    console.print(table)
-    for line in result.remarks():
-        console.print(_plain(line))
-    if output is not None:
-        console.print(f"written: {output}")
+    try:
+        if figure is not None:
+            found.figure().savefig(figure, dpi=150, bbox_inches="tight")
+        if datasheet is not None:
+            datasheet.write_text(json_module.dumps(_clean(fits.datasheet(found.actuator)), indent=2) + "\n")
+    except OSError as error:
+        raise PliantError(f"it cannot be written: {error.strerror}", file=error.filename) from None
+    if json:
+        _emit(found.as_dict())
+        return 0
+    console.print(_plain(found.report()), soft_wrap=True)
+    for path, what in ((figure, "figure"), (datasheet, "data sheet")):
+        if path is not None:
+            console.print(f"{what}: {path}")
     return 0
+
+
+def _nothing() -> Any:
+    import contextlib
+
+    return contextlib.nullcontext()
 
 
 # -- main ----------------------------------------------------------------------------------------------------
