@@ -209,8 +209,8 @@ def test_springs_are_identified_from_a_file(call, tmp_path):
     preset = np.repeat([0.0, 0.2, 0.35], 60)
     torque = law.evaluate(deflection, preset, -preset).torque
     path = tmp_path / "pull.csv"
-    rows = "\n".join(f"{d:.17g},{p:.17g},{t:.17g}" for d, p, t in zip(deflection, preset, torque, strict=True))
-    path.write_text("position,preset,torque\n" + rows + "\n")
+    rows = "\n".join(f"{d:.17g},0,{p:.17g},{t:.17g}" for d, p, t in zip(deflection, preset, torque, strict=True))
+    path.write_text("position,equilibrium,preset,torque\n" + rows + "\n")
     code, out, err = call(
         "identify", path, "--symmetric", "--figure", tmp_path / "fit.png", "--datasheet", tmp_path / "sheet.json",
         "--column", "deflection=position", "--json",
