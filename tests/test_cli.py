@@ -210,10 +210,10 @@ def test_springs_are_identified_from_a_file(call, tmp_path):
     torque = law.evaluate(deflection, preset, -preset).torque
     path = tmp_path / "pull.csv"
     rows = "\n".join(f"{d:.17g},0,{p:.17g},{t:.17g}" for d, p, t in zip(deflection, preset, torque, strict=True))
-    path.write_text("position,equilibrium,preset,torque\n" + rows + "\n")
+    path.write_text("deflection,equilibrium,preset,torque\n" + rows + "\n")
     code, out, err = call(
         "identify", path, "--symmetric", "--figure", tmp_path / "fit.png", "--datasheet", tmp_path / "sheet.json",
-        "--column", "deflection=position", "--json",
+        "--json",
     )  # fmt: skip
     assert code == 0, err
     values = {e["name"]: e["value"] for e in json.loads(out)["estimates"]}
