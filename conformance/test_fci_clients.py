@@ -108,3 +108,31 @@ def test_a_torque_loop_in_python_runs_at_three_times_real_time():
     assert steps["torque"]["found"]["cycles"] == 5001
     assert steps["torque"]["found"]["real_time_factor"] >= 3.0
     assert health["work_us"]["p50"] <= 120.0
+
+
+def test_two_arms_in_one_world_serve_two_clients_at_once():
+    if importlib.util.find_spec("pylibfranka") is None:
+        pytest.skip("pylibfranka is not installed")
+    hosts = [f"127.{10 + os.getpid() % 200}.50.{n}" for n in (1, 2)]
+    server = subprocess.Popen(
+        [sys.executable, FOLDER / "serve.py", f"--host={hosts[0]}", f"--second-host={hosts[1]}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    try:
+        assert server.stdout.readline().strip() == "READY"
+        clients = [
+            subprocess.Popen([sys.executable, FOLDER / "swing_steps.py", host], stdout=subprocess.PIPE, text=True)
+            for host in hosts
+        ]
+        said = [json.loads(client.communicate(timeout=120)[0]) for client in clients]
+    finally:
+        server.stdin.close()
+    health = json.loads(server.stdout.read().strip().splitlines()[-1])
+    server.wait(20)
+    server.stdout.close()
+    assert all(step["ok"] for step in said), said
+    assert [(arm["name"], arm["lost"], arm["timeouts"]) for arm in health["arms"]] == [("left", 0, 0), ("right", 0, 0)]
