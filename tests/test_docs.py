@@ -2,10 +2,10 @@
 
 How a block is marked, in a comment that a reader of the site does not see, on the line before the fence:
 
-* ``<!-- run -->`` a console block: every line that begins with ``$ `` is run, pliant in a forked process; the lines below it, if there are any,
-  must be what it prints (``...`` stands for any text, blanks and line ends count alike). ``exit=N`` after ``run``
-  names the exit code that is expected of the last command. A python block is executed; names live on to the next block
-  of the page.
+* ``<!-- run -->`` a console block: every line that begins with ``$ `` is run, pliant in a forked process; the lines
+  below it, if there are any, must be what it prints (``...`` stands for any text, blanks and line ends count alike).
+  ``exit=N`` after ``run`` names the exit code that is expected of the last command. A python block is executed; names
+  live on to the next block of the page.
 * ``<!-- output -->`` a text block: what the python block before it prints.
 * ``<!-- file: NAME -->`` any block: it becomes that file in the page's folder.
 
@@ -27,7 +27,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"(?P<mark><!--[^\n]*-->\n)?(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<text>.*?)\n(?P=indent)```", re.S)
+FENCE = re.compile(
+    r"(?P<mark><!--[^\n]*-->\n)?(?P<indent> *)```(?P<kind>\w*)[^\n]*\n(?P<text>.*?)\n(?P=indent)```", re.DOTALL
+)
 COLUMNS = "100"
 
 
@@ -121,7 +123,7 @@ def run_page(page: Path) -> None:
 
 
 if __name__ == "__main__":  # one page, in a process of its own
-    import pliant.cli  # noqa: F401
+    import pliant.cli
     import pliant.devices
     import pliant.engine
     import pliant.simulation  # noqa: F401
@@ -191,12 +193,13 @@ def test_every_option_that_a_page_mentions_exists():
     wrong = []
     for page in PAGES:
         text = page.read_text().replace("\\\n", " ")
-        for line in text.splitlines():
-            command = re.search(r"\bpliant (\w+)", line)
-            valid = known.get(command[1], every) if command else every
-            for option in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", line):
-                if option not in valid | foreign and not ("pliant " not in line and option in every):
-                    wrong.append(f"{page.name}: {option} in {line.strip()[:80]!r}")
+        for command, rest in re.findall(r"\bpliant (\w+)([^`\n|;]*)", text):
+            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest):
+                if option not in known.get(command, every):
+                    wrong.append(f"{page.name}: pliant {command} {option}")
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*(?= |`|=|,|$)", text):
+            if option not in every | foreign:
+                wrong.append(f"{page.name}: {option}")
     assert not wrong
 
 
