@@ -1,0 +1,851 @@
+"""A node of ROS 1: the master's XML-RPC, the node's own XML-RPC, TCPROS topics and services.
+
+It needs no ROS on this side, only a master (roscore) to register with; every client that speaks TCPROS (rospy, roscpp,
+rosbag, rqt) connects to it. The wire is the public one: http://wiki.ros.org/ROS/TCPROS and /ROS/Master_API.
+
+Threads: ``ros1-io`` owns the sockets, ``ros1-slave`` answers XML-RPC, ``ros1-master`` talks to the master and to other
+nodes, ``ros1-service`` runs services. The caller of `Publication.send` only appends to bounded queues.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import logging
+import os
+import queue
+import selectors
+import socket
+import threading
+import time
+import xmlrpc.client
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from socketserver import ThreadingMixIn
+from typing import Any
+from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
+
+from pliant.errors import BridgeError, PliantError, WireError
+from pliant.wire.ros import Codec, Framer, decode_header, encode_header, service_response
+from pliant.wire.ros.tcpros import HEADER_LIMIT
+
+__all__ = ["Node", "Publication"]
+
+QUEUE = 1000
+"""Messages that wait for one subscriber before the oldest is dropped."""
+CALL_TIMEOUT = 2.0
+"""Longest wait for an XML-RPC answer [s]."""
+HEARTBEAT = 1.0
+"""How often the master is asked whether it lives [s of wall time]."""
+ERROR_LIMIT = 20
+_log = logging.getLogger("pliant.ros1")
+
+
+class _Transport(xmlrpc.client.Transport):
+    """XML-RPC over HTTP with a time-out."""
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        if self._connection and host == self._connection[0]:  # type: ignore[has-type]
+            return self._connection[1]  # type: ignore[return-value]
+        name, self._extra_headers, _ = self.get_host_info(host)
+        self._connection = host, http.client.HTTPConnection(name, timeout=CALL_TIMEOUT)
+        return self._connection[1]  # type: ignore[return-value]
+
+
+def _proxy(uri: str) -> Any:
+    return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
+
+
+class _QuietHandler(SimpleXMLRPCRequestHandler):
+    rpc_paths = ()  # ROS nodes call any path
+
+    def log_message(self, *_: Any) -> None:  # the base class prints
+        pass
+
+
+class _XmlRpcServer(ThreadingMixIn, SimpleXMLRPCServer):
+    daemon_threads = True
+    block_on_close = False
+
+
+class _Connection:
+    """One TCP connection: bounded output, framed input."""
+
+    __slots__ = (
+        "drops",
+        "framer",
+        "limit",
+        "name",
+        "on_frame",
+        "out",
+        "partial",
+        "role",
+        "sent",
+        "since",
+        "sock",
+        "topic",
+    )  # fmt: skip
+
+    def __init__(self, sock: socket.socket, role: str) -> None:
+        sock.setblocking(False)
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock = sock
+        self.role = role
+        self.name = "?"
+        self.topic = ""
+        self.framer = Framer(HEADER_LIMIT)
+        self.on_frame: Callable[[_Connection, bytes], None] | None = None
+        self.out: deque[bytes] = deque()
+        self.partial: memoryview | None = None
+        self.limit = QUEUE
+        self.drops = 0
+        self.sent = 0
+        self.since = time.monotonic()
+
+
+class Publication:
+    """A topic that this node publishes."""
+
+    __slots__ = (
+        "_node", "connections", "count", "drops", "error", "last", "latch", "limit", "md5sum", "text", "topic", "type",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
+        self._node = node
+        self.topic = topic
+        self.type = type_name
+        self.md5sum = node.codec.types.md5sum(type_name)
+        self.text = node.codec.types.full_text(type_name)
+        self.latch = latch
+        self.limit = limit
+        self.connections: tuple[_Connection, ...] = ()
+        self.count = 0
+        self.drops = 0
+        self.last: bytes | None = None
+        self.error = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether a message would go anywhere; if not, it need not be encoded."""
+        return bool(self.connections) or self.latch
+
+    @property
+    def subscribers(self) -> list[str]:
+        """Names of the nodes that listen."""
+        return [connection.name for connection in self.connections]
+
+    def send(self, data: bytes) -> None:
+        """Queue one message, its length included, for every subscriber; never waits."""
+        self.count += 1
+        if self.latch:
+            self.last = data
+        for connection in self.connections:
+            out = connection.out
+            if len(out) >= connection.limit:
+                with contextlib.suppress(IndexError):
+                    out.popleft()
+                connection.drops += 1
+                self.drops += 1
+            out.append(data)
+        if self.connections:
+            self._node.wake()
+
+
+class _Subscription:
+    __slots__ = ("callback", "connections", "count", "malformed", "md5sum", "pending", "topic", "type")
+
+    def __init__(self, topic: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        self.topic = topic
+        self.type = type_name
+        self.md5sum = md5sum
+        self.callback = callback
+        self.connections: dict[str, _Connection] = {}
+        self.pending: set[str] = set()
+        self.count = 0
+        self.malformed = 0
+
+
+class _Service:
+    __slots__ = ("callback", "count", "md5sum", "name", "type")
+
+    def __init__(self, name: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], dict[str, Any]]):
+        self.name = name
+        self.type = type_name
+        self.md5sum = md5sum
+        self.callback = callback
+        self.count = 0
+
+
+class Node:
+    """A node of ROS 1.
+
+    Args:
+        name: global name, such as ``"/pliant"``.
+        master: address of the master; None for ``ROS_MASTER_URI``, else ``http://127.0.0.1:11311``.
+        host: address to listen on, told to other nodes; None for ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1.
+    """
+
+    def __init__(self, name: str, *, master: str | None = None, host: str | None = None) -> None:
+        self.name = "/" + name.strip("/")
+        self.master_uri = master or os.environ.get("ROS_MASTER_URI") or "http://127.0.0.1:11311"
+        self.host = host or os.environ.get("ROS_IP") or os.environ.get("ROS_HOSTNAME") or "127.0.0.1"
+        self.codec = Codec(1)
+        self.publications: dict[str, Publication] = {}
+        self.subscriptions: dict[str, _Subscription] = {}
+        self.services: dict[str, _Service] = {}
+        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
+        self.error_count = 0
+        self.master_gone_since: float | None = None
+        self.master_losses = 0
+        self._master_pid = 0
+        self._lock = threading.RLock()
+        self._selector: selectors.BaseSelector | None = None
+        self._sleeping = False
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._pool: ThreadPoolExecutor | None = None
+        self._links: set[_Connection] = set()
+        self._registered = False
+        self._parameters: dict[str, Any] = {}
+        self.uri = ""
+        self.tcp_port = 0
+
+    # ------------------------------------------------------------------ life
+    def start(self) -> None:
+        """Open the sockets, check the master, start the threads; `register` then tells the master what is there.
+
+        Raises:
+            BridgeError: no master answers, or another living node has this name.
+        """
+        master = _proxy(self.master_uri)
+        try:
+            self._master_pid = self._call(master.getPid, self.name)
+        except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError) as error:
+            raise BridgeError(
+                f"no ROS master answers at {self.master_uri} ({error}). Start one with: roscore "
+                "(on Debian: apt-get install python3-roslaunch python3-rosmaster), or set ROS_MASTER_URI",
+                field="master",
+            ) from None
+        known, _, other = master.lookupNode(self.name, self.name)
+        if known == 1 and self._lives(other):
+            raise BridgeError(
+                f"another node is called {self.name} ({other}); give this one another name or name space", field="name"
+            )
+        bind = "127.0.0.1" if self.host in ("127.0.0.1", "localhost") else ""
+        try:
+            listener = socket.create_server((bind, 0), backlog=64)
+            self._slave = _XmlRpcServer((bind, 0), requestHandler=_QuietHandler, logRequests=False, allow_none=True)
+        except OSError as error:
+            raise BridgeError(f"cannot listen on {bind or 'all interfaces'}: {error}", field="host") from None
+        listener.setblocking(False)
+        self._listener = listener
+        self.tcp_port = listener.getsockname()[1]
+        self.uri = f"http://{self.host}:{self._slave.server_address[1]}/"
+        for method in (
+            "getBusStats", "getBusInfo", "getMasterUri", "shutdown", "getPid", "getSubscriptions", "getPublications",
+            "paramUpdate", "publisherUpdate", "requestTopic", "getName",
+        ):  # fmt: skip
+            self._slave.register_function(getattr(self, f"_api_{method}"), method)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listener, selectors.EVENT_READ, None)
+        self._wake_out, self._wake_in = socket.socketpair()
+        self._wake_in.setblocking(False)
+        self._wake_out.setblocking(False)
+        self._selector.register(self._wake_in, selectors.EVENT_READ, "wake")
+        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ros1-service")
+        for name, target in (
+            ("ros1-io", self._io_loop),
+            ("ros1-slave", lambda: self._slave.serve_forever(poll_interval=0.1)),
+            ("ros1-master", self._master_loop),
+        ):
+            thread = threading.Thread(target=target, name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def register(self) -> None:
+        """Tell the master every topic, service and parameter; later ones are told as they come.
+
+        Raises:
+            BridgeError: the master refuses or does not answer.
+        """
+        self._registered = True
+        try:
+            self._register_all()
+        except (OSError, xmlrpc.client.Error, http.client.HTTPException) as error:
+            raise BridgeError(f"the ROS master at {self.master_uri} did not take the topics: {error}") from None
+
+    def stop(self) -> None:
+        """Take everything back from the master, close the sockets, join the threads. May be called twice."""
+        if self._stopping.is_set() or self._selector is None:
+            return
+        self._stopping.set()
+        deadline = time.monotonic() + 0.5  # give what is queued a chance
+        while time.monotonic() < deadline and any(c.out or c.partial is not None for c in list(self._links)):
+            time.sleep(0.005)
+        if self.master_gone_since is None:
+            with contextlib.suppress(Exception):
+                self._unregister_all()
+        self._work.put(None)
+        self._kick()
+        self._slave.shutdown()
+        self._slave.server_close()
+        for thread in self._threads:
+            thread.join(5.0)
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        for connection in list(self._links):
+            self._close(connection)
+        self._selector.close()
+        self._listener.close()
+        self._wake_in.close()
+        self._wake_out.close()
+
+    # ------------------------------------------------------------------ topics, services, parameters
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, limit: int = QUEUE) -> Publication:
+        """Publish a topic; a second call of the same topic gives the same publication."""
+        topic = "/" + topic.strip("/")
+        with self._lock:
+            found = self.publications.get(topic)
+            if found is not None:
+                return found
+            publication = self.publications[topic] = Publication(self, topic, type_name, latch, limit)
+        if self._registered:
+            self._work.put(lambda: self._register_publication(_proxy(self.master_uri), publication))
+        return publication
+
+    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Listen to a topic; the callback runs in the thread of the sockets and must be short."""
+        topic = "/" + topic.strip("/")
+        subscription = _Subscription(topic, type_name, self.codec.types.md5sum(type_name), callback)
+        with self._lock:
+            self.subscriptions[topic] = subscription
+        if self._registered:
+            self._work.put(lambda: self._register_subscription(_proxy(self.master_uri), subscription))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Stop listening."""
+        topic = "/" + topic.strip("/")
+        with self._lock:
+            subscription = self.subscriptions.pop(topic, None)
+        if subscription is None:
+            return
+        for connection in list(subscription.connections.values()):
+            self._shut(connection)
+        if self._registered:
+            self._work.put(lambda: self._call(_proxy(self.master_uri).unregisterSubscriber, self.name, topic, self.uri))
+
+    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Serve a service; the callback runs in a thread of its own and may wait.
+
+        Its `PliantError` becomes the error that the caller gets.
+        """
+        name = "/" + name.strip("/")
+        service = _Service(name, type_name, self.codec.types.md5sum(type_name), callback)
+        with self._lock:
+            self.services[name] = service
+        if self._registered:
+            self._work.put(lambda: self._register_service(_proxy(self.master_uri), service))
+
+    def set_param(self, name: str, value: Any) -> None:
+        """Set a parameter of the server, now and whenever the master comes back."""
+        name = "/" + name.strip("/")
+        with self._lock:
+            self._parameters[name] = value
+        if self._registered:
+            self._work.put(lambda: self._call(_proxy(self.master_uri).setParam, self.name, name, value))
+
+    def get_param(self, name: str, default: Any = None) -> Any:
+        """Return a parameter of the server."""
+        try:
+            return self._call(_proxy(self.master_uri).getParam, self.name, name)
+        except BridgeError:
+            return default
+
+    def publishers_of(self, topics: Iterable[str]) -> dict[str, list[str]]:
+        """Return those of the topics that living nodes other than this one publish, with the nodes."""
+        state = self._call(_proxy(self.master_uri).getSystemState, self.name)
+        wanted = {"/" + topic.strip("/") for topic in topics}
+        found: dict[str, list[str]] = {}
+        alive: dict[str, bool] = {}
+        for topic, nodes in state[0]:
+            if topic not in wanted:
+                continue
+            for node in nodes:
+                if node == self.name:
+                    continue
+                if node not in alive:
+                    try:
+                        alive[node] = self._lives(self._call(_proxy(self.master_uri).lookupNode, self.name, node))
+                    except BridgeError:
+                        alive[node] = False
+                if alive[node]:
+                    found.setdefault(topic, []).append(node)
+        return found
+
+    def complain(self, text: str) -> None:
+        """Note a fault of the other side; `errors` keeps the last ones."""
+        self.error_count += 1
+        if not self.errors or self.errors[-1] != text:
+            self.errors.append(text)
+            _log.warning("%s", text)
+
+    # ------------------------------------------------------------------ master
+    @staticmethod
+    def _call(method: Any, *args: Any) -> Any:
+        code, message, value = method(*args)
+        if code != 1:
+            raise BridgeError(f"the ROS master refused: {message}")
+        return value
+
+    @staticmethod
+    def _lives(uri: str) -> bool:
+        try:
+            return _proxy(uri).getPid("/pliant_probe")[0] == 1
+        except (OSError, xmlrpc.client.Error, http.client.HTTPException, ValueError):
+            return False
+
+    def _register_all(self) -> None:
+        master = _proxy(self.master_uri)
+        with self._lock:
+            publications = list(self.publications.values())
+            subscriptions = list(self.subscriptions.values())
+            services = list(self.services.values())
+            parameters = dict(self._parameters)
+        for name, value in parameters.items():
+            self._call(master.setParam, self.name, name, value)
+        for publication in publications:
+            self._register_publication(master, publication)
+        for service in services:
+            self._register_service(master, service)
+        for subscription in subscriptions:
+            self._register_subscription(master, subscription)
+
+    def _register_publication(self, master: Any, publication: Publication) -> None:
+        self._call(master.registerPublisher, self.name, publication.topic, publication.type, self.uri)
+
+    def _register_subscription(self, master: Any, subscription: _Subscription) -> None:
+        uris = self._call(master.registerSubscriber, self.name, subscription.topic, subscription.type, self.uri)
+        self._work.put(lambda: self._connect_publishers(subscription, uris))
+
+    def _register_service(self, master: Any, service: _Service) -> None:
+        api = f"rosrpc://{self.host}:{self.tcp_port}"
+        self._call(master.registerService, self.name, service.name, api, self.uri)
+
+    def _unregister_all(self) -> None:
+        master = _proxy(self.master_uri)
+        api = f"rosrpc://{self.host}:{self.tcp_port}"
+        for publication in self.publications.values():
+            master.unregisterPublisher(self.name, publication.topic, self.uri)
+        for subscription in self.subscriptions.values():
+            master.unregisterSubscriber(self.name, subscription.topic, self.uri)
+        for service in self.services.values():
+            master.unregisterService(self.name, service.name, api)
+
+    def _master_loop(self) -> None:
+        due = time.monotonic() + HEARTBEAT
+        while not self._stopping.is_set():
+            try:
+                work = self._work.get(timeout=max(0.01, due - time.monotonic()))
+                if work is None:
+                    return
+                try:
+                    work()
+                except (OSError, xmlrpc.client.Error, http.client.HTTPException, PliantError) as error:
+                    if not self._stopping.is_set():
+                        self.complain(f"talking to {self.master_uri} or a node failed: {error}")
+                continue
+            except queue.Empty:
+                pass
+            due = time.monotonic() + HEARTBEAT
+            self._heartbeat()
+
+    def _heartbeat(self) -> None:
+        try:
+            pid = self._call(_proxy(self.master_uri).getPid, self.name)
+        except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError):
+            if self.master_gone_since is None:
+                self.master_gone_since = time.time()
+                self.master_losses += 1
+                self.complain(f"the ROS master at {self.master_uri} is gone; known subscribers are served on")
+            return
+        if self.master_gone_since is not None or pid != self._master_pid:
+            self._master_pid = pid
+            try:
+                self._register_all()
+            except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError) as error:
+                self.complain(f"the ROS master came back, but did not take the topics: {error}")
+                return
+            self.master_gone_since = None
+            _log.warning("the ROS master at %s is back; everything is registered again", self.master_uri)
+
+    def _connect_publishers(self, subscription: _Subscription, uris: Iterable[str]) -> None:
+        wanted = {uri for uri in uris if uri != self.uri}
+        for uri, connection in list(subscription.connections.items()):
+            if uri not in wanted:
+                self._shut(connection)
+        for uri in wanted - set(subscription.connections) - subscription.pending:
+            subscription.pending.add(uri)
+            try:
+                self._connect(subscription, uri)
+            except (OSError, xmlrpc.client.Error, http.client.HTTPException, ValueError) as error:
+                self.complain(f"{subscription.topic}: its publisher at {uri} cannot be reached: {error}")
+            finally:
+                subscription.pending.discard(uri)
+
+    def _connect(self, subscription: _Subscription, uri: str) -> None:
+        code, message, value = _proxy(uri).requestTopic(self.name, subscription.topic, [["TCPROS"]])
+        if code != 1 or not value or value[0] != "TCPROS":
+            raise ValueError(message or "it offers no TCPROS")
+        sock = socket.create_connection((value[1], int(value[2])), timeout=CALL_TIMEOUT)
+        connection = _Connection(sock, "subscriber")
+        connection.topic = subscription.topic
+        connection.name = uri
+        connection.on_frame = self._publisher_answered
+        connection.out.append(
+            encode_header(
+                {
+                    "callerid": self.name,
+                    "topic": subscription.topic,
+                    "type": subscription.type,
+                    "md5sum": subscription.md5sum,
+                    "message_definition": self.codec.types.full_text(subscription.type),
+                    "tcp_nodelay": "1",
+                }
+            )
+        )
+        subscription.connections[uri] = connection
+        self._adopt(connection)
+
+    # ------------------------------------------------------------------ sockets
+    def wake(self) -> None:
+        """Let the thread of the sockets look at the queues."""
+        if self._sleeping:
+            self._sleeping = False
+            self._kick()
+
+    def _kick(self) -> None:
+        with contextlib.suppress(OSError):
+            self._wake_out.send(b"w")
+
+    def _adopt(self, connection: _Connection) -> None:
+        with self._lock:
+            self._links.add(connection)
+        assert self._selector is not None
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.register(connection.sock, selectors.EVENT_READ, connection)
+        self._kick()
+
+    def _shut(self, connection: _Connection) -> None:
+        """Ask the thread of the sockets to close a connection, from any thread."""
+        with contextlib.suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def _io_loop(self) -> None:
+        selector = self._selector
+        assert selector is not None
+        blocked: set[_Connection] = set()
+        while not self._stopping.is_set():
+            busy = False
+            for connection in list(self._links):
+                if connection.out or connection.partial is not None:
+                    self._flush(connection)
+                    waits = connection.partial is not None
+                    if waits != (connection in blocked):
+                        self._watch_writable(connection, waits)
+                        (blocked.add if waits else blocked.discard)(connection)
+            self._sleeping = True
+            # A message that was queued after the flush and before this line would wait for the next one.
+            if any(c.out and c not in blocked for c in list(self._links)):
+                busy = True
+            try:
+                events = selector.select(0.0 if busy else 0.2)
+            except OSError:
+                continue
+            self._sleeping = False
+            for key, _ in events:
+                if key.data is None:
+                    self._accept()
+                elif key.data == "wake":
+                    with contextlib.suppress(OSError):
+                        self._wake_in.recv(4096)
+                elif key.data in self._links:
+                    self._receive(key.data)
+            blocked &= self._links
+
+    def _watch_writable(self, connection: _Connection, waits: bool) -> None:
+        assert self._selector is not None
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if waits else 0)
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.modify(connection.sock, events, connection)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            sock, _ = self._listener.accept()
+            connection = _Connection(sock, "unknown")
+            connection.on_frame = self._client_asked
+            self._adopt(connection)
+
+    def _flush(self, connection: _Connection) -> None:
+        out = connection.out
+        while True:
+            data = connection.partial
+            if data is None:
+                count = len(out)
+                if not count:
+                    if connection.role == "closing":
+                        self._close(connection)
+                    return
+                try:
+                    # The sender may drop the oldest meanwhile; it never takes what is already here.
+                    pieces = [out.popleft() for _ in range(min(count, 256))]
+                except IndexError:
+                    continue
+                data = memoryview(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+                connection.sent += len(pieces)
+            try:
+                sent = connection.sock.send(data)
+            except (BlockingIOError, InterruptedError):
+                connection.partial = data
+                return
+            except OSError:
+                self._close(connection)
+                return
+            connection.partial = data[sent:] if sent < len(data) else None
+
+    def _receive(self, connection: _Connection) -> None:
+        try:
+            data = connection.sock.recv(1 << 16)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._close(connection)
+            return
+        try:
+            while data:
+                if connection.on_frame is None:
+                    return  # a subscriber has nothing to say
+                if connection.role in ("unknown", "subscriber"):  # its header, then perhaps messages
+                    frame, data = connection.framer.one(data)
+                    if frame is None:
+                        return
+                    connection.on_frame(connection, frame)
+                    continue
+                for frame in connection.framer.feed(data):
+                    connection.on_frame(connection, frame)
+                return
+        except WireError as error:
+            self.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
+            self._close(connection)
+
+    def _close(self, connection: _Connection) -> None:
+        with self._lock:
+            self._links.discard(connection)
+            publication = self.publications.get(connection.topic)
+            if publication is not None and connection in publication.connections:
+                publication.connections = tuple(c for c in publication.connections if c is not connection)
+            subscription = self.subscriptions.get(connection.topic)
+            if subscription is not None and subscription.connections.get(connection.name) is connection:
+                del subscription.connections[connection.name]
+        assert self._selector is not None
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            self._selector.unregister(connection.sock)
+        with contextlib.suppress(OSError):
+            connection.sock.close()
+        connection.out.clear()
+        connection.partial = None
+
+    # ------------------------------------------------------------------ what clients ask
+    def _refuse(self, connection: _Connection, text: str) -> None:
+        self.complain(text)
+        connection.out.append(encode_header({"error": text, "callerid": self.name}))
+        connection.role = "closing"
+        connection.on_frame = None
+
+    def _client_asked(self, connection: _Connection, frame: bytes) -> None:
+        header = decode_header(frame[4:])
+        connection.name = header.get("callerid", "?")
+        if "service" in header:
+            self._service_asked(connection, header)
+            return
+        topic = header.get("topic", "")
+        with self._lock:
+            publication = self.publications.get(topic)
+        if publication is None:
+            self._refuse(connection, f"{self.name} does not publish {topic!r}")
+            return
+        md5sum = header.get("md5sum", "")
+        if md5sum not in ("*", publication.md5sum):
+            self._refuse(
+                connection,
+                f"{topic} is a {publication.type} [{publication.md5sum}], but {connection.name} wants "
+                f"{header.get('type', '?')} [{md5sum}]",
+            )
+            return
+        connection.out.append(
+            encode_header(
+                {
+                    "callerid": self.name,
+                    "topic": topic,
+                    "type": publication.type,
+                    "md5sum": publication.md5sum,
+                    "message_definition": publication.text,
+                    "latching": "1" if publication.latch else "0",
+                }
+            )
+        )
+        if publication.last is not None:
+            connection.out.append(publication.last)
+        connection.topic = topic
+        connection.role = "publisher"
+        connection.limit = publication.limit + 2
+        connection.on_frame = None
+        with self._lock:
+            publication.connections = (*publication.connections, connection)
+
+    def _service_asked(self, connection: _Connection, header: Mapping[str, str]) -> None:
+        name = header["service"]
+        with self._lock:
+            service = self.services.get(name)
+        if service is None:
+            self._refuse(connection, f"{self.name} does not serve {name!r}")
+            return
+        md5sum = header.get("md5sum", "*")
+        if md5sum not in ("*", service.md5sum):
+            self._refuse(
+                connection,
+                f"{name} is a {service.type} [{service.md5sum}], but {connection.name} wants "
+                f"{header.get('type', '?')} [{md5sum}]",
+            )
+            return
+        types = service.type
+        connection.out.append(
+            encode_header(
+                {
+                    "callerid": self.name,
+                    "type": types,
+                    "md5sum": service.md5sum,
+                    "request_type": f"{types}Request",
+                    "response_type": f"{types}Response",
+                }
+            )
+        )
+        if header.get("probe") == "1":
+            connection.role = "closing"
+            connection.on_frame = None
+            return
+        connection.role = "service"
+        persistent = header.get("persistent", "").lower() in ("1", "true")
+        connection.framer = Framer()
+
+        def asked(link: _Connection, frame: bytes) -> None:
+            assert self._pool is not None
+            self._pool.submit(self._answer, service, link, frame, persistent)
+
+        connection.on_frame = asked
+
+    def _answer(self, service: _Service, connection: _Connection, frame: bytes, persistent: bool) -> None:
+        types = self.codec.types.service(service.type)
+        service.count += 1
+        try:
+            response = service.callback(self.codec.decode(types.request, frame))
+            data = service_response(self.codec.encode(types.response, response))
+        except PliantError as error:
+            self.complain(f"{service.name}: {error}")
+            data = service_response(None, str(error))
+        except Exception as error:  # the caller must hear of it, and the thread must live on
+            _log.exception("service %s failed", service.name)
+            data = service_response(None, f"{type(error).__name__}: {error}")
+        connection.out.append(data)
+        if not persistent:
+            connection.on_frame = None
+        self.wake()
+
+    def _publisher_answered(self, connection: _Connection, frame: bytes) -> None:
+        header = decode_header(frame[4:])
+        with self._lock:
+            subscription = self.subscriptions.get(connection.topic)
+        if subscription is None:
+            self._close(connection)
+            return
+        if "error" in header:
+            raise WireError(f"the publisher refused: {header['error']}")
+        md5sum = header.get("md5sum", "")
+        if md5sum not in ("*", subscription.md5sum):
+            raise WireError(
+                f"the publisher {header.get('callerid', '?')} sends {header.get('type', '?')} [{md5sum}]; "
+                f"valid is {subscription.type} [{subscription.md5sum}]"
+            )
+        connection.role = "messages"
+        connection.framer = Framer()
+        codec, types = self.codec, self.codec.types.message(subscription.type)
+
+        def arrived(_: _Connection, frame: bytes) -> None:
+            try:
+                subscription.count += 1
+                subscription.callback(codec.decode(types, frame))
+            except WireError as error:
+                subscription.malformed += 1
+                self.complain(f"{subscription.topic}: {error}")
+            except Exception:  # a fault of ours must not stop the sockets
+                _log.exception("message on %s", subscription.topic)
+
+        connection.on_frame = arrived
+
+    # ------------------------------------------------------------------ XML-RPC of the node
+    def _api_getName(self, _: str) -> list[Any]:
+        return [1, "", self.name]
+
+    def _api_getPid(self, _: str) -> list[Any]:
+        return [1, "", os.getpid()]
+
+    def _api_getMasterUri(self, _: str) -> list[Any]:
+        return [1, "", self.master_uri]
+
+    def _api_shutdown(self, caller: str, reason: str = "") -> list[Any]:
+        self.complain(f"{caller} asked this node to shut down ({reason or 'no reason given'}); it goes on")
+        return [1, "", 0]
+
+    def _api_getSubscriptions(self, _: str) -> list[Any]:
+        return [1, "", [[s.topic, s.type] for s in list(self.subscriptions.values())]]
+
+    def _api_getPublications(self, _: str) -> list[Any]:
+        return [1, "", [[p.topic, p.type] for p in list(self.publications.values())]]
+
+    def _api_paramUpdate(self, _: str, __: str, ___: Any) -> list[Any]:
+        return [1, "", 0]
+
+    def _api_publisherUpdate(self, _: str, topic: str, publishers: list[str]) -> list[Any]:
+        with self._lock:
+            subscription = self.subscriptions.get(topic)
+        if subscription is not None:
+            self._work.put(lambda: self._connect_publishers(subscription, publishers))
+        return [1, "", 0]
+
+    def _api_requestTopic(self, caller: str, topic: str, protocols: list[Any]) -> list[Any]:
+        if topic not in self.publications:
+            return [0, f"{self.name} does not publish {topic}", []]
+        for protocol in protocols:
+            if protocol and protocol[0] == "TCPROS":
+                return [1, "", ["TCPROS", self.host, self.tcp_port]]
+        self.complain(f"{caller} wants {topic} by {protocols}; valid is TCPROS")
+        return [0, "only TCPROS is spoken", []]
+
+    def _api_getBusStats(self, _: str) -> list[Any]:
+        publications = [
+            [p.topic, 0, [[i, 0, c.sent, c.drops, True] for i, c in enumerate(p.connections)]]
+            for p in list(self.publications.values())
+        ]
+        return [1, "", [publications, [], []]]
+
+    def _api_getBusInfo(self, _: str) -> list[Any]:
+        rows: list[list[Any]] = []
+        for publication in list(self.publications.values()):
+            rows += [[len(rows), c.name, "o", "TCPROS", publication.topic, True] for c in publication.connections]
+        for subscription in list(self.subscriptions.values()):
+            rows += [[len(rows), uri, "i", "TCPROS", subscription.topic, True] for uri in subscription.connections]
+        return [1, "", rows]
