@@ -214,6 +214,9 @@ def run(
         list[str],
         Parameter(negative=(), consume_multiple=False, help="Serve an interface: NAME or NAME:KEY=VALUE,...; repeat."),
     ] = [],
+    joint_rate: Annotated[
+        float | None, Parameter(help="Samples of each joint a second; default 100, the step's rate is the most.")
+    ] = None,
     view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")] = False,
     view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
@@ -250,7 +253,9 @@ def run(
         )
     _say_if_compiling(robot, console)
     engine = MujocoEngine(robot, audit=True, check=False)
-    devices = make_devices(robot)
+    if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
+        raise PliantError(f"--joint-rate is {joint_rate:g}; valid is a rate above 0 Hz", field="joint-rate")
+    devices = make_devices(robot, joint_sample_period=None if joint_rate is None else 1.0 / joint_rate)
     bridges = [_make_bridge(name, robot) for name in bridge]
     if view:
         from pliant.viewer import StudioView
@@ -276,6 +281,9 @@ def run(
         duration = 5.0
     constants = _assignments(reference, "--reference")
     simulation = Simulation(engine, devices, bridges, pacer=pacer, recorder=recorder, seed=seed)
+    for wire in bridges:
+        if hasattr(wire, "bind"):  # a bridge with services: pause, step, reset
+            wire.bind(simulation)
     report = None
     try:
         with simulation:
@@ -302,6 +310,7 @@ def run(
                     if duration is not None:
                         raise
             health = simulation.health()
+            served = {wire.name: wire.report() for wire in bridges if hasattr(wire, "report")}
     finally:
         if plot is not None and recorder is not None and recorder.path.exists():
             from pliant.simulation import plot_recording
@@ -324,9 +333,12 @@ def run(
                 "recording": None if record is None else str(record),
                 "plot": None if plot is None else str(plot),
                 "health": health,
+                "served": served,
             }
         )
         return 0
+    for name, rows in served.items():
+        console.print(_served_table(name, rows, health["bridges"]))
     console.print(_state_table(states, engine))
     if balance is not None and balance.throughput > 1e-6:
         console.print(
@@ -375,6 +387,28 @@ def _put(simulation: Any, name: str, value: str) -> None:
             f"--reference {name}={value}: not a number; valid: one number, or several with commas", field=name
         ) from None
     simulation.devices[device].inbox.put({field: numbers if len(numbers) > 1 else numbers[0]})
+
+
+def _served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    own = health.get(name, {})
+    note = f"{own.get('dropped', 0)} dropped, {own.get('rejected', 0)} refused, "
+    note += f"{own.get('loop_us_per_step', 0.0):.0f} us a step"
+    table = Table(title=f"{name}: {note}", title_justify="left", box=None)
+    for column in ("topic", "type", "", "messages", "Hz", "peers"):
+        table.add_column(column, justify="right" if column in ("messages", "Hz") else "left")
+    for row in rows:
+        if row["count"] or row["peers"]:
+            peers = ", ".join(row["peers"])
+            table.add_row(
+                row["topic"], row["type"], row["direction"], str(row["count"]), f"{row['rate']:.1f}", _plain(peers)
+            )
+    silent = sum(1 for row in rows if not row["count"] and not row["peers"])
+    if silent:
+        table.caption = f"{silent} more topics, which nobody used"
+        table.caption_justify = "left"
+    return table
 
 
 def _joint_state(engine: Any, joint: str) -> dict[str, float]:

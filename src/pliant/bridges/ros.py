@@ -81,6 +81,7 @@ class Transport(Protocol):
     def complain(self, text: str) -> None: ...
     def lost(self) -> str: ...
     def flush(self) -> None: ...
+    def where(self) -> str: ...
     def health(self) -> dict[str, Any]: ...
 
 
@@ -413,6 +414,12 @@ class RosBridge:
             **self.transport.health(),
         }
 
+    @property
+    def addresses(self) -> dict[str, str]:
+        """What to tell the user: what is served -> where."""
+        out = sum(1 for _ in self._handles)
+        return {f"{out} topics out, {len(self._incoming)} in, name space /{self.namespace}": self.transport.where()}
+
     def report(self) -> list[dict[str, Any]]:
         """Return one row a topic: name, type, direction, achieved rate [Hz of wall time], who is connected."""
         wall = max(1e-9, time.monotonic() - self._started)
@@ -622,9 +629,7 @@ class RosBridge:
         return 1 if not rate else max(1, round(1e9 / rate))
 
     def _plan_board(self, name: str, device: Any) -> None:
-        joints = list(getattr(device, "joints", ())) or [
-            f"joint_{i + 1}" for i in range(device.samples["motor_1_position"].size)
-        ]
+        joints = list(getattr(device, "joints", ())) or _recorded_joints(device)
         n = len(joints)
         manager = self.interface.manager
         rate = self._aggregate_rate
@@ -956,6 +961,13 @@ class RosBridge:
             self.transport.unsubscribe(topic)
             self._incoming.pop(topic, None)
         self._listen_to_references(device, device.joint)
+
+
+def _recorded_joints(device: Any) -> list[str]:
+    """The joints of a recorded board: its fields say them."""
+    info = device.samples["motor_1_position"]
+    names = [name.strip() for name in info.description.partition(", joints ")[2].split(",") if name.strip()]
+    return names if len(names) == info.size else [f"joint_{i + 1}" for i in range(info.size)]
 
 
 def sync_names(text: str) -> tuple[str, ...]:

@@ -89,6 +89,10 @@ class Ros1Transport:
         """Let the sockets' thread send what is queued."""
         self.node.wake()
 
+    def where(self) -> str:
+        """Return the master's address."""
+        return self.node.master_uri
+
     def health(self) -> dict[str, Any]:
         """Return the state of the master and the last faults."""
         node = self.node
