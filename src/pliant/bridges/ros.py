@@ -43,6 +43,10 @@ class TopicHandle(Protocol):
     type: str
     count: int
     drops: int
+    first_at: float
+    """When the first message was sent [s, monotonic]."""
+    last_at: float
+    """When the last message was sent [s, monotonic]."""
 
     @property
     def active(self) -> bool:
@@ -173,12 +177,19 @@ class _QbController:
     def busy(self) -> bool:
         return self._incoming is not None or self._trajectory is not None
 
-    def advance(self, now_ns: int, sample: Any) -> None:
-        """Put the references of this time into the mailbox; the loop's thread calls this."""
-        message, self._incoming = self._incoming, None
+    def advance(self, now_ns: int, state: tuple[float, float] | None) -> None:
+        """Put the references of this time into the mailbox; the loop's thread calls this.
+
+        Args:
+            now_ns: simulation time [ns].
+            state: present equilibrium and preset [rad]; None: not measured yet, a new trajectory waits for it.
+        """
+        message = None
+        if state is not None:
+            message, self._incoming = self._incoming, None
         try:
-            if message is not None:
-                self._begin(message, now_ns, sample)
+            if message is not None and state is not None:
+                self._begin(message, now_ns, state)
             if self._trajectory is None:
                 return
             values, done = self._trajectory.at(now_ns)
@@ -190,7 +201,7 @@ class _QbController:
             self._trajectory = None
             self._complain(f"{self.topic}: {error}")
 
-    def _begin(self, message: Mapping[str, Any], now_ns: int, sample: Any) -> None:
+    def _begin(self, message: Mapping[str, Any], now_ns: int, state: tuple[float, float]) -> None:
         names = list(message["joint_names"])
         if sorted(names) != sorted(self.joints):
             raise DeviceError(f"joint_names are {names}; valid are {self.joints}, both in one message")
@@ -213,12 +224,9 @@ class _QbController:
         if not np.isfinite(positions).all() or not (velocities is None or np.isfinite(velocities).all()):
             raise DeviceError("a point has a position or velocity that is not finite")
         begin = self._desired
-        if begin is None and sample is not None:
-            values = sample.values
-            eq, preset = values["equilibrium"], values["preset"]
-            begin = np.array([eq + preset, eq - preset] if self.motors else [eq, preset / QB_PRESET])
         if begin is None:
-            begin = positions[0]
+            eq, preset = state
+            begin = np.array([eq + preset, eq - preset] if self.motors else [eq, preset / QB_PRESET])
         stamp = int(message["header"]["stamp"])
         self._trajectory = Trajectory(stamp or now_ns, times, positions, velocities, np.asarray(begin))
 
@@ -310,6 +318,8 @@ class RosBridge:
         self._steps = 0
         self._rejected = 0
         self._last_tick = 0
+        self._board = ""
+        self._board_joints: list[str] = []
         self._references: list[np.ndarray | None] = [None, None]
         self._seq = 0
 
@@ -421,7 +431,7 @@ class RosBridge:
         return {f"{out} topics out, {len(self._incoming)} in, name space /{self.namespace}": self.transport.where()}
 
     def report(self) -> list[dict[str, Any]]:
-        """Return one row a topic: name, type, direction, achieved rate [Hz of wall time], who is connected."""
+        """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)
         rows = [
             {
@@ -429,7 +439,7 @@ class RosBridge:
                 "type": h.type,
                 "direction": "out",
                 "count": h.count,
-                "rate": h.count / wall,
+                "rate": (h.count - 1) / (h.last_at - h.first_at) if h.count > 1 else 0.0,
                 "peers": h.subscribers,
             }
             for h in self._handles
@@ -631,6 +641,7 @@ class RosBridge:
     def _plan_board(self, name: str, device: Any) -> None:
         joints = list(getattr(device, "joints", ())) or _recorded_joints(device)
         n = len(joints)
+        self._board, self._board_joints = name, joints
         manager = self.interface.manager
         rate = self._aggregate_rate
         period = self._period(rate)
@@ -796,7 +807,16 @@ class RosBridge:
     def _advance_controllers(self, stamp_ns: int) -> None:
         for controller in self._controllers:
             if controller.busy:
-                controller.advance(stamp_ns, self._latest.get(controller.device.name))
+                controller.advance(stamp_ns, self._state(controller.device))
+
+    def _state(self, device: Any) -> tuple[float, float] | None:
+        """Equilibrium and preset of a joint, from the board's sample, which is younger than the joint's."""
+        sample = self._latest.get(self._board)
+        if sample is not None and device.joint in self._board_joints:
+            i = self._board_joints.index(device.joint)
+            return float(sample.values["equilibrium"][i]), float(sample.values["preset"][i])
+        sample = self._latest.get(device.name)
+        return None if sample is None else (sample.values["equilibrium"], sample.values["preset"])
 
     # ------------------------------------------------------------------ parameters and services
     def _plan_parameters(self) -> None:
@@ -859,7 +879,7 @@ class RosBridge:
         return "running"
 
     def _reset(self) -> str:
-        self._bound().request("reset").result(ANSWER_TIMEOUT)
+        _answered(self._bound().request("simulation", "reset"))
         return "time is 0"
 
     def _step(self, count: int) -> str:
@@ -868,7 +888,7 @@ class RosBridge:
             raise BridgeError("steps are taken one by one while the simulation is paused; call /pliant/pause first")
         if not 1 <= count <= 1_000_000:
             raise BridgeError(f"the count is {count}; valid is 1 to 1000000", field="count")
-        simulation.submit(lambda: simulation.step(count)).result(max(ANSWER_TIMEOUT, 0.01 * count))
+        _answered(simulation.submit(lambda: simulation.step(count)), max(ANSWER_TIMEOUT, 0.01 * count))
         return f"time is {simulation.time:.9g} s"
 
     def _answer_step(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -945,7 +965,7 @@ class RosBridge:
             for motor in (1, 2):
                 gains = {i["name"][:2]: i["value"] for i in asked["doubles"] if i["name"].endswith(f"_{motor}")}
                 if gains:
-                    device.request("set_gains", motor=motor, **gains).result(ANSWER_TIMEOUT)
+                    _answered(device.request("set_gains", motor=motor, **gains))
                     for item in config["doubles"]:
                         if item["name"].endswith(f"_{motor}"):
                             item["value"] = gains.get(item["name"][:2], item["value"])
@@ -956,11 +976,20 @@ class RosBridge:
 
     def _switch(self, device: Any, mode: int) -> None:
         before = {topic_name(self.namespace, device.joint, name) for name in COMMAND_NAMES[device.mode]}
-        device.request("set_mode", mode=mode).result(ANSWER_TIMEOUT)
+        _answered(device.request("set_mode", mode=mode))
         for topic in before:
             self.transport.unsubscribe(topic)
             self._incoming.pop(topic, None)
         self._listen_to_references(device, device.joint)
+
+
+def _answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
+    """Return what the loop answers, from another thread."""
+    try:
+        return future.result(timeout)
+    except TimeoutError:
+        future.cancel()
+        raise BridgeError(f"the loop did not answer within {timeout:g} s: is the simulation running?") from None
 
 
 def _recorded_joints(device: Any) -> list[str]:

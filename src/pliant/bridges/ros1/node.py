@@ -109,7 +109,8 @@ class Publication:
     """A topic that this node publishes."""
 
     __slots__ = (
-        "_node", "connections", "count", "drops", "error", "last", "latch", "limit", "md5sum", "text", "topic", "type",
+        "_node", "connections", "count", "drops", "first_at", "last", "last_at", "latch", "limit", "md5sum", "seen",
+        "text", "topic", "type",
     )  # fmt: skip
 
     def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
@@ -124,7 +125,8 @@ class Publication:
         self.count = 0
         self.drops = 0
         self.last: bytes | None = None
-        self.error = ""
+        self.first_at = self.last_at = 0.0
+        self.seen: set[str] = set()
 
     @property
     def active(self) -> bool:
@@ -133,12 +135,15 @@ class Publication:
 
     @property
     def subscribers(self) -> list[str]:
-        """Names of the nodes that listen."""
-        return [connection.name for connection in self.connections]
+        """Names of the nodes that listen, or have listened."""
+        return sorted(self.seen)
 
     def send(self, data: bytes) -> None:
         """Queue one message, its length included, for every subscriber; never waits."""
         self.count += 1
+        self.last_at = time.monotonic()
+        if self.count == 1:
+            self.first_at = self.last_at
         if self.latch:
             self.last = data
         for connection in self.connections:
@@ -706,6 +711,7 @@ class Node:
         connection.on_frame = None
         with self._lock:
             publication.connections = (*publication.connections, connection)
+            publication.seen.add(connection.name)
 
     def _service_asked(self, connection: _Connection, header: Mapping[str, str]) -> None:
         name = header["service"]
