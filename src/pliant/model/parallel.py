@@ -9,11 +9,12 @@ order). Two variants:
   moments of that equilibrium are, so the model starts exactly in it; elsewhere the error is second order in h. Every
   rod that the statics knows: tapered, rectangular, precurved, extensible, planar.
 * ``flex``: MuJoCo's one-dimensional flex (discrete elastic rods), whose inextensibility is a soft constraint. Uniform
-  straight rods of fixed length; contacts along a smooth rod.
+  straight rods of fixed length on revolute plate joints about the rod's axis (a flex clamped to a free plate is
+  unstable in MuJoCo 4.0).
 
 Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step; its
-numerical damping of a mode of frequency f is pi f dt. Stretching and shear of the rods are left out: notes say how large
-they are.
+numerical damping of a mode of frequency f is pi f dt. Stretching and shear of the rods are left out: notes say how
+large they are.
 
 An extensible limb changes its rest length while it runs, which no MuJoCo element offers. Its joint is a spool with the
 length as position; `ParallelRobot.update` writes lengths, masses and springs of the links into the model, once a step
@@ -23,7 +24,6 @@ length as position; `ParallelRobot.update` writes lengths, masses and springs of
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,7 +38,16 @@ from pliant.spatial import inverse, log_so3, pose
 if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Limb, RobotDescription, Rod, Solution
 
-__all__ = ["VARIANTS", "ParallelRobot", "RodModel", "build_parallel"]
+__all__ = [
+    "VARIANTS",
+    "Finding",
+    "ParallelRobot",
+    "RodModel",
+    "build_parallel",
+    "check_parallel",
+    "first_frequency",
+    "settle",
+]
 
 Array = NDArray[np.float64]
 VARIANTS = ("chain", "flex")
@@ -71,7 +80,7 @@ class RodModel:
     plate_mass: float = 0.1
     """Mass of a plate that the description gives none [kg]; it is weightless.  # assumed"""
     plate_inertia: tuple[float, float, float] | None = None
-    """Principal inertia of the plate about its centre of mass, plate axes [kg m^2]; None: a disc as wide as its joints."""
+    """Principal inertia of the plate about its centre of mass, plate axes [kg m^2]; None: a disc."""
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -277,6 +286,8 @@ def build_parallel(
     _add_scene(spec, d, solution)
     builder = _chain if options.variant == "chain" else _flex
     _stretching_note(out, solution)
+    if any(np.any(limb.rod.distributed_force) or np.any(limb.rod.distributed_moment) for limb in d.limbs):
+        out.notes.append("distributed loads beside self weight are left out of the dynamic model")
     frames = [_root(out, limb, i) for i, limb in enumerate(d.limbs)]
     tips = [builder(out, limb, i, frames[i]) for i, limb in enumerate(d.limbs)]
     # The plate comes last, so that the limbs do not fill in each other's rows of the factor.
@@ -306,7 +317,7 @@ def _add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> 
     extent = max(0.2, float(np.linalg.norm(points - middle, axis=1).max()))
     spec.stat.center, spec.stat.extent = middle, extent
     world = spec.worldbody
-    world.add_light(pos=middle + [0.0, 0.0, 4.0 * extent], dir=[0.0, 0.0, -1.0])
+    world.add_light(pos=middle + np.array([0.0, 0.0, 4.0 * extent]), dir=[0.0, 0.0, -1.0])
     view = np.array([0.0, 0.0, 3.5 * extent]) if d.planar else np.array([2.2, -2.2, 1.0]) * extent
     z = view / np.linalg.norm(view)
     x = np.array([1.0, 0.0, 0.0]) if d.planar else np.cross([0.0, 0.0, 1.0], z)
@@ -324,9 +335,7 @@ def _stretching_note(out: ParallelRobot, solution: Solution) -> None:
             n = line.rotation[k].T @ line.force[k]
             worst = max(worst, float(np.linalg.norm(n / np.array([*v.shear, v.axial]))))
     if worst > 1e-4:
-        out.notes.append(
-            f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out of the dynamic model"
-        )
+        out.notes.append(f"stretching and shear of the rods (strain up to {worst:.1e} at the start) are left out here")
 
 
 def _section_radius(rod: Rod, s: float = 0.5) -> float:
@@ -494,7 +503,7 @@ def _fasten(out: ParallelRobot, limb: Limb, tip: Any, name: str, X_tip: Array, X
         if d.kind == "prismatic":
             # The tip's frame stands in the joint's: the slider begins where it is now.
             slider = tip.add_body(name=f"{name}/slider", pos=at, quat=_quat(X_BJ[:3, :3]))
-            _inertial(slider, small, reach)
+            _inertial(slider, small, reach, gravcomp=1.0)
             slider.add_joint(name=f"{name}/slider", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
             holder, origin, a = slider.name, np.zeros(3), axis
         if planar:
@@ -510,7 +519,7 @@ def _fasten(out: ParallelRobot, limb: Limb, tip: Any, name: str, X_tip: Array, X
     else:
         second = np.asarray(d.axis_2, dtype=float) / np.linalg.norm(d.axis_2)
         cross = tip.add_body(name=f"{name}/cross", pos=at, quat=_quat(X_BJ[:3, :3]))
-        _inertial(cross, small, reach)
+        _inertial(cross, small, reach, gravcomp=1.0)
         cross.add_joint(name=f"{name}/cross", type=mujoco.mjtJoint.mjJNT_HINGE, axis=second)
         # The axis on the plate: the rod's joint frame carries the second axis only.
         J = out.solution.plate_pose @ np.asarray(d.pose)
@@ -530,9 +539,6 @@ def _chain(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
     p, R, m, h = line.position, line.rotation, line.moment, line.length / n
     body, X_body_rod = root
     X_parent = pose(p[0], R[0]) @ inverse(X_body_rod)  # frame of the body in the world
-    force = np.asarray(rod.distributed_force) if np.any(rod.distributed_force) else None
-    if force is not None or np.any(rod.distributed_moment):
-        out.notes.append(f"{d.limb_name(i)}: distributed loads beside self weight are left out of the dynamic model")
     stretch = _Stretch(
         joint="", length=line.length, bodies=[], geoms=[], root=X_body_rod[:3, 3].copy(), end=np.zeros(3), turns=[]
     )
@@ -682,17 +688,19 @@ def _flex(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
     middle = rod.values(0.5)
     refused = None
     if d.planar:
-        refused = "a planar robot"
+        refused = "planar robot"
     elif any(joint.kind == "extension" for joint in limb.joints):
-        refused = "an extensible limb"
+        refused = "extensible limb"
     elif rod.precurvature and np.any(np.asarray(rod.precurvature)[:, 1:]):
-        refused = "a precurved rod"
+        refused = "precurved rod"
     elif not (np.allclose(v.bending, tip_v.bending) and np.allclose(v.bending, middle.bending)):
-        refused = "a tapered rod"
+        refused = "tapered rod"
     elif not np.isclose(*v.bending, rtol=1e-6):
-        refused = "a rod that bends differently about its two axes"
-    elif limb.distal.kind in ("universal", "prismatic"):
-        refused = f"a {limb.distal.kind} plate joint"
+        refused = "rod that bends differently about its two axes"
+    elif limb.distal.kind != "revolute":
+        refused = f"{limb.distal.kind} plate joint"
+    elif limb.distal.kind == "revolute" and not _along_rod(limb):
+        refused = "plate joint whose axis is not the rod's own"
     if refused:
         raise ModelError(f"{who}: the flex variant has no {refused}; use variant='chain'", field="variant")
     line = out.solution.centreline(i, 4 * n + 1)
@@ -702,32 +710,27 @@ def _flex(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
     X_root = pose(p[0], R[0])
     radius = _section_radius(rod)
     at = [pose(p[0] + (k - 0.5) * h * R[0][:, 2], R[0]) for k in range(n + 2)]  # straight
-    tip = spec.worldbody.add_body(name=f"{name}/tip", pos=p[0] + length * R[0][:, 2], quat=_quat(R[0]))
-    tip.add_freejoint(name=f"{name}/tip")
     element = max(v.mass, 1e-6) * h
     polar = max(_polar(rod, 0.5) * h, 1e-12)
-    tip.explicitinertial = True
-    tip.mass, tip.ipos = element, [0.0, 0.0, -0.5 * h]
-    slim = element * h**2 / 12.0
-    tip.inertia = [slim, slim, max(0.2 * slim, polar)]
     names = [body.name, body.name]
     points = [(X_body_rod @ inverse(X_root) @ at[k])[:3, 3] for k in (0, 1)]
-    for k in range(2, n):
+    for k in range(2, n + 2):
         vertex = spec.worldbody.add_body(name=f"{name}/point{k}", pos=at[k][:3, 3])
-        _inertial(vertex, element, 0.5 * h)
+        # The last element stands between the last two points: most of it on the one at its middle.
+        _inertial(vertex, element * (0.9 if k == n else 0.1 if k == n + 1 else 1.0), 0.5 * h)
         for axis, unit in zip("xyz", np.eye(3)):
             vertex.add_joint(name=f"{name}/point{k}/{axis}", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=unit)
         names.append(vertex.name)
         points.append(np.zeros(3))
-    names += [tip.name, tip.name]
-    points += [np.array([0.0, 0.0, -0.5 * h]), np.array([0.0, 0.0, 0.5 * h])]
+    ends = [pose(p[-1] + side * 0.5 * h * R[-1][:, 2], R[-1]) for side in (-1.0, 1.0)]
     label = f"{name}/rod"
-    for e in range(1, n):
-        twist = spec.worldbody.add_body(name=f"{label}_twist_{e}")
+    twists = {e: f"{label}_twist_{e}" for e in range(1, n)} | {n: f"{label}_twist"}
+    for twist_name in twists.values():
+        twist = spec.worldbody.add_body(name=twist_name)
         twist.explicitinertial = True
         twist.mass, twist.inertia = element, [polar] * 3
         twist.gravcomp = 1.0
-        twist.add_joint(name=f"{label}_twist_{e}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
+        twist.add_joint(name=twist_name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
     flex = spec.add_flex(name=label, dim=1, radius=radius, rgba=[0.93, 0.55, 0.14, 1])
     flex.vertbody, flex.vert = names, np.concatenate(points)
     flex.elem = [e + c for e in range(n + 1) for c in (0, 1)]
@@ -740,24 +743,36 @@ def _flex(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
     edges = spec.add_equality(name=label, type=mujoco.mjtEq.mjEQ_FLEX, name1=label)
     edges.solref, edges.solimp = (2.0 * options.timestep, 1.0), STIFF_SOLIMP
     # Where the start has them: points, the tip's pose, the twist of each edge against parallel transport.
-    bent = {f"{name}/point{k}/{c}": p[4 * k - 2, j] - at[k][j, 3] for k in range(2, n) for j, c in enumerate("xyz")}
-    X_tip = pose(p[-1], R[-1])
-    bent[f"{name}/tip"] = np.concatenate([p[-1], _quat(R[-1])])
-    nodes = [p[0] - 0.5 * h * R[0][:, 2], *(p[4 * k - 2] for k in range(1, n + 1)), p[-1] + 0.5 * h * R[-1][:, 2]]
+    clamped = at[1][:3, 3]
+    nodes = [at[0][:3, 3], clamped, *(p[4 * k - 2] for k in range(2, n)), *(X[:3, 3] for X in ends)]
+    bent: dict[str, Any] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
     tangents = np.diff(nodes, axis=0)
     lengths = np.linalg.norm(tangents, axis=1)
     tangents /= lengths[:, None]
     u, angle = R[0][:, 0], 0.0
-    for e in range(1, n):
+    for e, twist_name in twists.items():
         u = _transport(tangents[e - 1], tangents[e]) @ u
         d1 = R[4 * e][:, 0]
         d1 = d1 - tangents[e] * (tangents[e] @ d1)
         found = np.arctan2(tangents[e] @ np.cross(u, d1), u @ d1)
         angle += (found - angle + np.pi) % (2.0 * np.pi) - np.pi
-        bent[f"{label}_twist_{e}"] = angle
+        bent[twist_name] = angle
     out._bent.update({key: np.atleast_1d(value) for key, value in bent.items()})
     out._edges[label] = lengths
-    return lambda one: _fasten(out, one, tip, name, X_tip, np.eye(4))
+
+    def fasten(_: Limb) -> None:
+        for k in (n, n + 1):
+            _connect(spec, f"{name}/point{k}", np.zeros(3), dt=options.timestep)
+
+    return fasten
+
+
+def _along_rod(limb: Limb) -> bool:
+    """Say whether the axis of the plate joint is the line of the rod at its tip."""
+    axis = np.asarray(limb.distal.axis, dtype=float) / np.linalg.norm(limb.distal.axis)
+    attach = np.asarray(limb.distal.attach, dtype=float)
+    aside = attach[:3, 3] - axis * (axis @ attach[:3, 3])
+    return bool(abs(attach[:3, 2] @ axis) > 1.0 - 1e-9 and np.linalg.norm(aside) < 1e-9)
 
 
 def _transport(a: Array, b: Array) -> Array:
@@ -776,6 +791,9 @@ def _bend(model: mujoco.MjModel, bent: dict[str, Array], edges: dict[str, Array]
     are written again.
     """
     for name, value in bent.items():
+        if value.size == 3:  # the three sliders of a point: they measure from where the body stands
+            model.body_pos[model.body(name).id] = value
+            continue
         at = model.jnt_qposadr[model.joint(name).id]
         model.qpos0[at : at + len(value)] = value
     for name, lengths in edges.items():
@@ -788,3 +806,256 @@ def _bend(model: mujoco.MjModel, bent: dict[str, Array], edges: dict[str, Array]
             one, two = model.eq_obj1id[e], model.eq_obj2id[e]
             point = data.xpos[one] + data.xmat[one].reshape(3, 3) @ model.eq_data[e, :3]
             model.eq_data[e, 3:6] = data.xmat[two].reshape(3, 3).T @ (point - data.xpos[two])
+
+
+# -- the automatic check --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One number of `check_parallel`."""
+
+    name: str
+    """What was measured."""
+    value: float
+    """The measured value."""
+    limit: float
+    """What it may be at most (at least, for the speed)."""
+    unit: str
+    """Unit of both."""
+    passed: bool
+    """Whether it is inside the limit."""
+
+
+def settle(
+    robot: ParallelRobot, model: mujoco.MjModel, data: mujoco.MjData, *, tolerance: float = 1e-11, limit: float = 30.0
+) -> float:
+    """Run until everything rests, and return the simulated seconds it took.
+
+    Kinetic damping: whenever the kinetic energy has passed a maximum, all velocities are set to zero. Where it comes to
+    rest is an equilibrium of the model all the same.
+
+    Args:
+        tolerance: kinetic energy at rest [J], for 50 steps.
+        limit: longest simulated time [s].
+
+    Raises:
+        DivergedError: the state is no longer finite.
+        PliantError: it does not come to rest in that time.
+    """
+    from pliant.errors import DivergedError
+
+    momentum = np.zeros(model.nv)
+    before = quiet = 0.0
+    began = data.time
+    while data.time - began < limit:
+        robot.update(model, data)
+        mujoco.mj_step(model, data)
+        mujoco.mj_mulM(model, data, momentum, data.qvel)
+        energy = 0.5 * float(momentum @ data.qvel)
+        if not np.isfinite(energy) or data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
+            raise DivergedError(f"{robot.name}: the dynamic model diverged while settling", time=data.time)
+        quiet = quiet + 1 if energy < tolerance else 0
+        if quiet >= 50:
+            return data.time - began
+        if energy < before:
+            data.qvel[:] = 0.0
+            energy = 0.0
+        before = energy
+    raise PliantError(f"{robot.name}: the dynamic model is still moving after {limit:g} s ({before:.1e} J)")
+
+
+def first_frequency(rod: Rod, options: RodModel | None = None) -> tuple[float, float]:
+    """Return the first bending frequency of a rod clamped at one end: as simulated, and of Euler and Bernoulli [Hz].
+
+    The simulation is that of the robot's rods: same elements, time step and constraints, without material damping. The
+    theory is f = 1.8751^2 / (2 pi) sqrt(E I / (rho A L^4)) for a uniform rod.
+
+    Raises:
+        ModelError: the rod is not uniform, or has no mass.
+    """
+    import dataclasses
+
+    from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, Plate, RobotDescription
+
+    ends = [rod.values(s) for s in (0.0, 0.5, 1.0)]
+    if not all(np.allclose(v.bending, ends[0].bending) and np.isclose(v.mass, ends[0].mass) for v in ends):
+        raise ModelError("the theory's frequency is that of a uniform rod", field="rod")
+    if ends[0].mass <= 0.0:
+        raise ModelError("a rod without mass has no frequency", field="density")
+    options = dataclasses.replace(options or RodModel(), damping=0.0, contact=False)
+    straight = dataclasses.replace(
+        rod, precurvature=(), distributed_force=(0.0, 0.0, 0.0), distributed_moment=(0.0, 0.0, 0.0)
+    )
+    tip = pose((0.0, 0.0, rod.length))
+    description = RobotDescription(
+        name="cantilever", gravity=(0.0, 0.0, 0.0), home=tip, plate=Plate(),
+        limbs=(Limb(rod=straight, distal=DistalJoint(kind="revolute"), name="rod"),),
+    )  # fmt: skip
+    robot = ContinuumParallelRobot(description)
+    solution = robot.solve_dgm(np.zeros(0))
+    out = build_parallel(robot, start=solution, options=options, plate_mass=1e-3)
+    for e in list(out.spec.equalities):
+        if e.type == mujoco.mjtEq.mjEQ_CONNECT:
+            out.spec.delete(e)
+    out._bent = {k: v for k, v in out._bent.items() if k != PLATE}
+    model = out.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key(REST_KEY).id)
+    last = f"rod/link{options.segments}" if options.variant == "chain" else f"rod/point{options.segments}"
+    body = model.body(last).id
+    # The stiffer plane where the two differ is not the first one.
+    softer = int(np.argmin(ends[0].bending))
+    theory = CANTILEVER**2 / (2.0 * np.pi) * np.sqrt(min(ends[0].bending) / (ends[0].mass * rod.length**4))
+    direction = 1 - softer
+    for j in range(model.njnt):
+        name, dof = model.joint(j).name, model.jnt_dofadr[j]
+        if options.variant == "chain" and name.startswith("rod/bend") and name.endswith("b") == bool(softer):
+            data.qvel[dof] = 1e-3 * theory / options.segments
+        elif options.variant == "flex" and name.startswith("rod/point") and name.endswith("xy"[direction]):
+            z = model.body_pos[model.jnt_bodyid[j], 2] / rod.length
+            data.qvel[dof] = 1e-3 * theory * rod.length * z**2
+    mujoco.mj_kinematics(model, data)
+    rest = data.xpos[body, direction]
+    crossings: list[float] = []
+    before = 0.0
+    dt = model.opt.timestep
+    while len(crossings) < 14 and data.time < 20.0 / theory:
+        mujoco.mj_step(model, data)
+        value = data.xpos[body, direction] - rest
+        if before * value < 0.0:
+            crossings.append(data.time - dt * value / (value - before))
+        before = value
+    if len(crossings) < 6:
+        return float("nan"), float(theory)
+    used = np.array(crossings[2:])
+    period = 2.0 * np.polyfit(np.arange(len(used)), used, 1)[0]
+    return float(1.0 / period), float(theory)
+
+
+def check_parallel(
+    robot: ContinuumParallelRobot | str,
+    *,
+    options: RodModel | None = None,
+    start: Solution | None = None,
+    move: float = 0.03,
+    seed: int = 0,
+) -> list[Finding]:
+    """Compare a dynamic model with the statics and with theory.
+
+    Measured: where the plate settles at the start, and after the joints moved at random, against the direct model; the
+    first bending frequency of a rod against Euler and Bernoulli; the growth of energy after a push; the speed.
+
+    Args:
+        move: largest move of the joints, as a fraction of the rod's length (of a radian for turning joints); halved
+            where the statics have no stable equilibrium there.
+        seed: of the move.
+
+    Raises:
+        PliantError: the model does not come to rest; or what `build_parallel` raises.
+    """
+    from pliant.rods import NoEquilibrium, load_robot
+
+    if isinstance(robot, str):
+        robot = load_robot(robot)
+    model_of = build_parallel(robot, options=options, start=start)
+    options, home = model_of.options, model_of.solution
+    model = model_of.compile()
+    data = mujoco.MjData(model)
+    findings: list[Finding] = []
+
+    def add(name: str, value: float, limit: float, unit: str, *, least: bool = False) -> None:
+        passed = value >= limit if least else value <= limit
+        findings.append(Finding(name=name, value=value, limit=limit, unit=unit, passed=bool(passed)))
+
+    def error(solution: Solution) -> tuple[float, float]:
+        X, Y = model_of.plate_pose(model, data), solution.plate_pose
+        return 1e3 * float(np.linalg.norm(X[:3, 3] - Y[:3, 3])), float(np.linalg.norm(log_so3(X[:3, :3] @ Y[:3, :3].T)))
+
+    model_of.start(model, data)
+    settle(model_of, model, data)
+    distance, angle = error(home)
+    add("plate against direct model, at the start", distance, 1.0, "mm")
+    add("plate's angle against direct model, at the start", angle, 0.01, "rad")
+    lengths = np.array(
+        [
+            1.0 if robot.description.limbs[i].joints[j].kind == "revolute" else robot.description.limbs[i].rod.length
+            for i, j in robot.description.actuators
+        ]
+    )
+    if len(lengths):
+        step = move * lengths * np.random.default_rng(seed).uniform(-1.0, 1.0, len(lengths))
+        for halving in range(6):
+            try:
+                goal = robot.solve_dgm(home.q + step, home.wrench, start=home, restarts=0)
+                if goal.morse_index <= home.morse_index or halving == 5:
+                    break
+            except NoEquilibrium:
+                if halving == 5:
+                    raise
+            step = 0.5 * step
+        ramp = max(1, round(1.0 / options.timestep))
+        for k in range(ramp):
+            model_of.set_joints(model, data, home.q + step * (k + 1) / ramp)
+            model_of.update(model, data)
+            mujoco.mj_step(model, data)
+        settle(model_of, model, data)
+        distance, angle = error(goal)
+        add("plate against direct model, joints moved", distance, 1.0, "mm")
+        add("plate's angle against direct model, joints moved", angle, 0.01, "rad")
+    try:
+        found, theory = first_frequency(robot.description.limbs[0].rod, options)
+        add("first bending frequency against theory", 100.0 * abs(found / theory - 1.0), 0.5, "%")
+    except ModelError:
+        pass
+    add("growth of energy after a push", *_energy_growth(model_of, model, data), "of the push")
+    model_of.start(model, data)
+    steps = 300
+    began = time.perf_counter()
+    for _ in range(steps):
+        model_of.update(model, data)
+        mujoco.mj_step(model, data)
+    add("speed on one core", steps * options.timestep / (time.perf_counter() - began), 1.0, "x real time", least=True)
+    return findings
+
+
+def _energy_growth(robot: ParallelRobot, model: mujoco.MjModel, data: mujoco.MjData) -> tuple[float, float]:
+    """Push the plate; return the largest later rise of the total energy as a fraction of the push, and its limit."""
+    robot.start(model, data)
+    flags = model.opt.enableflags
+    model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    body = model.body(PLATE).id
+    dofs = slice(int(model.body_dofadr[body]), int(model.body_dofadr[body]) + int(model.body_dofnum[body]))
+    data.qvel[dofs][:2] = 0.05
+    mujoco.mj_forward(model, data)
+    push = float(data.energy[1])
+    # The limbs take up the push within a few steps; the constraints lose a part of it.
+    for _ in range(20):
+        mujoco.mj_step(model, data)
+    mujoco.mj_forward(model, data)
+    lowest = float(data.energy.sum()) + _missing_energy(model, data)
+    rise = 0.0
+    for _ in range(round(2.0 / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+        # The energies belong to the state before the step; positions are newer: bring them together again.
+        mujoco.mj_forward(model, data)
+        total = float(data.energy.sum()) + _missing_energy(model, data)
+        rise = max(rise, total - lowest)
+        lowest = min(lowest, total)
+    model.opt.enableflags = flags
+    return rise / max(push, 1e-12), 0.02
+
+
+def _missing_energy(model: mujoco.MjModel, data: mujoco.MjData) -> float:
+    """Return what MuJoCo's energy leaves out: the bending of flexes, less the height of bodies without weight [J]."""
+    mass = model.body_mass * model.body_gravcomp
+    out = float(mass @ (data.xipos @ model.opt.gravity))
+    for f in range(model.nflex):
+        first, count = model.flex_vertadr[f], model.flex_vertnum[f]
+        tangent = np.diff(data.flexvert_xpos[first : first + count], axis=0)
+        tangent /= np.linalg.norm(tangent, axis=1)[:, None]
+        a, b = tangent[:-1], tangent[1:]
+        curvature = 2.0 * np.cross(a, b) / (1.0 + np.sum(a * b, axis=1))[:, None]
+        records = model.flex_bending[model.flex_bendingadr[f] + 1 :][: 10 * (count - 2)].reshape(-1, 10)
+        out += float(records[:, 4] @ np.sum(curvature**2, axis=1))
+    return out
