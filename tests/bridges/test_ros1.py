@@ -458,12 +458,13 @@ def test_a_trajectory_of_qb_move_is_followed(world, mode):
     item.simulation.step(150)
     assert commanded() == pytest.approx((0.6, preset))
     send(joint_names=["joint_shaft_joint", "other"], points=[{"positions": [0.5, 0.6]}])
+    item.simulation.step()
     send(joint_names=joints, points=[{"positions": [2.0, 0.6], "time_from_start": 1}])
     item.simulation.step(3)
     assert commanded() == pytest.approx((0.6, preset))
     faults = " ".join(item.bridge.health()["last_faults"])
     assert "joint_shaft_joint" in faults
-    assert "valid is 0 to 1" in faults
+    assert "valid are 0 to 1" in faults
 
 
 def test_lock_step_waits_for_the_controller(master, tmp_path):

@@ -223,6 +223,8 @@ class _QbController:
             velocities = np.array([np.asarray(p["velocities"], dtype=float)[order] for p in points])
         if not np.isfinite(positions).all() or not (velocities is None or np.isfinite(velocities).all()):
             raise DeviceError("a point has a position or velocity that is not finite")
+        if not self.motors and not ((positions[:, 1] > -1e-9) & (positions[:, 1] < 1.0 + 1e-9)).all():
+            raise DeviceError(f"the stiffness presets are {positions[:, 1].tolist()}; valid are 0 to 1")
         begin = self._desired
         if begin is None:
             eq, preset = state
@@ -233,8 +235,6 @@ class _QbController:
     def _put(self, values: np.ndarray) -> None:
         first, second = float(values[0]), float(values[1])
         if not self.motors:
-            if not -1e-9 <= second <= 1.0 + 1e-9:
-                raise DeviceError(f"the stiffness preset is {second:g}; valid is 0 to 1")
             second *= QB_PRESET
         names = COMMAND_NAMES[self.device.mode]
         equilibrium = names[0] == "equilibrium_position"

@@ -209,6 +209,7 @@ class Node:
         self._selector: selectors.BaseSelector | None = None
         self._sleeping = False
         self._stopping = threading.Event()
+        self._stopped = False
         self._threads: list[threading.Thread] = []
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._pool: ThreadPoolExecutor | None = None
@@ -284,12 +285,13 @@ class Node:
 
     def stop(self) -> None:
         """Take everything back from the master, close the sockets, join the threads. May be called twice."""
-        if self._stopping.is_set() or self._selector is None:
+        if self._stopped or self._selector is None:
             return
-        self._stopping.set()
+        self._stopped = True
         deadline = time.monotonic() + 0.5  # give what is queued a chance
         while time.monotonic() < deadline and any(c.out or c.partial is not None for c in list(self._links)):
-            time.sleep(0.005)
+            time.sleep(0.002)
+        self._stopping.set()
         if self.master_gone_since is None:
             with contextlib.suppress(Exception):
                 self._unregister_all()
