@@ -840,7 +840,9 @@ def _show_dump(path: Path, as_json: bool, console: Console) -> int:
 
 @app.command
 def identify(
-    file: Annotated[list[Path], Parameter(help="Recorded traces: CSV, NPZ, or a recording's export; one or several.")],
+    file: Annotated[
+        list[Path], Parameter(negative=(), help="Recorded traces: CSV, NPZ, or a recording's export; one or several.")
+    ],
     *,
     kind: Annotated[str, Parameter(help="What is fitted: spring, friction or servo.")] = "spring",
     law: Annotated[str, Parameter(help="Law: a name that `pliant list` shows.")] = "qbmove",

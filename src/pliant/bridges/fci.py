@@ -521,31 +521,44 @@ class ArmServer:
         """Measure and publish."""
         q, dq, tau_J = self.plant.read()
         cabinet = self.cabinet
-        due = cabinet.first_command_due
-        if due or not cabinet.moving:
+        if cabinet.first_command_due or not cabinet.moving:
             rest = cabinet.settle(q, dq)
             if rest is not None:
                 self.plant.settle(rest)
-        self.unanswered = self.unanswered + 1 if due else 0
+        self.present()
         cabinet.observe(q, dq, tau_J)
         self.publish()
 
+    def present(self) -> None:
+        """Count a state that is about to be published, before the cabinet observes it."""
+        self.unanswered = self.unanswered + 1 if self.cabinet.first_command_due else 0
+
+    def obey(self, command: fci.RobotCommand | None) -> None:
+        """Count the command of this cycle, or its absence, before the cabinet controls."""
+        if command is None and self.cabinet.awaits_command:
+            self.counters["lost"] += 1
+
     def end(self, command: fci.RobotCommand | None) -> None:
         """Control, with the command of this cycle or without one."""
-        cabinet = self.cabinet
-        if command is None and cabinet.awaits_command:
-            self.counters["lost"] += 1
-        self.plant.write(cabinet.control(command))
+        self.obey(command)
+        self.plant.write(self.cabinet.control(command))
         if self.gripper is not None:
             width, rate = self.plant.read_hand()
             self.plant.write_hand(self.gripper.step(width, rate))
-            self._hand_answers()
-            if self._hands and cabinet.state.message_id % GRIPPER_DIVIDER == 0:
-                data = fci.encode_gripper_state(self.gripper.state(cabinet.state.message_id))
-                for link in self._hands:
-                    if link.udp is not None:
-                        with contextlib.suppress(OSError):
-                            link.udp.send(data)
+            self.serve_hand()
+
+    def serve_hand(self) -> None:
+        """Send the hand's answers, and its state at a tenth of the robot's rate."""
+        if self.gripper is None:
+            return
+        self._hand_answers()
+        message_id = self.cabinet.state.message_id
+        if self._hands and message_id % GRIPPER_DIVIDER == 0:
+            data = fci.encode_gripper_state(self.gripper.state(message_id))
+            for link in self._hands:
+                if link.udp is not None:
+                    with contextlib.suppress(OSError):
+                        link.udp.send(data)
 
     def health(self) -> dict[str, Any]:
         """Return counters, the client's version, and the last fault in words."""
@@ -760,11 +773,16 @@ class FciServer:
 
     def begin(self) -> None:
         """Run what `call` queued, measure, and publish a state of every arm."""
+        self.prepare()
+        for arm in self.arms:
+            arm.begin()
+
+    def prepare(self) -> None:
+        """Run what `call` queued, and forget the commands of the last cycle."""
         while self.requests:
             self.requests.pop(0)()
         for arm in self.arms:
             arm.command = None
-            arm.begin()
 
     def exchange(self) -> list[fci.RobotCommand | None]:
         """Wait as the mode asks, handle what comes meanwhile, and return each arm's command for this cycle."""

@@ -6,14 +6,13 @@ the wire, the answer that the loop waits for is command k, and the next step obe
 
 from __future__ import annotations
 
-import contextlib
 import os
+import time
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.bridges.fci import GRIPPER_DIVIDER, ArmServer, FciServer
+from pliant.bridges.fci import ArmServer, FciServer
 from pliant.errors import BridgeError
-from pliant.wire import fci
 
 __all__ = ["FciBridge", "make"]
 
@@ -51,6 +50,11 @@ class FciBridge:
         self._priority = priority
         self._sides: dict[str, tuple[ArmServer, Any]] = {}
         self._server: FciServer | None = None
+        self._left = 0.0
+        self.work_s = 0.0
+        """Time that the last cycle spent on anything but the client [s]."""
+        self.work_log: list[float] | None = None
+        """Set to a list to record `work_s` of every cycle."""
         if mode not in FciServer.MODES:
             # The server would say so too, but only once the robot is there.
             FciServer([], lambda: None, mode=mode)  # type: ignore[arg-type]
@@ -80,6 +84,7 @@ class FciBridge:
                 name=device.name,
             )
             self._sides[device.name] = (side, device)
+            device.before_observe = side.present
         sides = [side for side, _ in self._sides.values()]
         self._server = FciServer(sides, lambda: None, **self._options)
         self._server.open()
@@ -106,15 +111,7 @@ class FciBridge:
         side, device = found
         if side.gripper is not device.gripper:  # a reset gave the hand a new controller
             side.gripper = device.gripper
-        side.unanswered = side.unanswered + 1 if side.cabinet.first_command_due else 0
-        if side.gripper is not None:
-            side._hand_answers()
-            if side._hands and side.cabinet.state.message_id % GRIPPER_DIVIDER == 0:
-                data = fci.encode_gripper_state(side.gripper.state(side.cabinet.state.message_id))
-                for link in side._hands:
-                    if link.udp is not None:
-                        with contextlib.suppress(OSError):
-                            link.udp.send(data)
+        side.serve_hand()
         side.publish()
 
     def tick(self, stamp_ns: int) -> None:
@@ -125,19 +122,24 @@ class FciBridge:
         server = self._server
         if server is None:
             return True
-        while server.requests:
-            server.requests.pop(0)()
-        for side, _ in self._sides.values():
-            side.command = None
-        commands = server._wall() if server.mode == "wall" else server._lockstep()
+        if self._left:
+            # From the end of one exchange to the beginning of the next: control, physics, packing.
+            self.work_s = time.perf_counter() - self._left
+            if self.work_log is not None:
+                self.work_log.append(self.work_s)
+        commands = server.exchange()
+        self._left = time.perf_counter()
         for (side, device), command in zip(self._sides.values(), commands, strict=True):
-            if command is None and side.cabinet.awaits_command:
-                side.counters["lost"] += 1
+            side.obey(command)
             device.pending = command
+        server.prepare()
         return True
 
     def stop(self) -> None:
         """Close every socket; may be called twice."""
+        for side, device in self._sides.values():
+            if device.before_observe == side.present:
+                device.before_observe = None
         if self._server is not None:
             self._server.close()
 

@@ -88,8 +88,8 @@ class FrankaArm(DeviceBase):
         """The hand's controller."""
         self.plant: MujocoArm | None = None
         """Sensors and motors, once attached."""
-        self.before_control: Callable[[], None] | None = None
-        self.after_control: Callable[[], None] | None = None
+        self.before_observe: Callable[[], None] | None = None
+        """Called before the cabinet observes; a bridge counts there what it is about to publish."""
 
     def _connect(self, engine: Engine) -> None:
         model, data = getattr(engine, "model", None), getattr(engine, "data", None)
@@ -135,6 +135,8 @@ class FrankaArm(DeviceBase):
             rest = cabinet.settle(q, dq)
             if rest is not None:
                 plant.settle(rest)
+        if self.before_observe is not None:
+            self.before_observe()
         cabinet.observe(q, dq, tau_J)
 
     def _measure(self) -> dict[str, float | np.ndarray]:
