@@ -48,7 +48,7 @@ Imports = Annotated[
         name="--import",
         negative=(),
         consume_multiple=False,
-        help="Python file or module with laws, robots or experiments of your own; repeat.",
+        help="Python file or module with laws or experiments of your own; repeat.",
     ),
 ]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
@@ -386,7 +386,10 @@ def _put(simulation: Any, name: str, value: str) -> None:
         raise PliantError(
             f"--reference {name}={value}: not a number; valid: one number, or several with commas", field=name
         ) from None
-    simulation.devices[device].inbox.put({field: numbers if len(numbers) > 1 else numbers[0]})
+    found = simulation.devices[device]
+    shapes = {fields[field].shape for fields in found.commands.values() if field in fields}
+    single = len(numbers) == 1 and shapes <= {()}
+    found.inbox.put({field: numbers[0] if single else numbers})
 
 
 def _served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
