@@ -19,7 +19,7 @@ ROWS = [
     {"control"},
     {"robots"},
     {"experiments"},
-    {"cli"},
+    {"cli", "cli_cpr"},
     {"__main__"},
 ]
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}

@@ -1,0 +1,140 @@
+"""The command line of parallel robots, as a user types it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.cli_cpr import cpr
+from pliant.errors import ModelError, PliantError
+from pliant.rods import NoEquilibrium, load_robot
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+def run(*words: object):
+    return cpr([str(w) for w in words], exit_on_error=False, print_error=False, result_action="return_value")
+
+
+def run_json(capsys, *words: object) -> dict:
+    assert run(*words, "--json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_list_names_the_twelve_robots_of_the_catalogue(capsys):
+    robots = run_json(capsys, "list")["robots"]
+    assert len(robots) == 12
+    planar = {r["name"] for r in robots if r["kind"] == "planar"}
+    assert planar == {"2PR", "2RR", "3ER", "3PR", "3RR", "RERRFR"}
+
+
+@pytest.mark.parametrize("name", [r for r in ("2PR", "3ER", "RERRFR", "Stewart_Gough_6PFR", "Stewart_Gough_6FFR_Till")])
+def test_solve_gives_what_the_library_gives(capsys, name):
+    data = run_json(capsys, "solve", name)
+    home = load_robot(name).home()
+    np.testing.assert_allclose(data["q"], home.q, atol=1e-9)
+    np.testing.assert_allclose(data["plate_pose"], home.plate_pose, atol=1e-9)
+    assert data["stable"]
+    assert data["residual"] < 1e-8
+
+
+def test_direct_and_inverse_model_agree_and_negative_numbers_are_numbers(capsys):
+    pose = "-0.05,0.02,1.1,0,0.1,-0.1"
+    inverse = run_json(capsys, "solve", "Stewart_Gough_6PFR", "--pose", pose, "--wrench", "-0.2,0,0,0,0,0.01")
+    q = ",".join(map(str, inverse["q"]))
+    direct = run_json(capsys, "solve", "Stewart_Gough_6PFR", "--q", q, "--wrench", "-0.2,0,0,0,0,0.01")
+    np.testing.assert_allclose(direct["pose"], [-0.05, 0.02, 1.1, 0, 0.1, -0.1], atol=1e-6)
+
+
+def test_a_path_is_followed_drawn_and_written(capsys, tmp_path):
+    figure, table = tmp_path / "rods.png", tmp_path / "path.csv"
+    data = run_json(
+        capsys, "solve", "3RR", "--to", "0.05,0.05,-0.9", "--steps", 20, "--figure", figure, "--output", table
+    )
+    assert data["rows"] == 20
+    assert data["largest_residual"] < 1e-8
+    assert figure.read_bytes()[:4] == b"\x89PNG"
+    rows = np.loadtxt(table, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows[-1, 3:], [0.05, 0.05, -0.9], atol=1e-8)
+    back = tmp_path / "back.csv"
+    back.write_text("q1,q2,q3\n" + "\n".join(",".join(map(str, row[:3])) for row in rows))
+    again = run_json(capsys, "solve", "3RR", "--path", back, "--q-path")
+    np.testing.assert_allclose(again["poses"][-1], [0.05, 0.05, -0.9], atol=1e-6)
+
+
+def test_shapes_of_the_rods_are_written(capsys, tmp_path):
+    file = tmp_path / "shapes.csv"
+    run_json(capsys, "solve", "3PFR_spatial", "--output", file)
+    rows = np.loadtxt(file, delimiter=",", skiprows=1)
+    assert set(rows[:, 0]) == {1, 2, 3}
+    lengths = [np.linalg.norm(np.diff(rows[rows[:, 0] == k][:, 2:5], axis=0), axis=1).sum() for k in (1, 2, 3)]
+    np.testing.assert_allclose(lengths, 1.0, atol=2e-5)
+
+
+def test_a_run_ends_near_the_static_solution(capsys, tmp_path):
+    trace = tmp_path / "run.csv"
+    data = run_json(
+        capsys, "run", "2PR", "--q=-0.2,-0.22", "--duration", 3, "--damping", 0.05, "--segments", 6, "--output", trace
+    )
+    assert data["distance_to_static_pose"] < 1e-3
+    rows = np.loadtxt(trace, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows[-1, 1:3], [-0.2, -0.22], atol=1e-4)
+    assert rows[-1, 0] == pytest.approx(3.0)
+
+
+def test_the_model_is_written_as_plain_mjcf(tmp_path):
+    import mujoco
+
+    file = tmp_path / "model.xml"
+    assert run("run", "3RR", "--mjcf", file) == 0
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    home = load_robot("3RR").home()
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.body("plate").xpos[:2], home.pose2d[:2], atol=1e-4)
+
+
+def test_check_says_what_passed(capsys):
+    data = run_json(capsys, "check", "2RR", "--segments", 8)
+    assert data["passed"]
+    assert len(data["findings"]) == 11
+
+
+def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
+    folder = DATA / "gazebo_cpr" / "CPR_spatial" / "cpr_physics" / "launch" / "Stewart_Gough_6PFR"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not here")
+    data = run_json(capsys, "solve", folder)
+    assert data["q"][0] == pytest.approx(0.00864, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        (("solve", "Stewart_Gough_6PFr"), PliantError, "did you mean 'Stewart_Gough_6PF"),
+        (("solve", "2RR", "--q", "nan,1"), PliantError, "not finite"),
+        (("solve", "2RR", "--q", "1,x"), PliantError, "'x' is not a number"),
+        (("solve", "2RR", "--pose", "1,2"), PliantError, "valid: 3"),
+        (("solve", "2RR", "--q", "1,1", "--pose", "0,0.8,0"), PliantError, "exclude each other"),
+        (("solve", "2RR", "--configuration", "home"), PliantError, "no configuration 'home'"),
+        (("solve", "3PFR_spatial", "--controlled", "z,rx,rw", "--pose", "0,0,1.2"), ModelError, "'rw' is no freedom"),
+        (("solve", "Stewart_Gough_6PFF", "--pose", "1.5,0,1.1"), NoEquilibrium, "too short by"),
+        (("solve", "2RR", "--to", "0,0.7,0", "--steps", "1"), PliantError, "--steps is 1"),
+        (("run", "2RR", "--duration", "-1"), PliantError, "--duration is -1"),
+        (("run", "2RR", "--variant", "flex", "--duration", "0.1"), ModelError, "use variant='chain'"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_named(words, error, message):
+    with pytest.raises(error, match=message):
+        run(*words)
+
+
+def test_a_table_with_a_fault_is_named_with_its_line(tmp_path):
+    file = tmp_path / "path.csv"
+    file.write_text("x,y,angle\n0,0.8,0\n0,0.8\n")
+    with pytest.raises(PliantError, match=r"path.csv:3: 2 numbers"):
+        run("solve", "2RR", "--path", file)
+    file.write_text("x,y,angle\n")
+    with pytest.raises(PliantError, match="no rows"):
+        run("solve", "2RR", "--path", file)
