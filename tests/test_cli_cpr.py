@@ -29,7 +29,7 @@ def test_list_names_the_twelve_robots_of_the_catalogue(capsys):
     assert planar == {"2PR", "2RR", "3ER", "3PR", "3RR", "RERRFR"}
 
 
-@pytest.mark.parametrize("name", [r for r in ("2PR", "3ER", "RERRFR", "Stewart_Gough_6PFR", "Stewart_Gough_6FFR_Till")])
+@pytest.mark.parametrize("name", ["2PR", "3ER", "RERRFR", "Stewart_Gough_6PFR", "Stewart_Gough_6FFR_Till"])
 def test_solve_gives_what_the_library_gives(capsys, name):
     data = run_json(capsys, "solve", name)
     home = load_robot(name).home()
