@@ -520,7 +520,8 @@ class DeviceBase:
     def _measure(self) -> dict[str, float | np.ndarray]:
         """Return the true values of the present time, one for every field of ``samples``, in their order.
 
-        Live views are welcome: arrays are copied before they go into a sample.
+        Live views are welcome: arrays are copied before they go into a sample. A read-only float64 array is taken as
+        it is: it must not be a view of anything that changes.
         """
         raise NotImplementedError(f"{type(self).__name__} must define _measure")
 
@@ -714,6 +715,7 @@ class DeviceBase:
                 f"declared are {list(self.samples)}, in this order",
                 field="samples",
             )
+        frozen: set[str] = set()
         for name, info in self.samples.items():
             shape = np.shape(values[name])
             if shape != info.shape:
@@ -722,4 +724,9 @@ class DeviceBase:
                     f"declared is {info.shape}",
                     field=name,
                 )
+            array = values[name]
+            if info.shape and isinstance(array, np.ndarray) and array.dtype == np.float64 and not array.flags.writeable:
+                frozen.add(name)
+        # What the device itself has frozen needs no copy.
+        self._arrays = tuple(name for name in self._arrays if name not in frozen)
         self._checked = True

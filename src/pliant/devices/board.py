@@ -77,10 +77,9 @@ class Board(DeviceBase):
             if a.law.second_input == "lever"
         ]
         names = {field: "torque" if field == "effort" else field for field in self.samples}
-        self._gather = [
-            (field, _Gather([engine.port(f"{joint}/{source}") for joint in self.joints]))
-            for field, source in names.items()
-        ]
+        self._gather = _Gather(
+            [[engine.port(f"{joint}/{source}") for joint in self.joints] for source in names.values()]
+        )
 
     def _latch(self, command: Command) -> None:
         values = command.values
@@ -101,7 +100,7 @@ class Board(DeviceBase):
                 port[0] = value
 
     def _measure(self) -> dict[str, float | np.ndarray]:
-        return {field: gather() for field, gather in self._gather}
+        return dict(zip(self.samples, self._gather(), strict=True))
 
     def _trip(self) -> None:
         for joint in self.joints:
@@ -109,22 +108,54 @@ class Board(DeviceBase):
 
 
 class _Gather:
-    """Collect scalars that lie anywhere into one array, with one numpy call where they lie in one buffer."""
+    """Collect the same quantities of all joints into one read-only table, a row a quantity.
 
-    def __init__(self, ports: Sequence[np.ndarray]) -> None:
-        self._ports = list(ports)
-        self._view: np.ndarray | None = None
-        addresses = [p.__array_interface__["data"][0] for p in ports]
-        strides = set(np.diff(addresses))
-        if len(ports) == 1:
-            self._view = ports[0]
-        elif len(strides) == 1 and strides.pop() > 0:
-            stride = addresses[1] - addresses[0]
-            self._view = np.lib.stride_tricks.as_strided(
-                ports[0], shape=(len(ports),), strides=(stride,), writeable=False
+    Ports that lie in one buffer at equal distances, as an engine's observations do, are taken with one indexing
+    operation; the others one by one.
+    """
+
+    def __init__(self, ports: Sequence[Sequence[np.ndarray]]) -> None:
+        count = len(ports[0])
+        addresses = np.array([[p.__array_interface__["data"][0] for p in row] for row in ports])
+        steps = np.diff(addresses, axis=1)
+        regular = (steps == steps[:, :1]).all(axis=1) if count > 1 else np.ones(len(ports), dtype=bool)
+        stride = int(np.bincount(steps[regular, 0]).argmax()) if count > 1 and (steps[regular, 0] > 0).any() else 0
+        if count > 1:
+            regular &= steps[:, 0] == stride
+        self._shape = (len(ports), count)
+        self._views: list[tuple[int, np.ndarray]] = []
+        self._single: list[tuple[int, int, np.ndarray]] = []
+        self._rows = np.zeros(0, dtype=int)
+        if stride > 0 and regular.sum() > 1:
+            first = addresses[regular, 0].min()
+            offsets = (addresses[:, 0] - first) // 8
+            regular &= (offsets >= 0) & (8 * offsets < stride)
+            self._rows = np.flatnonzero(regular)
+            at = int(self._rows[np.argmin(offsets[self._rows])])
+            self._columns = offsets[self._rows]
+            # Every element between the first and the last port belongs to the buffer that the ports are views of.
+            self._block = np.lib.stride_tricks.as_strided(
+                ports[at][0], shape=(int(self._columns.max()) + 1, count), strides=(8, stride), writeable=False
             )
+        rows = self._rows
+        # Rows that follow each other are written through a slice, which is faster than an index array.
+        together = rows.size > 0 and rows.size == rows[-1] - rows[0] + 1
+        self._where: Any = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+        for i in sorted(set(range(len(ports))) - set(rows.tolist())):
+            own = set(steps[i].tolist()) if count > 1 else set()
+            if len(own) == 1 and (distance := own.pop()) > 0:
+                view = np.lib.stride_tricks.as_strided(ports[i][0], (count,), (distance,), writeable=False)
+                self._views.append((i, view))
+            else:
+                self._single += [(i, k, p) for k, p in enumerate(ports[i])]
 
     def __call__(self) -> np.ndarray:
-        if self._view is not None:
-            return self._view
-        return np.array([p.item() for p in self._ports])
+        out = np.empty(self._shape)
+        if self._rows.size:
+            out[self._where] = self._block[self._columns]
+        for i, view in self._views:
+            out[i] = view
+        for i, k, port in self._single:
+            out[i, k] = port.item()
+        out.flags.writeable = False
+        return out
