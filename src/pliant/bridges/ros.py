@@ -262,6 +262,7 @@ class RosBridge:
         qb: serve the topics of the qb_move packages.
         sync: names of topics under the name space; if there are any, the loop waits after each step until every one
             of them has brought one message more ("lock-step").
+        sync_rate: how often it waits [Hz of simulation time]; 0 for every step.
         on_lost: what happens when the wire is lost: "continue" or "halt".
         name: how messages call the bridge.
     """
@@ -278,12 +279,17 @@ class RosBridge:
         tf: bool = True,
         qb: bool = True,
         sync: tuple[str, ...] = (),
+        sync_rate: float = 0.0,
         on_lost: str = "continue",
         name: str = "ros",
     ) -> None:
         if on_lost not in ("continue", "halt"):
             raise BridgeError(f"on_lost is {on_lost!r}; {nearest(on_lost, ('continue', 'halt'))}", field="on_lost")
-        for option, value in (("aggregate_rate", aggregate_rate), ("joint_states", joint_states)):
+        for option, value in (
+            ("aggregate_rate", aggregate_rate),
+            ("joint_states", joint_states),
+            ("sync_rate", sync_rate),
+        ):
             if not (math.isfinite(value) and value >= 0.0):
                 raise BridgeError(f"{option} is {value!r}; valid is a rate of 0 Hz or more", field=option)
         self.name = name
@@ -307,6 +313,7 @@ class RosBridge:
         self._incoming: dict[str, dict[str, Any]] = {}
         self._controllers: list[_QbController] = []
         self._latest: dict[str, Any] = {}
+        self._sync_period = self._period(sync_rate)
         self._sync_condition = threading.Condition()
         self._sync_received = dict.fromkeys(self._sync_names, 0)
         self._sync_taken = 0
@@ -387,6 +394,8 @@ class RosBridge:
 
     def wait(self, timeout: float) -> bool:
         """Wait until every topic of ``sync`` has brought one message more than there were steps."""
+        if self._last_tick % self._sync_period:
+            return True
         self.transport.flush()
         wanted = self._sync_taken + 1
         received = self._sync_received

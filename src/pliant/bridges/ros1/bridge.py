@@ -118,6 +118,7 @@ def make(
     aggregate_rate: float = 0.0,
     joint_states: float = 0.0,
     sync: str = "",
+    sync_rate: float = 0.0,
     on_lost: str = "continue",
 ) -> RosBridge:
     """Return the bridge of a robot.
@@ -134,6 +135,7 @@ def make(
         aggregate_rate: see `RosBridge`.
         joint_states: see `RosBridge`.
         sync: topics that the loop waits for after each step, ``reference_1+reference_2`` or ``trigger``; "" for none.
+        sync_rate: see `RosBridge`.
         on_lost: "continue" or "halt" when the master is gone.
 
     Raises:
@@ -152,6 +154,7 @@ def make(
         aggregate_rate=aggregate_rate,
         joint_states=joint_states,
         sync=sync_names(sync),
+        sync_rate=sync_rate,
         on_lost=on_lost,
         name="ros1",
     )

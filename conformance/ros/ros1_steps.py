@@ -1,0 +1,166 @@
+"""What real rospy does with pliant's topics. Runs in the interpreter that has rospy; prints one JSON line a step.
+
+Usage: ros1_steps.py STEP NAMESPACE JOINT [SECONDS]
+"""
+
+import json
+import struct
+import sys
+import threading
+import time
+
+import genpy.dynamic
+import rospy
+from dynamic_reconfigure.client import Client
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64, Float64MultiArray
+from std_srvs.srv import Empty, Trigger
+
+STATE = "float32 q\nfloat32 dq\nfloat32 ref_1\nfloat32 ref_2\nfloat32 tau\nfloat32 stiff\n"
+StateInfo = genpy.dynamic.generate_dynamic("viactors_plugins/state_info", STATE)["viactors_plugins/state_info"]
+
+
+def main_job(ns, joint, seconds):
+    """Drive a joint and hear every topic of the toolbox."""
+    counts = {}
+    last = {}
+
+    def hear(topic, kind):
+        def arrived(message):
+            counts[topic] = counts.get(topic, 0) + 1
+            last[topic] = message
+
+        rospy.Subscriber(topic, kind, arrived, queue_size=10000, tcp_nodelay=True)
+
+    base = f"/{ns}/{joint}"
+    for name in ("torque_el1_state", "torque_el2_state"):
+        hear(f"{base}/{name}", Float64)
+    for name in ("motor_1_state", "motor_2_state"):
+        hear(f"{base}/{name}", JointState)
+        hear(f"/{ns}/{name}", JointState)
+    hear(f"{base}/link_state", StateInfo)
+    hear(f"/{ns}/robot_state", JointState)
+    hear("/joint_states", JointState)
+    hear("/clock", Clock)
+    one = rospy.Publisher(f"{base}/reference_1", Float64, queue_size=10, latch=True)
+    two = rospy.Publisher(f"{base}/reference_2", Float64, queue_size=10, latch=True)
+    one.publish(0.7)
+    two.publish(0.3)
+    begun = rospy.wait_for_message("/clock", Clock, 20).clock.to_sec()
+    rospy.sleep(1.0)
+    before, at = dict(counts), last["/clock"].clock.to_sec()
+    wall = time.time()
+    rospy.sleep(seconds)
+    wall = time.time() - wall
+    rates = {t: (counts[t] - before.get(t, 0)) / (last["/clock"].clock.to_sec() - at) for t in counts}
+    state = last[f"{base}/link_state"]
+    return {
+        "rates": rates,
+        "wall": wall,
+        "begun": begun,
+        "sim": last["/clock"].clock.to_sec() - at,
+        "types": dict(rospy.get_published_topics()),
+        "motors": [last[f"{base}/motor_{k}_state"].position[0] for k in (1, 2)],
+        "q": state.q,
+        "ref": [state.ref_1, state.ref_2],
+        "names": list(last[f"/{ns}/robot_state"].name),
+        "use_sim_time": rospy.get_param("/use_sim_time"),
+    }
+
+
+def no_loss(ns, joint, seconds):
+    """Count aggregated states by their running number."""
+    seqs = []
+    done = threading.Event()
+
+    def arrived(message):
+        seqs.append(message.header.seq)
+        if len(seqs) > 1000 * seconds:
+            done.set()
+
+    rospy.Subscriber(f"/{ns}/robot_state", JointState, arrived, queue_size=100000, tcp_nodelay=True)
+    done.wait(seconds * 3 + 20)
+    return {"received": len(seqs), "missing": seqs[-1] - seqs[0] + 1 - len(seqs)}
+
+
+def services(ns, joint, seconds):
+    """Pause, step, reset, go on; set a gain as rqt_reconfigure does."""
+    clock = []
+    rospy.Subscriber("/clock", Clock, lambda m: clock.append(m.clock.to_nsec()), queue_size=1000)
+    rospy.wait_for_message("/clock", Clock, 20)
+    rospy.ServiceProxy("/gazebo/pause_physics", Empty)()
+    rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
+    step = rospy.ServiceProxy("/pliant/step_once", Trigger, persistent=True)
+    answers = [step().success for _ in range(20)]
+    end = time.time() + 10
+    while clock[-1] != 20_000_000 and time.time() < end:
+        time.sleep(0.01)
+    paused_at = clock[-1]
+    rospy.ServiceProxy("/gazebo/unpause_physics", Empty)()
+    client = Client(f"/{ns}/{joint}", timeout=10)
+    config = client.update_configuration({"kp_1": 90.0})
+    descriptions = client.get_parameter_descriptions(timeout=10)
+    refused = ""
+    try:
+        rospy.ServiceProxy("/pliant/step_once", Trigger)()
+        refused = rospy.ServiceProxy("/pliant/step_once", Trigger)().message
+    except rospy.ServiceException as error:
+        refused = str(error)
+    return {
+        "answers": all(answers),
+        "paused_at": paused_at,
+        "kp_1": config["kp_1"],
+        "described": [d["name"] for d in descriptions],
+        "refused": refused,
+    }
+
+
+def lock_step(ns, joint, seconds):
+    """A controller in lock-step: each state is answered by references; digest of all states."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    count = int(1000 * seconds)
+    done = threading.Event()
+    seen = [0, 0.0, 0.0]
+    publisher = rospy.Publisher(f"/{ns}/reference_1", Float64MultiArray, queue_size=None, tcp_nodelay=True)
+    answer = Float64MultiArray()
+
+    def control(message):
+        if seen[0] >= count:
+            done.set()
+            return
+        if seen[0] == 0:
+            seen[1] = time.perf_counter()
+        stamp = message.header.stamp.to_nsec()
+        digest.update(struct.pack("<q", stamp))
+        digest.update(struct.pack(f"<{len(message.position)}d", *message.position))
+        # A feedback law, so that any difference grows.
+        answer.data = [0.3 - 0.2 * p - 0.02 * v for p, v in zip(message.position, message.velocity)]
+        seen[0] += 1
+        seen[2] = time.perf_counter()
+        publisher.publish(answer)
+
+    subscriber = rospy.Subscriber(f"/{ns}/robot_state", JointState, control, queue_size=1, tcp_nodelay=True)
+    while not publisher.get_num_connections() or not subscriber.get_num_connections():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    if seen[0] == 0:  # the loop has taken its first step and waits: what it sent is gone
+        answer.data = [0.3] * int(sys.argv[5])
+        publisher.publish(answer)
+    done.wait(120)
+    wall = seen[2] - seen[1]
+    return {"digest": digest.hexdigest(), "count": seen[0], "rtf": (seen[0] - 1) * 1e-3 / wall}
+
+
+def main():
+    name, ns, joint = sys.argv[1:4]
+    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 3.0
+    rospy.init_node(f"steps_{name}", anonymous=True, disable_signals=True)
+    print("RESULT " + json.dumps(globals()[name](ns, joint, seconds)), flush=True)
+    rospy.signal_shutdown("done")
+
+
+if __name__ == "__main__":
+    main()
