@@ -934,6 +934,10 @@ def _nothing() -> Any:
     return contextlib.nullcontext()
 
 
+# Continuum parallel robots have commands of their own, in a module that is imported when one of them is asked for.
+app.command("pliant.cli_cpr:cpr", name="cpr", help="Continuum parallel robots: solve, check, simulate, view.")
+
+
 # -- main ----------------------------------------------------------------------------------------------------
 
 

@@ -133,6 +133,9 @@ def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:
     if not names:
         return "there are none"
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    inside = [n for n in names if len(str(name)) > 2 and str(name).lower() in n.lower()]
+    if inside and not (close and str(name).lower() in close[0].lower()):
+        close = inside  # a part of a name says more than a similar one
     hint = f"did you mean {close[0]!r}? " if close else ""
     shown = ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
     return f"{hint}valid: {shown}"
