@@ -87,14 +87,7 @@ def _load(source: str, settings: list[str], timestep: float | None, packages: li
 
     assigned = _assignments(settings)
     options = {p.removeprefix("robot."): v for p, v in assigned.items() if p.startswith("robot.")}
-    if options:
-        from pliant.robots import build_robot
-
-        robot = build_robot(source, options)
-        if timestep is not None:
-            robot.spec.option.timestep = timestep
-    else:
-        robot = load(source, timestep=timestep, manager=manager, package_paths=packages)
+    robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)
     robot.update({p: v for p, v in assigned.items() if not p.startswith("robot.")})
     return robot
 

@@ -206,3 +206,11 @@ def test_a_distribution_draws_what_it_says():
     assert max(draws) <= 100.0
     assert np.mean(np.log10(draws)) == pytest.approx(1.0, abs=0.05)
     assert not math.isnan(np.mean(draws))
+
+
+def test_options_of_a_catalogue_robot_are_set_for_all_simulations():
+    hanging = run_sweep(SweepPlan(source="qbmove-1dof", variations=(parse_variation("joint.k1=0.0019"),),
+                                  settings={"robot.mounting": "hanging"}, duration=0.5))  # fmt: skip
+    lying = run_sweep(SweepPlan(source="qbmove-1dof", variations=(parse_variation("joint.k1=0.0019"),), duration=0.5))
+    assert hanging.column("joint/final")[0] == pytest.approx(0.0, abs=1e-6)
+    assert abs(lying.column("joint/final")[0]) > 0.1

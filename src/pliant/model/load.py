@@ -41,6 +41,7 @@ def load(
     package_paths: Sequence[str | Path] = (),
     allow_missing_meshes: bool = False,
     self_collision: bool | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Robot:
     """Read a robot from a file or take it from the catalogue.
 
@@ -54,6 +55,8 @@ def load(
         package_paths: folders that hold ROS packages, searched first for ``package://`` addresses.
         allow_missing_meshes: leave out collision meshes that are not found rather than fail.
         self_collision: whether a URDF's links collide with each other; None does as Gazebo does.
+
+        options: options of a robot of the catalogue (`pliant.robots`), by name; text is converted.
 
     Returns:
         The robot.
@@ -72,10 +75,14 @@ def load(
     text = os.fspath(path_or_name)
     path = Path(text).expanduser()
     if not (path.suffix.lower() in SUFFIXES or os.sep in text or "/" in text or path.exists()):
-        robot = _from_catalogue(text)
+        robot = _from_catalogue(text, options or {})
     else:
         if not path.exists():
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
+        if options:
+            raise ModelError(
+                f"{text!r} is a file, and only robots of the catalogue have options ({', '.join(options)})", file=text
+            )
         robot = _from_file(path, package_paths, allow_missing_meshes, self_collision)
     if timestep is not None:
         robot.set("option.timestep", timestep)
@@ -262,32 +269,10 @@ def _without_lines(root: Node) -> Node:
 # -- the catalogue ----------------------------------------------------------------------------------------
 
 
-def _from_catalogue(name: str) -> Robot:
-    names: list[str] = []
-    try:
-        catalogue: Any = importlib.import_module("pliant.robots")
-    except ImportError:
-        catalogue = None
-    points = {p.name: p for p in importlib.metadata.entry_points(group="pliant.robots")}
-    if hasattr(catalogue, "find_robot"):
-        found = catalogue.find_robot(name)
-        robot = found() if callable(found) and not isinstance(found, Robot) else found
-        if hasattr(robot, "build"):
-            robot = robot.build()
-        if isinstance(robot, Robot):
-            return robot
-        raise ModelError(f"the catalogue's {name!r} gives a {type(robot).__name__}; valid: a Robot", field=name)
-    if name in points:
-        robot = points[name].load()()
-        if isinstance(robot, Robot):
-            return robot
-        raise ModelError(f"the entry point {name!r} gives a {type(robot).__name__}; valid: a Robot", field=name)
-    names.extend(points)
-    raise ModelError(
-        f"there is no file and no robot of the catalogue named {name!r}; {nearest(name, names)} "
-        f"(files: {', '.join(SUFFIXES)})",
-        field=name,
-    )
+def _from_catalogue(name: str, options: Mapping[str, Any]) -> Robot:
+    # The catalogue lies above this room: it is looked up by name, when it is asked for.
+    catalogue: Any = importlib.import_module("pliant.robots")
+    return catalogue.build_robot(name, options)
 
 
 # -- pliant's own YAML ------------------------------------------------------------------------------------

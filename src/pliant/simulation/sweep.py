@@ -238,8 +238,9 @@ def _load(plan: SweepPlan) -> Any:
 
     for name in plan.imports:
         import_user_module(name)
-    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths)
-    robot.update(plan.settings)
+    options = {p.removeprefix("robot."): v for p, v in plan.settings.items() if p.startswith("robot.")}
+    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths, options=options)
+    robot.update({p: v for p, v in plan.settings.items() if not p.startswith("robot.")})
     return robot
 
 
