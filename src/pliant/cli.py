@@ -11,6 +11,7 @@ import logging
 import math
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -943,6 +944,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     logging.getLogger("pliant").addHandler(logging.NullHandler())
+    warnings.showwarning = lambda message, *_: print(f"pliant: warning: {message}", file=sys.stderr)  # type: ignore
     try:
         code = app(arguments, exit_on_error=True, print_error=True)
     except DivergedError as error:
