@@ -1,0 +1,163 @@
+"""The bridge to ROS 2: the topics of ROS 1, with ROS 2's names and types, over DDS."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pliant.bridges.ros import RosBridge, TopicHandle, sync_names
+from pliant.bridges.ros2.participant import Participant
+from pliant.errors import BridgeError
+
+__all__ = ["Ros2Transport", "make"]
+
+SWITCH_INTERVAL = 5e-4
+"""Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it."""
+
+
+class Ros2Transport:
+    """DDS as the wire below a `RosBridge`.
+
+    Args:
+        participant: the node on the wire.
+    """
+
+    name = "ros2"
+    state_type = "viactors_plugins/StateInfo"
+    services = False
+
+    def __init__(self, participant: Participant) -> None:
+        self.participant = participant
+        self.codec = participant.codec
+        self._interval: float | None = None
+
+    def start(self) -> None:
+        """Join the domain."""
+        self._interval = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
+        self.participant.start()
+
+    def announce(self) -> None:
+        """Tell graph tools what is there."""
+        self.participant.announce()
+
+    def stop(self) -> None:
+        """Leave the domain."""
+        self.participant.stop()
+        if self._interval is not None:
+            sys.setswitchinterval(self._interval)
+            self._interval = None
+
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
+        """Publish a topic; the clock is reliable, so that every subscriber matches it."""
+        return self.participant.advertise(topic, type_name, latch=latch, sensor=sensor and topic != "/clock")
+
+    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Listen to a topic."""
+        self.participant.subscribe(topic, type_name, callback)
+
+    def unsubscribe(self, topic: str) -> None:
+        """Stop listening."""
+        self.participant.unsubscribe(topic)
+
+    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Raise: services of ROS 2 are not spoken."""
+        raise BridgeError("services of ROS 2 are not spoken", field=name)
+
+    def set_param(self, name: str, value: Any) -> None:
+        """Do nothing: ROS 2 has no parameter server."""
+
+    def taken(self, topics: list[str]) -> dict[str, list[str]]:
+        """Return the topics that another participant writes already."""
+        return self.participant.taken(topics)
+
+    def complain(self, text: str) -> None:
+        """Note a fault of the other side."""
+        self.participant.complain(text)
+
+    def lost(self) -> str:
+        """Return "": DDS has no master that could be lost."""
+        return ""
+
+    def flush(self) -> None:
+        """Do nothing: the writer's thread is awake whenever something is queued."""
+
+    def where(self) -> str:
+        """Return the domain."""
+        p = self.participant
+        return f"DDS domain {p.domain}{' on 127.0.0.1' if p.loopback else ''}"
+
+    def health(self) -> dict[str, Any]:
+        """Return the domain, how bytes are written, and the last faults."""
+        p = self.participant
+        return {
+            "domain": p.domain,
+            "loopback": p.loopback,
+            "raw_writes": all(item.raw for item in p.publications.values()),
+            "matched_readers": sum(item.matched for item in p.publications.values()),
+            "faults": p.error_count,
+            "last_faults": list(p.errors),
+        }
+
+
+def make(
+    robot: Any,
+    *,
+    namespace: str = "",
+    domain: int = -1,
+    loopback: bool = True,
+    distro: str = "jazzy",
+    node: str = "",
+    clock: bool = True,
+    tf: bool = True,
+    qb: bool = True,
+    aggregate_rate: float = 0.0,
+    joint_states: float = 0.0,
+    sync: str = "",
+    sync_rate: float = 0.0,
+    raw: bool = True,
+) -> RosBridge:
+    """Return the bridge of a robot.
+
+    Args:
+        robot: a `pliant.model.Robot`, or None for a replay.
+        namespace: prefix of the toolbox's topics; "" takes the robot's.
+        domain: number of the domain; -1 takes ``ROS_DOMAIN_ID``, else 0.
+        loopback: talk on 127.0.0.1 only.
+        distro: distribution of ROS 2 that graph tools are of: humble, iron, jazzy, kilted, rolling.
+        node: name of the node; "" takes ``pliant_<namespace>``.
+        clock: publish ``/clock``.
+        tf: publish ``/tf``.
+        qb: serve the topics of the qb_move packages.
+        aggregate_rate: see `RosBridge`.
+        joint_states: see `RosBridge`.
+        sync: topics that the loop waits for after each step, ``reference_1+reference_2`` or ``trigger``; "" for none.
+        sync_rate: see `RosBridge`.
+        raw: write bytes directly; False takes cyclonedds' public call.
+
+    Raises:
+        BridgeError: a wrong value.
+    """
+    interface = getattr(robot, "interface", None)
+    space = (namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+    participant = Participant(
+        node or f"pliant_{space.replace('/', '_')}",
+        domain=None if domain < 0 else domain,
+        loopback=loopback,
+        distro=distro,
+        raw=raw,
+    )
+    return RosBridge(
+        robot,
+        Ros2Transport(participant),
+        namespace=namespace or None,
+        clock=clock,
+        tf=tf,
+        qb=qb,
+        aggregate_rate=aggregate_rate,
+        joint_states=joint_states,
+        sync=sync_names(sync),
+        sync_rate=sync_rate,
+        name="ros2",
+    )

@@ -1,0 +1,526 @@
+"""A participant of ROS 2's wire: DDS topics with ROS names, our own CDR, written and read as raw bytes.
+
+It needs cyclonedds from PyPI and nothing of ROS. What ROS 2 adds to DDS is here: names (``rt/`` in front, ``dds_`` in
+the types), quality of service, ``ros_discovery_info`` and the user data by which graph tools list the node.
+
+Bytes go through cyclonedds' private ``_clayer.ddspy_write`` and ``ddspy_take``; where these are missing, or do not take
+what they took when this was written, the public ``write`` and ``read`` do the work, more slowly (`RawWriter.raw`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import keyword
+import logging
+import os
+import threading
+import time
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from pliant.errors import BridgeError, MissingDependency, WireError
+from pliant.wire.ros import Codec, Registry, dds_type_name
+from pliant.wire.ros.types import MessageType
+
+__all__ = ["DISTROS", "Participant", "Publication"]
+
+DISTROS: dict[str, int] = {"humble": 24, "iron": 16, "jazzy": 16, "kilted": 16, "rolling": 16}
+"""Distribution of ROS 2 -> bytes of a global identifier in ``ros_discovery_info``."""
+LAST_DOMAIN = 232
+QUEUE = 2000
+"""Messages that wait for the wire before the oldest is dropped."""
+DEPTH = 1000
+"""History of a writer and of a reader."""
+DISCOVERY = "ros_discovery_info"
+ERROR_LIMIT = 20
+LOOPBACK = (
+    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"
+    "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+    "<MaxAutoParticipantIndex>60</MaxAutoParticipantIndex><Peers><Peer address='127.0.0.1'/></Peers></Discovery>"
+    "</Domain></CycloneDDS>"
+)
+_log = logging.getLogger("pliant.ros2")
+
+
+def _dds() -> Any:
+    """Return the package, or say how to get it."""
+    try:
+        import cyclonedds.core
+        import cyclonedds.domain
+        import cyclonedds.idl
+        import cyclonedds.idl.annotations
+        import cyclonedds.idl.types
+        import cyclonedds.pub
+        import cyclonedds.sub
+        import cyclonedds.topic
+        import cyclonedds.util
+    except ImportError as error:
+        raise MissingDependency(
+            f"cyclonedds ({error})", command="pip install 'pliant[ros2]'", purpose="the ROS 2 bridge"
+        ) from None
+    return cyclonedds
+
+
+class IdlTypes:
+    """Message types as classes of cyclonedds, made at run time.
+
+    Args:
+        registry: the types.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._made: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        """Return the class of a type."""
+        if name not in self._made:
+            self._made[name] = self._make(self._registry.message(name))
+        return self._made[name]
+
+    def _time(self, kind: str) -> Any:
+        name = f"builtin_interfaces/{kind.capitalize()}"
+        if name not in self._made:
+            idl = _dds().idl.types
+            self._made[name] = self._build(name, {"sec": idl.int32, "nanosec": idl.uint32})
+        return self._made[name]
+
+    def _make(self, message: MessageType) -> Any:
+        idl = _dds().idl.types
+        members: dict[str, Any] = {}
+        for field in message.fields:
+            if field.base in ("time", "duration"):
+                kind: Any = self._time(field.base)
+            elif field.base == "string":
+                kind = str if not field.bound or field.size is not None else idl.bounded_str[field.bound]
+            elif field.base == "bool":
+                kind = bool
+            elif field.primitive:
+                kind = getattr(idl, {"char": "uint8", "byte": "uint8"}.get(field.base, field.base))
+            else:
+                kind = self.get(field.base)
+            if field.size is not None:
+                kind = idl.sequence[kind] if field.size < 0 else idl.array[kind, field.size]
+            members[field.name + ("_" if keyword.iskeyword(field.name) else "")] = kind
+        if not members:
+            members["structure_needs_at_least_one_member"] = idl.uint8
+        return self._build(message.name, members)
+
+    def _build(self, name: str, members: dict[str, Any]) -> Any:
+        cyclonedds = _dds()
+
+        def fill(space: dict[str, Any]) -> None:
+            space["__annotations__"] = members
+            space["__module__"] = __name__
+
+        made = types.new_class(
+            name.replace("/", "_"), (cyclonedds.idl.IdlStruct,), {"typename": dds_type_name(name)}, fill
+        )
+        return cyclonedds.idl.annotations.final(dataclasses.dataclass(made))
+
+
+class Publication:
+    """A topic that is published."""
+
+    __slots__ = (
+        "_participant", "_write", "count", "drops", "first_at", "gid", "last_at", "latch", "matched", "raw", "topic",
+        "type", "writer",
+    )  # fmt: skip
+
+    def __init__(self, participant: Participant, topic: str, type_name: str, latch: bool) -> None:
+        self._participant = participant
+        self.topic = topic
+        self.type = type_name
+        self.latch = latch
+        self.matched = 0
+        self.count = 0
+        self.drops = 0
+        self.first_at = self.last_at = 0.0
+        self.raw = True
+        self.writer: Any = None
+        self._write: Callable[[bytes], None] = lambda data: None
+        self.gid = b""
+
+    @property
+    def active(self) -> bool:
+        """Whether a message would go anywhere."""
+        return self.matched > 0 or self.latch
+
+    @property
+    def subscribers(self) -> list[str]:
+        """How many readers there are; DDS does not say their names."""
+        return [f"{self.matched} reader{'s' if self.matched > 1 else ''}"] if self.matched else []
+
+    def send(self, data: bytes) -> None:
+        """Queue one message, its encapsulation included; never waits."""
+        self.count += 1
+        self.last_at = time.monotonic()
+        if self.count == 1:
+            self.first_at = self.last_at
+        self._participant.enqueue(self, data)
+
+
+class Participant:
+    """One node on the wire of ROS 2.
+
+    Args:
+        node: name of the node.
+        namespace: its name space, beginning with a slash.
+        domain: number of the domain; None for ``ROS_DOMAIN_ID``, else 0.
+        loopback: talk on 127.0.0.1 only; False leaves it to cyclonedds and ``CYCLONEDDS_URI``.
+        distro: distribution of ROS 2 that graph tools are of.
+        raw: write and read bytes directly; False takes cyclonedds' public calls.
+
+    Raises:
+        BridgeError: no such domain or distribution.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        *,
+        namespace: str = "/",
+        domain: int | None = None,
+        loopback: bool = True,
+        distro: str = "jazzy",
+        raw: bool = True,
+    ) -> None:
+        if domain is None:
+            text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
+            if not text.isdigit():
+                raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; valid is 0 to {LAST_DOMAIN}", field="domain")
+            domain = int(text)
+        if not 0 <= domain <= LAST_DOMAIN:
+            raise BridgeError(f"the domain is {domain}; valid is 0 to {LAST_DOMAIN}", field="domain")
+        if distro not in DISTROS:
+            raise BridgeError(f"the distribution is {distro!r}; valid: {', '.join(DISTROS)}", field="distro")
+        self.node = node
+        self.namespace = "/" + namespace.strip("/")
+        self.domain = domain
+        self.loopback = loopback
+        self.distro = distro
+        registry = Registry(2)
+        registry.add({"rmw_dds_common/Gid": f"uint8[{DISTROS[distro]}] data\n"})
+        self.codec = Codec(2, registry)
+        self.idl = IdlTypes(registry)
+        self.want_raw = raw
+        self.publications: dict[str, Publication] = {}
+        self.readers: dict[str, Any] = {}
+        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
+        self.error_count = 0
+        self.dropped = 0
+        self._queue: deque[tuple[Publication, bytes]] = deque()
+        self._wake = threading.Event()
+        self._idle = True
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.RLock()
+        self._participant: Any = None
+        self._domain: Any = None
+        self._topics: dict[str, Any] = {}
+        self._attached: list[tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]]] = []
+        self._discovery: Publication | None = None
+
+    # ------------------------------------------------------------------ life
+    def start(self) -> None:
+        """Join the domain.
+
+        Raises:
+            MissingDependency: cyclonedds is not installed.
+            BridgeError: the domain cannot be joined.
+        """
+        cyclonedds = _dds()
+        core, policy = cyclonedds.core, cyclonedds.core.Policy
+        if self.loopback and "CYCLONEDDS_URI" not in os.environ:
+            # One configuration a domain and process: a second participant takes the first one's.
+            with contextlib.suppress(core.DDSException):
+                self._domain = cyclonedds.domain.Domain(self.domain, LOOPBACK)
+        try:
+            self._participant = cyclonedds.domain.DomainParticipant(
+                self.domain, qos=core.Qos(policy.EntityName(self.node), policy.Userdata(b"enclave=/;"))
+            )
+        except core.DDSException as error:
+            raise BridgeError(
+                f"domain {self.domain} of DDS cannot be joined: {error}. Another program may hold its UDP ports "
+                f"({7400 + 250 * self.domain} and the next ones), or too many participants run here; choose another "
+                "domain, or stop them",
+                field="domain",
+            ) from None
+        self._waitset = core.WaitSet(self._participant)
+        self._guard = core.GuardCondition(self._participant)
+        self._waitset.attach(self._guard)
+        for name, target in (("ros2-writer", self._write_loop), ("ros2-reader", self._read_loop)):
+            thread = threading.Thread(target=target, name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        self._discovery = self.advertise(DISCOVERY, "rmw_dds_common/ParticipantEntitiesInfo", latch=True, plain=True)
+
+    def announce(self) -> None:
+        """Tell graph tools which node has which topics."""
+        assert self._discovery is not None
+        size = DISTROS[self.distro]
+
+        def gid(raw: bytes) -> dict[str, Any]:
+            return {"data": raw.ljust(size, b"\0")}
+
+        with self._lock:
+            writers = [p.gid for p in self.publications.values() if p is not self._discovery]
+            readers = [reader.guid.bytes for reader, *_ in self._attached]
+        values = {
+            "gid": gid(self._participant.guid.bytes),
+            "node_entities_info_seq": [
+                {
+                    "node_namespace": self.namespace,
+                    "node_name": self.node,
+                    "reader_gid_seq": [gid(r) for r in readers],
+                    "writer_gid_seq": [gid(w) for w in writers],
+                }
+            ],
+        }
+        self._discovery.send(self.codec.encode("rmw_dds_common/ParticipantEntitiesInfo", values))
+
+    def stop(self) -> None:
+        """Send what is queued, leave the domain, join the threads. May be called twice."""
+        if self._participant is None or self._stopping.is_set():
+            return
+        deadline = time.monotonic() + 0.5
+        while self._queue and time.monotonic() < deadline:
+            time.sleep(0.002)
+        self._stopping.set()
+        self._wake.set()
+        self._guard.set(True)
+        for thread in self._threads:
+            thread.join(5.0)
+        with self._lock:
+            self._attached.clear()
+            for publication in self.publications.values():
+                publication.matched = 0
+                publication.latch = False
+                publication.writer = None
+                publication._write = lambda data: None
+            self.readers.clear()
+            self._topics.clear()
+            self._waitset = None
+            self._guard = None
+            self._participant = None
+            self._domain = None
+
+    # ------------------------------------------------------------------ topics
+    def _qos(self, *, latch: bool, sensor: bool, type_name: str) -> Any:
+        cyclonedds = _dds()
+        policy, duration = cyclonedds.core.Policy, cyclonedds.util.duration
+        reliability = (
+            policy.Reliability.BestEffort if sensor else policy.Reliability.Reliable(duration(milliseconds=10))
+        )
+        return cyclonedds.core.Qos(
+            reliability,
+            policy.Durability.TransientLocal if latch else policy.Durability.Volatile,
+            policy.History.KeepLast(1 if latch else 5 if sensor else DEPTH),
+            policy.DataRepresentation(use_cdrv0_representation=True),
+            # The node hears itself where it forwards references; DDS would send them round.
+            policy.IgnoreLocal.Participant,
+            policy.Userdata(f"typehash={self.codec.types.rihs01(type_name)};".encode()),
+        )
+
+    def _topic(self, topic: str, type_name: str) -> Any:
+        cyclonedds = _dds()
+        found = self._topics.get(topic)
+        if found is None:
+            found = cyclonedds.topic.Topic(self._participant, topic, self.idl.get(type_name))
+            self._topics[topic] = found
+        return found
+
+    def advertise(
+        self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False, plain: bool = False
+    ) -> Publication:
+        """Publish a topic.
+
+        Args:
+            topic: its name in ROS, such as ``/clock``.
+            type_name: its type.
+            latch: late joiners get the last message (transient local).
+            sensor: best effort, as ROS's sensor data profile.
+            plain: a name of DDS that gets no ``rt/`` in front.
+        """
+        cyclonedds = _dds()
+        name = topic if plain else "/" + topic.strip("/")
+        with self._lock:
+            if name in self.publications:
+                return self.publications[name]
+            publication = Publication(self, name, type_name, latch)
+
+            class Matched(cyclonedds.core.Listener):
+                def on_publication_matched(self, writer: Any, status: Any) -> None:
+                    publication.matched = status.current_count
+
+            try:
+                writer = cyclonedds.pub.DataWriter(
+                    self._participant,
+                    self._topic(name if plain else f"rt{name}", type_name),
+                    qos=self._qos(latch=latch, sensor=sensor, type_name=type_name),
+                    listener=Matched(),
+                )
+            except cyclonedds.core.DDSException as error:
+                raise BridgeError(f"{name} cannot be published: {error}", field=name) from None
+            publication.writer = writer
+            publication.gid = writer.guid.bytes
+            publication._write, publication.raw = self._writer(writer, type_name)
+            self.publications[name] = publication
+        return publication
+
+    def _writer(self, writer: Any, type_name: str) -> tuple[Callable[[bytes], None], bool]:
+        """Return the call that writes bytes, and whether it is the direct one."""
+        cyclonedds = _dds()
+        if self.want_raw:
+            try:
+                from cyclonedds._clayer import ddspy_write
+
+                ref = writer._ref
+            except (ImportError, AttributeError) as error:
+                self.complain(f"this cyclonedds takes no raw bytes ({error}); the public write is used")
+            else:
+
+                def write_raw(data: bytes) -> None:
+                    ret = ddspy_write(ref, data + bytes(-len(data) % 4))
+                    if ret < 0:
+                        raise cyclonedds.core.DDSException(ret)
+
+                return write_raw, True
+        kind = self.idl.get(type_name)
+
+        def write_public(data: bytes) -> None:
+            writer.write(kind.deserialize(data + bytes(-len(data) % 4)))
+
+        return write_public, False
+
+    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Listen to a topic; the callback runs in the reader's thread and must be short."""
+        cyclonedds = _dds()
+        name = "/" + topic.strip("/")
+        with self._lock:
+            try:
+                reader = cyclonedds.sub.DataReader(
+                    self._participant,
+                    self._topic(f"rt{name}", type_name),
+                    qos=self._qos(latch=False, sensor=False, type_name=type_name),
+                )
+            except cyclonedds.core.DDSException as error:
+                raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None
+            condition = cyclonedds.core.ReadCondition(
+                reader,
+                cyclonedds.core.ViewState.Any | cyclonedds.core.InstanceState.Any | cyclonedds.core.SampleState.NotRead,
+            )
+            self._waitset.attach(condition)
+            self.readers[name] = reader
+            kind = self.codec.types.message(type_name)
+            self._attached.append((reader, condition, name, kind, callback))
+
+    def unsubscribe(self, topic: str) -> None:
+        """Stop listening."""
+        name = "/" + topic.strip("/")
+        with self._lock:
+            for item in [item for item in self._attached if item[2] == name]:
+                self._attached.remove(item)
+                self._waitset.detach(item[1])
+            self.readers.pop(name, None)
+
+    def taken(self, topics: list[str], patience: float = 0.4) -> dict[str, list[str]]:
+        """Return the topics that other participants write already.
+
+        Args:
+            topics: names in ROS.
+            patience: how long discovery is waited for [s].
+        """
+        from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
+
+        own = {p.gid for p in self.publications.values()}
+        wanted = {f"rt/{t.strip('/')}": t for t in topics}
+        reader = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
+        found: dict[str, list[str]] = {}
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            for sample in reader.take(1000):
+                name = getattr(sample, "topic_name", None)
+                if name in wanted and sample.key.bytes not in own and sample.sample_info.valid_data:
+                    found.setdefault(wanted[name], []).append(f"participant {sample.participant_key}")
+            if found:
+                break
+            time.sleep(0.02)
+        return found
+
+    def complain(self, text: str) -> None:
+        """Note a fault of the other side."""
+        self.error_count += 1
+        if not self.errors or self.errors[-1] != text:
+            self.errors.append(text)
+            _log.warning("%s", text)
+
+    # ------------------------------------------------------------------ threads
+    def enqueue(self, publication: Publication, data: bytes) -> None:
+        """Take one message for the writer's thread; drop the oldest where there is no room."""
+        pending = self._queue
+        if len(pending) >= QUEUE:
+            with contextlib.suppress(IndexError):
+                old, _ = pending.popleft()
+                old.drops += 1
+                self.dropped += 1
+        pending.append((publication, data))
+        if self._idle:
+            self._idle = False
+            self._wake.set()
+
+    def _write_loop(self) -> None:
+        pending = self._queue
+        while True:
+            try:
+                publication, data = pending.popleft()
+            except IndexError:
+                if self._stopping.is_set():
+                    return
+                self._wake.clear()
+                self._idle = True
+                if pending:
+                    continue
+                self._wake.wait(0.2)
+                self._idle = False
+                continue
+            try:
+                publication._write(data)
+            except Exception as error:  # DDS says time-out where a reader does not follow
+                publication.drops += 1
+                self.dropped += 1
+                self.complain(f"{publication.topic}: not written: {error}")
+
+    def _read_loop(self) -> None:
+        cyclonedds = _dds()
+        try:
+            from cyclonedds._clayer import ddspy_take
+        except ImportError:
+            ddspy_take = None
+        second = cyclonedds.util.duration(milliseconds=200)
+        states = cyclonedds.core.SampleState.Any | cyclonedds.core.ViewState.Any | cyclonedds.core.InstanceState.Any
+        while not self._stopping.is_set():
+            try:
+                if not self._waitset.wait(second):
+                    continue
+            except cyclonedds.core.DDSException as error:
+                self.complain(f"waiting for commands: {error}")
+                continue
+            with self._lock:
+                attached = list(self._attached)
+            for reader, _, name, kind, callback in attached:
+                if ddspy_take is not None and self.want_raw:
+                    found = ddspy_take(reader._ref, states, 100)
+                    bodies = [] if isinstance(found, int) else [bytes(d) for d, info in found if info.valid_data]
+                else:
+                    bodies = [sample.serialize() for sample in reader.take(100) if sample.sample_info.valid_data]
+                for body in bodies:
+                    try:
+                        callback(self.codec.decode(kind, body))
+                    except WireError as error:
+                        self.complain(f"{name}: {error}")
+                    except Exception:  # a fault of ours must not stop the reader
+                        _log.exception("message on %s", name)
