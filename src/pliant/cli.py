@@ -274,6 +274,11 @@ def run(
     if duration is None and not bridges:
         duration = 5.0
     constants = _assignments(reference, "--reference")
+    described = [str(getattr(d, "name", d)) for d in robot.devices if hasattr(d, "make")]
+    if described:
+        console.print(
+            f"[dim]starting {', '.join(described)} (the very first start compiles for about half a minute)[/dim]"
+        )
     simulation = Simulation(engine, devices, bridges, pacer=pacer, recorder=recorder, seed=seed)
     for wire in bridges:
         if hasattr(wire, "bind"):  # a bridge with services: pause, step, reset
