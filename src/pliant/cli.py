@@ -338,7 +338,8 @@ def run(
         return 0
     for name, rows in served.items():
         console.print(_served_table(name, rows, health["bridges"]))
-    console.print(_state_table(states, engine))
+    if states:
+        console.print(_state_table(states, engine))
     if balance is not None and balance.throughput > 1e-6:
         console.print(
             f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
