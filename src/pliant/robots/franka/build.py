@@ -35,7 +35,7 @@ STOP_MARGIN = 0.1
 """Distance of the mechanical stops from the position limits [rad]."""  # assumed
 
 _WHITE, _BLACK, _GREY = (0.95, 0.95, 0.95, 1.0), (0.15, 0.15, 0.15, 1.0), (0.6, 0.6, 0.6, 1.0)
-_FINGER_Z = 0.0584
+FINGER_Z = 0.0584
 """Where the fingers start, along z of the hand [m], franka_description."""
 _TIP = 0.1034
 """Where the fingertips meet, along z of the hand [m]."""
@@ -104,7 +104,7 @@ def _hand_body() -> tuple[float, Array, Array, float, Array]:
     m, center = FRANKA_HAND.mass, np.array(FRANKA_HAND.center_of_mass)
     I = np.reshape(FRANKA_HAND.inertia, (3, 3)) + m * -hat(center) @ hat(center)
     mf = HAND.finger_mass
-    at = np.array([0.0, 0.0, 0.5 * (_FINGER_Z + _TIP)])
+    at = np.array([0.0, 0.0, 0.5 * (FINGER_Z + _TIP)])
     rest = m - 2 * mf
     c = (m * center - 2 * mf * at) / rest
     I = I - 2 * mf * -hat(at) @ hat(at) - rest * -hat(c) @ hat(c) - 2 * _FINGER_INERTIA * np.eye(3)
@@ -186,7 +186,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True) -> mujo
             center_f = finger_at + side * 0.006
             finger.add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX,
-                size=[0.01, 0.006, 0.5 * (_TIP - _FINGER_Z) + 0.008],
+                size=[0.01, 0.006, 0.5 * (_TIP - FINGER_Z) + 0.008],
                 pos=center_f.tolist(),
                 quat=quat,
                 rgba=list(_BLACK),

@@ -14,7 +14,7 @@ __all__ = ["ROBOTS", "build_dual", "build_fer", "build_fr3"]
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
 
 
-def _arms(model: str, hand: bool, friction: bool, mounts: tuple[tuple[str, tuple, tuple], ...]) -> Robot:
+def _arms(model: str, hand: bool, friction: bool, meshes: str, mounts: tuple[tuple[str, tuple, tuple], ...]) -> Robot:
     from pliant.model import Robot
     from pliant.robots.franka.build import Mount, world
     from pliant.robots.franka.device import FrankaDescription
@@ -23,6 +23,10 @@ def _arms(model: str, hand: bool, friction: bool, mounts: tuple[tuple[str, tuple
     kind = arm(model)
     placed = [Mount(name=name, arm=kind, hand=hand, position=p, rpy=r) for name, p, r in mounts]
     spec = world(placed)
+    for mount in placed if meshes else ():
+        from pliant.robots.franka.meshes import add_meshes
+
+        add_meshes(spec, f"{mount.name}_", meshes)
     compiled = spec.compile()
     qpos = compiled.qpos0.copy()
     for mount in placed:
@@ -35,23 +39,24 @@ def _arms(model: str, hand: bool, friction: bool, mounts: tuple[tuple[str, tuple
     return Robot(spec, devices=[FrankaDescription(name=m.name, mount=m, friction=friction) for m in placed])
 
 
-def build_fer(hand: bool = True, friction: bool = True) -> Robot:
+def build_fer(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
     """Return the Franka Emika Robot ("Panda") on the floor."""
-    return _arms("fer", hand, friction, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+    return _arms("fer", hand, friction, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
 
 
-def build_fr3(hand: bool = True, friction: bool = True) -> Robot:
+def build_fr3(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
     """Return the Franka Research 3 on the floor."""
-    return _arms("fr3", hand, friction, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+    return _arms("fr3", hand, friction, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
 
 
-def build_dual(hand: bool = True, friction: bool = True) -> Robot:
+def build_dual(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
     """Return two Franka Research 3 on a torso, their bases leaning outwards by 45 degrees."""
     lean = 0.7853981633974483
     return _arms(
         "fr3",
         hand,
         friction,
+        meshes,
         (("left", (0.0, 0.1, 1.0), (-lean, 0.0, 0.0)), ("right", (0.0, -0.1, 1.0), (lean, 0.0, 0.0))),
     )
 
@@ -63,6 +68,12 @@ _OPTIONS = (
         default=True,
         description="Whether the identified joint friction acts, and the cabinet compensates it.",
         source="Gaz et al. 2019",
+    ),
+    Option(
+        name="meshes",
+        default="",
+        description="Real meshes to look at: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or "
+        '"example-robot-data" for the installed package; empty for primitive shapes.',
     ),
 )
 
