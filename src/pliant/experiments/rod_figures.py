@@ -118,6 +118,8 @@ def figure_of_robots(
         columns: panels beside each other.
         height: height of a row [inch].
     """
+    from matplotlib.ticker import MaxNLocator
+
     flat = groups[0][0].robot.planar
     columns = min(columns, len(groups))
     rows = -(-len(groups) // columns)
@@ -145,6 +147,8 @@ def figure_of_robots(
                 getattr(panel, f"set_{name}label")(f"{name} [m]", fontsize=7, labelpad=-7)
             panel.set_box_aspect((1, 1, 1), zoom=1.05)
             panel.tick_params(labelsize=6, pad=-3)
+            for ruler in (panel.xaxis, panel.yaxis, panel.zaxis):
+                ruler.set_major_locator(MaxNLocator(4))
             panel.view_init(elev=16, azim=-58)
             for pane in (panel.xaxis, panel.yaxis, panel.zaxis):
                 pane.set_pane_color((0.5, 0.5, 0.5, 0.04))

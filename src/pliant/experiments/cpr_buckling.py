@@ -1,0 +1,170 @@
+"""Buckling of rods and robots: Euler's loads, the path after buckling, and how much a plate can carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
+from pliant.experiments.cpr_planar import PAPER
+
+__all__ = ["column", "cpr_buckling", "critical_load", "elastica_angle"]
+
+E, G, RADIUS, LENGTH = 200e9, 80e9, 1e-3, 1.0
+EI = E * np.pi * RADIUS**4 / 4.0
+
+
+def column(kind: str) -> Any:
+    """Return a robot of vertical rods under a plate: "free" (one rod, its tip free) or "sway" (four, clamped to it)."""
+    from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
+    from pliant.spatial import pose
+
+    rod = Rod(length=LENGTH, section=Round(radius=RADIUS), young_modulus=E, shear_modulus=G, density=0.0)
+    places = [(0.0, 0.0)] if kind == "free" else [(0.2, 0.2), (-0.2, 0.2), (-0.2, -0.2), (0.2, -0.2)]
+    limbs = tuple(
+        Limb(rod=rod, base=pose((x, y, 0.0)), distal=DistalJoint(kind="fixed", pose=pose((x, y, 0.0))), name=f"rod{k}")
+        for k, (x, y) in enumerate(places)
+    )
+    return ContinuumParallelRobot(
+        RobotDescription(name=kind, limbs=limbs, gravity=(0.0, 0.0, 0.0), home=pose((0.0, 0.0, LENGTH)))
+    )
+
+
+def critical_load(robot: Any, low: float, high: float, tolerance: float = 1e-5) -> tuple[float, float]:
+    """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
+    start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
+    index = 0
+    while high - low > tolerance * high:
+        middle = 0.5 * (low + high)
+        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, restarts=0)
+        if s.morse_index == 0:
+            low = middle
+        else:
+            high, index = middle, s.morse_index
+    return 0.5 * (low + high), float(index)
+
+
+def elastica_angle(ratio: float) -> float:
+    """Return the tip angle of a cantilever column under ``ratio`` times its critical load [rad].
+
+    Inextensible elastica under a dead axial load: P / P_cr = (2 K(k) / pi)^2, k = sin(angle / 2).
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ellipk
+
+    if ratio <= 1.0:
+        return 0.0
+    k = brentq(lambda k: (2.0 / np.pi * ellipk(k * k)) ** 2 - ratio, 0.0, 1.0 - 1e-12)
+    return float(2.0 * np.arcsin(k))
+
+
+@experiment("cpr-buckling", title="Buckling of rods and robots", paper=PAPER, section="beyond the paper")
+def cpr_buckling(context: Context) -> Result:
+    """Find where rods and robots lose their stability, and follow them beyond."""
+    from pliant.experiments.style import COLORS, CYCLE, label, legend, new_figure
+    from pliant.rods import NoEquilibrium, load_robot
+
+    result = Result(
+        summary="The stability index counts the directions in which the energy falls while the actuators are locked. "
+        "It must change at Euler's loads; the equilibrium beyond must be the elastica; and the loads that the hexapods "
+        "carry follow from it.",
+        notes=["Loads are dead forces at the plate's origin, along -z, beside the plate's weight."],
+    )
+    euler = {"free": np.pi**2 * EI / (4.0 * LENGTH**2), "sway": 4.0 * np.pi**2 * EI / LENGTH**2}
+    rows = []
+    for kind, text in (("free", "one rod, tip free"), ("sway", "four rods, plate free to sway")):
+        context.progress(0.1, text)
+        found, index = critical_load(column(kind), 0.5 * euler[kind], 1.5 * euler[kind])
+        rows.append([text, round(euler[kind], 5), round(found, 5), int(index)])
+        result.targets += [
+            Target(f"{text}: critical load", found, equals=float(euler[kind]), relative=2e-3, unit="N", source="Euler"),
+            Target(f"{text}: unstable directions beyond", index, equals=2.0, source="two planes of bending"),
+        ]
+    context.progress(0.3, "elastica")
+    robot = column("free")
+    ratios = np.concatenate([[0.9, 0.97, 1.0], 1.0 + np.geomspace(2e-3, 1.2, 9 if context.quick else 24)])
+    angles, theory = [], []
+    # A side load chooses the plane; it is taken away again.
+    start = robot.solve_dgm(np.zeros(0), (0.02, 0.0, -1.05 * euler["free"], 0.0, 0.0, 0.0))
+    start = robot.follow(
+        [[]] * 8,
+        [(0.02 * (1 - t), 0.0, -(1.05 + 1.15 * t) * euler["free"], 0.0, 0.0, 0.0) for t in np.linspace(0, 1, 8)],
+        start=start,
+        inverse=False,
+    )[-1]
+    for ratio in ratios[::-1]:
+        if ratio > 1.0:
+            start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -ratio * euler["free"], 0.0, 0.0, 0.0), start=start)
+            tangent = start.plate_pose[:3, 2]
+            angles.append(float(np.arctan2(np.hypot(*tangent[:2]), tangent[2])))
+        else:
+            angles.append(0.0)
+        theory.append(elastica_angle(ratio))
+    bent = [(a, t) for a, t, r in zip(angles, theory, ratios[::-1]) if r > 1.02]
+    worst = max(abs(a - t) for a, t in bent)
+    result.targets.append(
+        Target("after buckling: tip angle against elastica", worst, high=2e-3, unit="rad", source="elliptic integrals")
+    )  # fmt: skip
+    result.targets.append(
+        Target("after buckling: the bent rod is stable", float(start.morse_index == 0), equals=1.0, source="statics")
+    )
+    context.progress(0.5, "hexapods")
+    curves = {}
+    for k, name in enumerate(("Stewart_Gough_6PFF", "Stewart_Gough_6PFR", "Stewart_Gough_6PFS")):
+        hexapod = load_robot(name)
+        s = hexapod.home()
+        q = s.q
+        loads, stiffness, step, load = [0.0], [s.smallest_stiffness], 0.25, 0.0
+        while s.morse_index == 0 and step > 1e-3 and load < 40.0:
+            context.progress(0.5 + 0.13 * k + 0.12 * load / 40.0, name)
+            try:
+                trial = hexapod.solve_dgm(q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, restarts=0)
+            except NoEquilibrium:
+                step *= 0.5
+                continue
+            if trial.morse_index:
+                step *= 0.5
+                continue
+            s, load = trial, load + step
+            loads.append(load)
+            stiffness.append(s.smallest_stiffness)
+        curves[name] = (np.array(loads), np.array(stiffness))
+        weight = hexapod.description.plate.mass * 9.81
+        rows.append([f"{name[14:]}, joints locked at home", None, round(load, 3), None])
+        result.targets.append(
+            Target(
+                f"{name[14:]}: stiffness left at the largest load, as a share", float(stiffness[-1] / stiffness[0]),
+                high=0.25, source="a stable equilibrium ends where a stiffness vanishes",
+                note=f"carries {load:.2f} N beside its weight of {weight:.2f} N",
+            )
+        )  # fmt: skip
+    result.tables.append(
+        Table(
+            title="Critical loads [N]",
+            columns=["what", "theory", "found", "unstable directions beyond"],
+            rows=rows,
+            note="E I = 0.15708 N m^2, L = 1 m. Hexapods: the last load that a stable equilibrium carries.",
+        )
+    )
+    figure, (left, right) = new_figure(1, 2, height=2.8)
+    fine = np.linspace(0.9, ratios[-1], 300)
+    left.plot(fine, [elastica_angle(r) for r in fine], color=COLORS["reference"], linewidth=1.2, label="elastica")
+    left.plot(ratios[::-1], angles, "o", color=CYCLE[0], markersize=3.5, label="pliant")
+    left.plot([1.0, ratios[-1]], [0.0, 0.0], color=CYCLE[1], linestyle=(0, (4, 3)), label="straight, unstable")
+    label(left, "load / Euler's load", "angle of the tip [rad]", "One rod, tip free")
+    legend(left)
+    for k, (name, (loads, stiffness)) in enumerate(curves.items()):
+        right.plot(loads, stiffness, color=CYCLE[k], label=name[14:])
+    label(right, "load on the plate [N]", "smallest stiffness [N/m]", "Hexapods, joints locked")
+    right.set_ylim(bottom=0.0)
+    legend(right)
+    result.figures.append(
+        Figure(
+            name="buckling",
+            caption="Buckling. Left, the tip's angle of a column past Euler's load against elliptic integrals; right, "
+            "the smallest stiffness of the hexapods under a growing load, up to where it buckles.",
+            figure=figure,
+        )
+    )
+    return result
