@@ -284,8 +284,8 @@ def franka_float(context: Context) -> Result:
         summary=(
             f"With zero torques and no friction the arm drifts by {largest('no friction'):.1e} rad in {seconds}; with "
             f"friction that the robot compensates by {largest('friction, compensated'):.1e} rad, with friction that "
-            f"nobody compensates by {largest('friction, not compensated'):.1e} rad. The momentum observer finds wrenches at "
-            f"the hand within {errors[:, :3].max():.1e} N and {errors[:, 3:].max():.1e} N m."
+            f"nobody compensates by {largest('friction, not compensated'):.1e} rad. The momentum observer finds "
+            f"wrenches at the hand within {errors[:, :3].max():.1e} N and {errors[:, 3:].max():.1e} N m."
         ),
         notes=[
             f"The arm without friction floated {through}; the others in this process.",
