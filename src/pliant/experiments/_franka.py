@@ -104,6 +104,7 @@ def main() -> None:
     parser.add_argument("--friction", type=int, default=1)
     parser.add_argument("--compensated", type=int, default=1)
     parser.add_argument("--mode", default="lockstep")
+    parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     options = parser.parse_args()
     mount = Mount(arm=arm(options.arm))
     plant = MujocoPlant([mount], friction=bool(options.friction))
@@ -119,8 +120,22 @@ def main() -> None:
     sys.stdout.flush()
     over = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), over.set()), name="input", daemon=True).start()
-    server.run(until=over.is_set)
+    work: list[float] = []
+
+    def until() -> bool:
+        if options.report and one.cabinet.awaits_command:
+            work.append(server.work_s)
+        return over.is_set()
+
+    server.run(until=until)
     server.close()
+    if options.report:
+        import json
+
+        import numpy as np
+
+        shares = np.percentile(work, (50, 90, 99)) * 1e6 if work else np.zeros(3)
+        sys.stdout.write(json.dumps({**one.counters, "work_us": shares.round(1).tolist()}) + "\n")
 
 
 if __name__ == "__main__":
