@@ -179,7 +179,7 @@ def cpr_dynamics(context: Context) -> Result:
     coarse = np.interp(np.arange(len(fine[12])) * 2.5e-4, motion["time"], motion["position"][:, 1])
     lost = float(np.abs(coarse - fine[12]).max() / np.ptp(fine[12]))
     result.notes.append(
-        "The integrator damps a swing of frequency f by pi f dt: after the step of the joints, positions at 1 ms differ "
+        "The integrator damps a swing of frequency f by pi f dt: after the step, positions at 1 ms differ "
         f"from those at 0.25 ms by up to {100.0 * lost:.0f} % of the amplitude. Where a swing matters, take a smaller "
         "step."
     )

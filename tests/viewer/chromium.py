@@ -1,0 +1,117 @@
+"""A headless Chromium that a test talks to through a pair of pipes (DevTools protocol), without further packages."""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def find() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class Page:
+    """One page in a headless browser; a context manager."""
+
+    def __init__(self, url: str, width: int = 1280, height: int = 800) -> None:
+        self._url, self._size = url, (width, height)
+        self._count, self._buffer = 0, b""
+
+    def __enter__(self) -> "Page":
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        to_browser, self._out = os.pipe()
+        self._in, from_browser = os.pipe()
+        command = [
+            find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            "--remote-debugging-pipe", f"--user-data-dir={self._folder.name}",
+            f"--window-size={self._size[0]},{self._size[1]}", "about:blank",
+        ]  # fmt: skip
+        # The browser wants exactly descriptors 3 (reads) and 4 (writes).
+        script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, "bash", *command],
+            pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(to_browser)
+        os.close(from_browser)
+        target = self._ask("Target.createTarget", url=self._url)["targetId"]
+        self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._ask("Browser.close")
+        except (OSError, TimeoutError, RuntimeError):
+            self._process.kill()
+        self._process.wait(10)
+        os.close(self._out)
+        os.close(self._in)
+        self._folder.cleanup()
+
+    def _ask(self, method: str, session: str | None = None, **params: object) -> dict:
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": params}
+        if session is not None:
+            message["sessionId"] = session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        limit = time.monotonic() + 30.0
+        while True:
+            while b"\0" not in self._buffer:
+                if not select.select([self._in], [], [], max(0.0, limit - time.monotonic()))[0]:
+                    raise TimeoutError(f"the browser does not answer {method}")
+                chunk = os.read(self._in, 65536)
+                if not chunk:
+                    raise RuntimeError("the browser has ended")
+                self._buffer += chunk
+            text, self._buffer = self._buffer.split(b"\0", 1)
+            answer = json.loads(text)
+            if answer.get("id") == self._count:
+                if "error" in answer:
+                    raise RuntimeError(answer["error"]["message"])
+                return answer["result"]
+
+    def run(self, script: str):
+        """Return the value of an expression in the page; a promise is awaited."""
+        result = self._ask("Runtime.evaluate", self._session, expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", "script failed"))
+        return result["result"].get("value")
+
+    def until(self, condition: str, seconds: float = 20.0):
+        """Wait, inside the page, until an expression is true."""
+        script = (
+            f"new Promise((done, fail) => {{ const end = Date.now() + {1e3 * seconds}; const look = () => {{ let v;"
+            f" try {{ v = ({condition}); }} catch (e) {{ v = false; }} if (v) done(v); else if (Date.now() > end)"
+            " fail(new Error('waited in vain')); else setTimeout(look, 20); }; look(); })"
+        )
+        for _ in range(3):
+            try:
+                return self.run(script)
+            except RuntimeError as error:
+                # The page came in between.
+                if "context was destroyed" not in str(error):
+                    raise
+        raise RuntimeError("the page is loaded again and again")
+
+    def drag(self, *points: tuple[float, float]) -> None:
+        """Press the mouse at the first point, move along the others, release."""
+
+        def send(kind: str, x: float, y: float) -> None:
+            self._ask(
+                "Input.dispatchMouseEvent", self._session, type=kind, x=x, y=y, button="left",
+                buttons=0 if kind == "mouseReleased" else 1, clickCount=1,
+            )  # fmt: skip
+
+        send("mousePressed", *points[0])
+        for point in points[1:]:
+            send("mouseMoved", *point)
+        send("mouseReleased", *points[-1])
+
+    def screenshot(self) -> bytes:
+        return base64.b64decode(self._ask("Page.captureScreenshot", self._session, format="png")["data"])

@@ -1,0 +1,211 @@
+"""The page of parallel robots: its requests, and a real browser that moves its sliders."""
+
+import importlib.util
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.errors import BridgeError
+from pliant.rods import load_robot
+from pliant.viewer.cpr import LARGEST_REQUEST, ParallelView
+
+pytestmark = pytest.mark.network
+
+_spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
+chromium = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(chromium)
+
+
+@pytest.fixture
+def page(tmp_path):
+    with ParallelView("Stewart_Gough_6PFR", port=0, store=tmp_path / "saved.json") as view:
+        yield view
+
+
+def ask(view, path, data=None, *, raw=None, **headers):
+    body = json.dumps(data).encode() if raw is None else raw
+    request = urllib.request.Request(
+        view.url.rstrip("/") + path, data=body, headers={"Content-Type": "application/json", **headers}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def test_the_page_comes_in_one_piece(page):
+    with urllib.request.urlopen(page.url, timeout=10) as answer:
+        text = answer.read().decode()
+    assert "Stewart_Gough_6PFR" in text
+    assert "__ROBOT__" not in text
+    assert "http://" not in text.replace(page.url, "")
+    assert "https://" not in text
+
+
+def test_both_models_are_solved_as_the_library_solves_them(page):
+    status, robot = ask(page, "/api/robot", {"session": "a"})
+    assert status == 200
+    assert len(robot["robots"]) == 12
+    pose = [0.03, -0.02, 1.12, 0.05, 0.0, 0.1]
+    _, found = ask(page, "/api/solve", {"session": "a", "mode": "igm", "pose": pose, "wrench": [0.1, 0, 0, 0, 0, 0]})
+    assert found["ok"]
+    np.testing.assert_allclose(found["pose"], pose, atol=1e-9)
+    statics = load_robot("Stewart_Gough_6PFR")
+    exact = statics.solve_dgm(found["q"], [0.1, 0, 0, 0, 0, 0])
+    np.testing.assert_allclose(exact.plate_pose[:3, 3], pose[:3], atol=1e-6)
+    _, back = ask(page, "/api/solve", {"session": "a", "mode": "dgm", "q": found["q"]})
+    assert back["stable"]
+    assert len(back["rods"]) == 6
+    assert len(back["rods"][0]) == 3 * len(back["strain"][0])
+
+
+def test_the_reason_is_told_where_there_is_no_solution(page):
+    _, found = ask(page, "/api/solve", {"session": "b", "mode": "igm", "pose": [3.0, 0, 1.1, 0, 0, 0]})
+    assert found["ok"] is False
+    assert "too short" in found["reason"]
+
+
+def test_an_underactuated_robot_lets_the_freedoms_be_chosen(page):
+    robot = {"session": "c", "robot": "3PFR_spatial"}
+    _, described = ask(page, "/api/robot", robot)
+    assert described["underactuated"]
+    goal = {**robot, "mode": "igm", "pose": [0, 0, 1.19, 0.02, 0, 0]}
+    _, found = ask(page, "/api/solve", {**goal, "controlled": ["z", "rx", "ry"]})
+    assert found["ok"]
+    assert found["pose"][2] == pytest.approx(1.19, abs=1e-8)
+    _, found = ask(page, "/api/solve", {**goal, "controlled": ["z", "rx"]})
+    assert found["ok"] is False
+    assert "freedoms" in found["reason"]
+
+
+def test_configurations_are_saved_and_deleted(page):
+    entry = {"mode": "dgm", "q": [0.01] * 6, "pose": [0.0] * 6, "wrench": [0.0] * 6}
+    status, saved = ask(page, "/api/save", {"name": "low", **entry})
+    assert status == 200
+    assert saved["configurations"]["low"]["q"] == [0.01] * 6
+    _, robot = ask(page, "/api/robot", {})
+    assert robot["configurations"]["low"]["own"] is False
+    _, saved = ask(page, "/api/save", {"name": "low", "delete": True})
+    assert saved["configurations"] == {}
+    status, answer = ask(page, "/api/save", {"name": "low", "delete": True})
+    assert status == 400
+    assert "no saved configuration" in answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "message"),
+    [
+        ("/api/solve", {"mode": "dgm", "q": [0.0]}, "q must be a list of 6 numbers"),
+        ("/api/solve", {"mode": "dgm", "q": [0, 0, 0, 0, 0, "x"]}, "finite numbers"),
+        ("/api/solve", {"mode": "dgm", "q": [0, 0, 0, 0, 0, True]}, "finite numbers"),
+        ("/api/solve", {"mode": "fgm"}, "did you mean"),
+        ("/api/robot", {"robot": "../../etc/passwd"}, "there is no robot"),
+        ("/api/robot", {"session": "x" * 100}, "64 characters"),
+        ("/api/save", {"name": "", "mode": "dgm"}, "1 to 60"),
+        ("/api/nothing", {}, "there is no request"),
+    ],
+)
+def test_wrong_requests_are_answered_with_what_is_valid(page, path, data, message):
+    status, answer = ask(page, path, data)
+    assert status == 400
+    assert message in answer["reason"]
+
+
+def test_requests_are_bounded_and_only_this_machines_pages_are_answered(page):
+    assert ask(page, "/api/solve", raw=b"{" * 2000)[0] == 400
+    assert ask(page, "/api/solve", raw=b"[]")[0] == 400
+    assert ask(page, "/api/solve", raw=b" " * (LARGEST_REQUEST + 1))[0] == 413
+    assert ask(page, "/api/robot", {}, **{"Content-Type": "text/plain"})[0] == 415
+    assert ask(page, "/api/robot", {}, Host="evil.example")[0] == 403
+    assert ask(page, "/api/solve", raw=b'{"mode":"dgm","q":[NaN,0,0,0,0,0]}')[0] == 400
+    assert ask(page, "/api/robot", {})[0] == 200
+
+
+def test_a_port_in_use_is_named(page):
+    other = ParallelView("2RR", port=int(page.url.rsplit(":", 1)[1].rstrip("/")))
+    with pytest.raises(BridgeError, match="another port"):
+        other.start()
+    other.stop()
+
+
+def test_a_broken_file_of_configurations_is_named(tmp_path):
+    file = tmp_path / "saved.json"
+    file.write_text("{")
+    with ParallelView("2RR", port=0, store=file) as view:
+        status, answer = ask(view, "/api/robot", {})
+    assert status == 400
+    assert "saved.json" in answer["reason"]
+
+
+@pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
+def test_in_a_browser_a_slider_moves_the_plate_and_its_failure_is_explained(page):
+    with chromium.Page(page.url) as browser:
+        browser.until("window.pliant && pliant.ready")
+        before = browser.run("pliant.sol.pose")
+        # The mouse drags the slider of the first joint to the right.
+        box = browser.run(
+            "(() => { const b = document.querySelector('#joints input[type=range]').getBoundingClientRect();"
+            " return [b.left, b.top + b.height / 2, b.width]; })()"
+        )
+        value = browser.run("Number(document.querySelector('#joints input[type=range]').value)")
+        low, high = browser.run(
+            "(() => { const r = document.querySelector('#joints input[type=range]'); return [+r.min, +r.max]; })()"
+        )
+        at = box[0] + 8 + (box[2] - 16) * (value - low) / (high - low)
+        browser.drag((at, box[1]), (at + 4, box[1]), (at + 9, box[1]))
+        browser.until("pliant.solves > 0 && !pliant.busy")
+        moved = browser.run("pliant.q[0]")
+        assert moved > value + 0.02
+        after = browser.run("pliant.sol.pose")
+        exact = load_robot("Stewart_Gough_6PFR").solve_dgm(browser.run("pliant.q"))
+        np.testing.assert_allclose(after[:3], exact.plate_pose[:3, 3], atol=1e-6)
+        assert np.abs(np.subtract(after, before)).max() > 1e-3
+        shown = float(browser.run("document.querySelectorAll('#poses input[type=number]')[2].value"))
+        assert shown == pytest.approx(after[2], abs=1e-5)
+        # A pose typed in: the inverse model takes over.
+        browser.run(
+            "(() => { const n = document.querySelectorAll('#poses input[type=number]')[2]; n.value = '1.15';"
+            " n.dispatchEvent(new Event('change')); })()"
+        )
+        browser.until("pliant.mode === 'igm' && !pliant.busy && Math.abs(pliant.sol.pose[2] - 1.15) < 1e-8")
+        assert browser.run("document.querySelector('input[value=igm]').checked")
+        # Out of reach: the reason stands on the page.
+        browser.run(
+            "(() => { const n = document.querySelectorAll('#poses input[type=number]')[0]; n.value = '4';"
+            " n.dispatchEvent(new Event('change')); })()"
+        )
+        browser.until("document.querySelector('#reason').style.display === 'block'")
+        assert "too short" in browser.run("document.querySelector('#reason').textContent")
+        assert browser.run("document.querySelector('#badge').textContent") == "no solution"
+        # Home, save, and the drawing has the colours of the rods.
+        browser.run("document.querySelector('#home').click()")
+        browser.until("document.querySelector('#badge').textContent === 'stable' && pliant.sol.pose[0] < 1e-6")
+        browser.run("document.querySelector('#name').value = 'start'; document.querySelector('#save').click()")
+        browser.until("document.querySelector('#saved button') !== null")
+        colours = browser.run(
+            "(() => { const c = document.querySelector('#view'), d = c.getContext('2d').getImageData(0, 0, c.width,"
+            " c.height).data, s = new Set(); for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200)"
+            " s.add(d[i] + ',' + d[i + 1] + ',' + d[i + 2]); return s.size; })()"
+        )
+        assert colours > 100
+        assert browser.screenshot()[:4] == b"\x89PNG"
+
+
+@pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
+def test_in_a_browser_every_robot_of_the_catalogue_is_drawn(page):
+    with chromium.Page(page.url) as browser:
+        browser.until("window.pliant && pliant.ready")
+        names = browser.run("pliant.robot.robots")
+        for name in names:
+            browser.run(
+                f"(() => {{ pliant.ready = false; const r = document.querySelector('#robot'); r.value = {name!r};"
+                " r.dispatchEvent(new Event('change')); })()"
+            )
+            browser.until(f"pliant.ready && pliant.robot.name === {name!r}")
+            assert browser.run("document.querySelector('#badge').textContent") == "stable"
+            assert browser.run("document.querySelector('#reason').style.display") != "block"
