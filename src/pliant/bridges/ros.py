@@ -72,6 +72,10 @@ class Transport(Protocol):
     """Name of the toolbox's state message."""
     services: bool
     """Whether `serve` is there."""
+    lockstep: bool
+    """Whether the loop waits for answers, in `wait_for`."""
+    sync_topics: tuple[str, ...]
+    """The topics that bring the answers."""
 
     def start(self) -> None: ...
     def announce(self) -> None: ...
@@ -85,6 +89,7 @@ class Transport(Protocol):
     def complain(self, text: str) -> None: ...
     def lost(self) -> str: ...
     def flush(self) -> None: ...
+    def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool: ...
     def where(self) -> str: ...
     def health(self) -> dict[str, Any]: ...
 
@@ -316,7 +321,8 @@ class RosBridge:
         self._sync_period = self._period(sync_rate)
         self._sync_condition = threading.Condition()
         self._sync_received = dict.fromkeys(self._sync_names, 0)
-        self._sync_taken = 0
+        self._sync_taken = dict.fromkeys(self._sync_names, 0)
+        self._sync_begun = False
         self._stopping = False
         self._started = 0.0
         self._loop_ns = 0
@@ -343,6 +349,8 @@ class RosBridge:
             MissingDependency: a package is not installed.
         """
         self._devices = dict(devices)
+        self.transport.lockstep = self.lockstep
+        self.transport.sync_topics = self._sync_names
         self.transport.start()
         try:
             self._plan()
@@ -393,23 +401,46 @@ class RosBridge:
         self._step_ns = time.perf_counter_ns() - began
 
     def wait(self, timeout: float) -> bool:
-        """Wait until every topic of ``sync`` has brought one message more than there were steps."""
+        """Wait until every topic of ``sync`` has brought one message more.
+
+        Before the first answer there is no time-out: the controller may come whenever it likes. Until then the samples
+        are sent again every quarter of a second, for it may connect its two ends one after the other.
+        """
         if self._last_tick % self._sync_period:
             return True
         self.transport.flush()
-        wanted = self._sync_taken + 1
-        received = self._sync_received
-
-        def answered() -> bool:
-            return self._stopping or all(count >= wanted for count in received.values())
-
-        with self._sync_condition:
-            while not self._sync_taken and not answered():
-                self._sync_condition.wait(0.2)  # the controller may come whenever it likes; then it must keep pace
-            if not self._sync_condition.wait_for(answered, timeout):
-                return False
-            self._sync_taken = wanted
+        if not self._sync_begun:
+            self._first_contact()
+            self._sync_begun = True
+            return True
+        answered = self._sync_answered
+        if not self.transport.wait_for(self._sync_condition, answered, timeout) and not answered():
+            return False
+        for topic in self._sync_taken:
+            self._sync_taken[topic] += 1
         return True
+
+    def _sync_answered(self) -> bool:
+        received = self._sync_received
+        return self._stopping or all(received[topic] > count for topic, count in self._sync_taken.items())
+
+    def _first_contact(self) -> None:
+        answered = self._sync_answered
+        while not self.transport.wait_for(self._sync_condition, answered, 0.25):
+            if answered():
+                break
+            for act in self._ticks:
+                act(self._last_tick)
+            for sample in list(self._latest.values()):
+                for write in self._writers[sample.device]:
+                    write(sample)
+            self.transport.flush()
+        # What was sent again may be answered again: those answers must not count for later steps.
+        seen = -1
+        while seen != sum(self._sync_received.values()) and not self._stopping:
+            seen = sum(self._sync_received.values())
+            self.transport.wait_for(self._sync_condition, lambda seen=seen: False, 0.3)
+        self._sync_taken = dict(self._sync_received)
 
     def stop(self) -> None:
         """Close the wire and join its threads."""

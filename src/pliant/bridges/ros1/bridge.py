@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -29,10 +30,12 @@ class Ros1Transport:
     name = "ros1"
     state_type = "viactors_plugins/state_info"
     services = True
+    lockstep = False
 
     def __init__(self, node: str, *, master: str | None = None, host: str | None = None) -> None:
         self.node = Node(node, master=master, host=host)
         self.codec: Codec = self.node.codec
+        self.sync_topics: tuple[str, ...] = ()
         self._interval: float | None = None
 
     def start(self) -> None:
@@ -88,6 +91,11 @@ class Ros1Transport:
     def flush(self) -> None:
         """Let the sockets' thread send what is queued."""
         self.node.wake()
+
+    def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
+        """Wait until the other threads have made ``answered()`` true."""
+        with condition:
+            return condition.wait_for(answered, timeout)
 
     def where(self) -> str:
         """Return the master's address."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -26,16 +28,19 @@ class Ros2Transport:
     name = "ros2"
     state_type = "viactors_plugins/StateInfo"
     services = False
+    lockstep = False
 
     def __init__(self, participant: Participant) -> None:
         self.participant = participant
         self.codec = participant.codec
+        self.sync_topics: tuple[str, ...] = ()
         self._interval: float | None = None
 
     def start(self) -> None:
         """Join the domain."""
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
+        self.participant.direct = self.lockstep
         self.participant.start()
 
     def announce(self) -> None:
@@ -81,7 +86,18 @@ class Ros2Transport:
         return ""
 
     def flush(self) -> None:
-        """Do nothing: the writer's thread is awake whenever something is queued."""
+        """Write what is queued, in the caller's thread."""
+        self.participant.flush()
+
+    def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
+        """Read in the caller's thread until ``answered()``: no other thread stands between controller and loop."""
+        end = time.monotonic() + timeout
+        while not answered():
+            left = end - time.monotonic()
+            if left <= 0.0:
+                return False
+            self.participant.pump(min(left, 0.02), self.sync_topics)
+        return True
 
     def where(self) -> str:
         """Return the domain."""

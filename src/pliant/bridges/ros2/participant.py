@@ -36,11 +36,13 @@ DEPTH = 1000
 """History of a writer and of a reader."""
 DISCOVERY = "ros_discovery_info"
 ERROR_LIMIT = 20
+SPIN = 5e-4
+"""How long the lock-step looks for an answer before it sleeps [s]."""
 LOOPBACK = (
     "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"
     "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
     "<MaxAutoParticipantIndex>60</MaxAutoParticipantIndex><Peers><Peer address='127.0.0.1'/></Peers></Discovery>"
-    "</Domain></CycloneDDS>"
+    "<Internal><SynchronousDeliveryLatencyBound>inf</SynchronousDeliveryLatencyBound></Internal></Domain></CycloneDDS>"
 )
 _log = logging.getLogger("pliant.ros2")
 
@@ -212,6 +214,10 @@ class Participant:
         self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
         self.error_count = 0
         self.dropped = 0
+        self.direct = False
+        """Whether the caller's thread writes and reads, by `flush` and `pump`, instead of the threads here."""
+        self._pumped_at = 0.0
+        self._write_lock = threading.Lock()
         self._queue: deque[tuple[Publication, bytes]] = deque()
         self._wake = threading.Event()
         self._idle = True
@@ -221,7 +227,9 @@ class Participant:
         self._participant: Any = None
         self._domain: Any = None
         self._topics: dict[str, Any] = {}
-        self._attached: list[tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]]] = []
+        self._attached: tuple[tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]], ...] = ()
+        self._take: Callable[[Any], list[bytes]] = lambda reader: []
+        self._fault: type[Exception] = RuntimeError
         self._discovery: Publication | None = None
 
     # ------------------------------------------------------------------ life
@@ -249,6 +257,8 @@ class Participant:
                 "domain, or stop them",
                 field="domain",
             ) from None
+        self._fault = core.DDSException
+        self._take = self._taker()
         self._waitset = core.WaitSet(self._participant)
         self._guard = core.GuardCondition(self._participant)
         self._waitset.attach(self._guard)
@@ -286,16 +296,14 @@ class Participant:
         """Send what is queued, leave the domain, join the threads. May be called twice."""
         if self._participant is None or self._stopping.is_set():
             return
-        deadline = time.monotonic() + 0.5
-        while self._queue and time.monotonic() < deadline:
-            time.sleep(0.002)
+        self.flush()
         self._stopping.set()
         self._wake.set()
         self._guard.set(True)
         for thread in self._threads:
             thread.join(5.0)
         with self._lock:
-            self._attached.clear()
+            self._attached = ()
             for publication in self.publications.values():
                 publication.matched = 0
                 publication.latch = False
@@ -416,15 +424,16 @@ class Participant:
             self._waitset.attach(condition)
             self.readers[name] = reader
             kind = self.codec.types.message(type_name)
-            self._attached.append((reader, condition, name, kind, callback))
+            self._attached = (*self._attached, (reader, condition, name, kind, callback))
 
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
         name = "/" + topic.strip("/")
         with self._lock:
-            for item in [item for item in self._attached if item[2] == name]:
-                self._attached.remove(item)
-                self._waitset.detach(item[1])
+            for item in self._attached:
+                if item[2] == name:
+                    self._waitset.detach(item[1])
+            self._attached = tuple(item for item in self._attached if item[2] != name)
             self.readers.pop(name, None)
 
     def taken(self, topics: list[str], patience: float = 0.4) -> dict[str, list[str]]:
@@ -468,59 +477,115 @@ class Participant:
                 old.drops += 1
                 self.dropped += 1
         pending.append((publication, data))
-        if self._idle:
+        if self._idle and not self.direct:
             self._idle = False
             self._wake.set()
+
+    def flush(self) -> None:
+        """Write what is queued, in the caller's thread."""
+        pending = self._queue
+        with self._write_lock:
+            while pending:
+                try:
+                    publication, data = pending.popleft()
+                except IndexError:
+                    return
+                self._put(publication, data)
+
+    def _put(self, publication: Publication, data: bytes) -> None:
+        try:
+            publication._write(data)
+        except Exception as error:  # DDS says time-out where a reader does not follow
+            publication.drops += 1
+            self.dropped += 1
+            self.complain(f"{publication.topic}: not written: {error}")
 
     def _write_loop(self) -> None:
         pending = self._queue
         while True:
-            try:
-                publication, data = pending.popleft()
-            except IndexError:
+            self._wake.clear()
+            self._idle = True
+            if not pending:
                 if self._stopping.is_set():
                     return
-                self._wake.clear()
-                self._idle = True
-                if pending:
-                    continue
                 self._wake.wait(0.2)
-                self._idle = False
-                continue
+            self._idle = False
+            self.flush()
+
+    def pump(self, timeout: float, first: tuple[str, ...] = ()) -> None:
+        """Wait for messages, at most ``timeout`` [s], and hand them to their callbacks, in the caller's thread.
+
+        Args:
+            timeout: longest wait [s].
+            first: topics that are looked at again and again for half a millisecond before the thread sleeps: a
+                controller that answers at once is heard without the delay of a wake-up.
+        """
+        self._pumped_at = time.monotonic()
+        if first:
+            urgent = [item for item in self._attached if item[2] in first]
+            end = time.perf_counter() + min(timeout, SPIN)
+            while time.perf_counter() < end:
+                if sum(map(self._serve, urgent)):
+                    if self._waitset.wait(0):
+                        self._serve_all()
+                    return
+                os.sched_yield()
+        self._pump(timeout)
+
+    def _pump(self, timeout: float) -> None:
+        try:
+            if not self._waitset.wait(int(timeout * 1e9)):
+                return
+        except self._fault as error:
+            self.complain(f"waiting for commands: {error}")
+            return
+        self._serve_all()
+
+    def _serve_all(self) -> None:
+        if not self._stopping.is_set():
+            for item in self._attached:
+                self._serve(item)
+
+    def _serve(self, item: tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]]) -> bool:
+        """Hand over what a reader has; return whether it had anything."""
+        reader, _, name, kind, callback = item
+        bodies = self._take(reader)
+        for body in bodies:
             try:
-                publication._write(data)
-            except Exception as error:  # DDS says time-out where a reader does not follow
-                publication.drops += 1
-                self.dropped += 1
-                self.complain(f"{publication.topic}: not written: {error}")
+                callback(self.codec.decode(kind, body))
+            except WireError as error:
+                self.complain(f"{name}: {error}")
+            except Exception:  # a fault of ours must not stop the reader
+                _log.exception("message on %s", name)
+        return bool(bodies)
 
     def _read_loop(self) -> None:
-        cyclonedds = _dds()
-        try:
-            from cyclonedds._clayer import ddspy_take
-        except ImportError:
-            ddspy_take = None
-        second = cyclonedds.util.duration(milliseconds=200)
-        states = cyclonedds.core.SampleState.Any | cyclonedds.core.ViewState.Any | cyclonedds.core.InstanceState.Any
         while not self._stopping.is_set():
+            if not self.direct:
+                self._pump(0.2)
+            elif time.monotonic() - self._pumped_at < 0.1:
+                self._stopping.wait(0.05)  # the caller's thread does it
+            else:
+                self._pump(0.02)
+
+    def _taker(self) -> Callable[[Any], list[bytes]]:
+        """Return the call that takes all messages of a reader as bytes."""
+        core = _dds().core
+        states = core.SampleState.Any | core.ViewState.Any | core.InstanceState.Any
+        if self.want_raw:
             try:
-                if not self._waitset.wait(second):
-                    continue
-            except cyclonedds.core.DDSException as error:
-                self.complain(f"waiting for commands: {error}")
-                continue
-            with self._lock:
-                attached = list(self._attached)
-            for reader, _, name, kind, callback in attached:
-                if ddspy_take is not None and self.want_raw:
+                from cyclonedds._clayer import ddspy_take
+            except ImportError as error:
+                self.complain(f"this cyclonedds gives no raw bytes ({error}); the public read is used")
+            else:
+
+                def take_raw(reader: Any) -> list[bytes]:
                     found = ddspy_take(reader._ref, states, 100)
-                    bodies = [] if isinstance(found, int) else [bytes(d) for d, info in found if info.valid_data]
-                else:
-                    bodies = [sample.serialize() for sample in reader.take(100) if sample.sample_info.valid_data]
-                for body in bodies:
-                    try:
-                        callback(self.codec.decode(kind, body))
-                    except WireError as error:
-                        self.complain(f"{name}: {error}")
-                    except Exception:  # a fault of ours must not stop the reader
-                        _log.exception("message on %s", name)
+                    return [] if isinstance(found, int) else [data for data, info in found if info.valid_data]
+
+                return take_raw
+
+        def take_public(reader: Any) -> list[bytes]:
+            return [sample.serialize() for sample in reader.take(100) if sample.sample_info.valid_data]
+
+        return take_public
