@@ -182,12 +182,14 @@ def options() -> dict[str, set[str]]:
     """Return the options of every command of pliant."""
     from pliant.cli import app
 
-    found = {}
-    for name in app:
-        if not name.startswith("-"):
-            names = {n for argument in app[name].assemble_argument_collection() for n in argument.names}
-            found[name] = {n for n in names if n.startswith("-")} | {"--help"}
-    return found
+    def of(command) -> set[str]:
+        inner = [name for name in command if not name.startswith("-")]
+        if inner:  # a group of commands: the options of all of them
+            return set().union(*(of(command[name]) for name in inner))
+        names = {n for argument in command.assemble_argument_collection() for n in argument.names}
+        return {n for n in names if n.startswith("-")} | {"--help"}
+
+    return {name: of(app[name]) for name in app if not name.startswith("-")}
 
 
 def test_every_option_that_a_page_mentions_exists():
