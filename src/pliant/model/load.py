@@ -16,6 +16,7 @@ import mujoco
 
 from pliant.errors import LawError, MissingDependency, ModelError, nearest
 from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.model.export import actuator_of, apply_params, read_ros2_control
 from pliant.model.gazebo import Plugins, read_plugins
 from pliant.model.interface import Interface, JointInterface
 from pliant.model.manager import manager_from_mapping, read_manager
@@ -156,6 +157,11 @@ def read_urdf_with_plugins(
     if plugins is None:
         types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
         plugins = read_plugins(root, types, path)
+    controlled = read_ros2_control(root, {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}, path)
+    for joint, described in controlled.items():
+        found = actuator_of(described) if joint not in plugins.joints else None
+        if found is not None:
+            plugins.actuators[joint], plugins.joints[joint] = found
     model = read_urdf(root, path, package_paths=package_paths, allow_missing_meshes=missing, self_collision=collision)
     model.spec.option.timestep = DEFAULT_TIMESTEP
     joints = {
@@ -171,13 +177,15 @@ def read_urdf_with_plugins(
         )
         for joint, described in plugins.joints.items()
     }
-    return Robot(
+    robot = Robot(
         model.spec,
         plugins.actuators,
         interface=Interface(joints=joints),
         notes=[*plugins.notes, *model.notes],
         file=path,
     )
+    apply_params(robot, controlled)
+    return robot
 
 
 # -- SDF --------------------------------------------------------------------------------------------------
