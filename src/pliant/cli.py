@@ -1,4 +1,4 @@
-"""The command line: run, check, list, reproduce, sweep, replay, identify.
+"""The command line: run, check, list, reproduce, sweep, export, replay, identify.
 
 Exit codes: 0 done; 1 wrong input (the message says what); 2 wrong usage; 3 a check or an experiment failed its
 targets; 4 the simulation diverged; 130 interrupted.
@@ -730,6 +730,34 @@ def sweep(
         f"{len(result.rows)} simulations ({result.done_before} done before), {diverged} diverged, "
         f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else "")
     )
+    return 0
+
+
+# -- export --------------------------------------------------------------------------------------------------
+
+
+@app.command
+def export(
+    format: Annotated[str, Parameter(help="urdf")],
+    source: str,
+    *,
+    output: Annotated[Path | None, Parameter(help="The file; without it the text is printed.")] = None,
+    set: Settings = [],  # noqa: B006
+    package_path: Packages = [],  # noqa: B006
+    import_: Imports = [],  # noqa: B006
+    debug: Debug = False,
+) -> int:
+    """Write a robot as URDF, with limits, transmissions, ros2_control tags and the toolbox's plugin tags."""
+    _import(import_)
+    from pliant.model.export import export_urdf
+
+    if format != "urdf":
+        raise PliantError(f"export {format}: no such format; {nearest(format, ['urdf'])}", field="format")
+    text = export_urdf(_load(source, set, None, package_path), output)
+    if output is None:
+        print(text, end="")
+    else:
+        _console().print(f"written: {output}", soft_wrap=True)
     return 0
 
 
