@@ -742,9 +742,9 @@ def export(
     source: str,
     *,
     output: Annotated[Path | None, Parameter(help="The file; without it the text is printed.")] = None,
-    set: Settings = [],  # noqa: B006
-    package_path: Packages = [],  # noqa: B006
-    import_: Imports = [],  # noqa: B006
+    set: Settings = [],
+    package_path: Packages = [],
+    import_: Imports = [],
     debug: Debug = False,
 ) -> int:
     """Write a robot as URDF, with limits, transmissions, ros2_control tags and the toolbox's plugin tags."""
