@@ -1,16 +1,18 @@
 """Continuum parallel robots as dynamic models: the rods' description and an equilibrium become a MuJoCo model.
 
-Each rod is cut into n elements of rest length h = L/n; its bending and torsion act at the middles of the elements,
-s = (k - 1/2) h, so both ends are clamped halfway between two nodes (second order in h; a clamp at a node is first
-order). Two variants:
+Two variants:
 
-* ``chain`` (the default): rigid links with two bending hinges and one twist hinge at each node, springs E I / h and
-  G J / h. The links are the chords of the equilibrium that the model starts from, and the springs are at rest where the
-  moments of that equilibrium are, so the model starts exactly in it; elsewhere the error is second order in h. Every
-  rod that the statics knows: tapered, rectangular, precurved, extensible, planar.
+* ``chain`` (the default): rigid links with two bending hinges and one twist hinge at each of n nodes, springs E I / h_k
+  and G J / h_k. The hinges stand at the nodes of Gauss and Legendre's quadrature and h_k are its weights times the
+  length: compliances are integrals along the rod, and these the rule takes exactly up to polynomials of degree
+  2 n - 1. (Hinges at equal distances, which is the midpoint rule, make a 6PFR with six links a rod 35 % too stiff.) The
+  links are the chords of the equilibrium that the model starts from, and the springs are at rest where its moments are,
+  so the model starts exactly in it. Every rod that the statics knows: tapered, rectangular, precurved, extensible,
+  planar.
 * ``flex``: MuJoCo's one-dimensional flex (discrete elastic rods), whose inextensibility is a soft constraint. Uniform
   straight rods of fixed length on revolute plate joints about the rod's axis (a flex clamped to a free plate is
-  unstable in MuJoCo 4.0).
+  unstable in MuJoCo 4.0). Points stand at s = (k - 1/2) L/n, so that both ends are clamped halfway between two of
+  them: second order in 1/n, where a clamp at a point is of first order.
 
 Both run under the integrator ``discrete`` with Newton's method, which takes stiff springs at any time step; its
 numerical damping of a mode of frequency f is pi f dt. Stretching and shear of the rods are left out: notes say how
@@ -55,6 +57,7 @@ PLATE = "plate"
 ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits: rods and plate meet objects, not each other
 CONTACT_SOLREF = (0.002, 1.0)  # thin rods tunnel through objects with MuJoCo's default of 0.02
 CONTACT_SOLIMP = (0.99, 0.9999, 0.0005, 0.5, 2.0)
+SAMPLES = 401  # of a centreline, from which links are taken
 STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
 
@@ -534,13 +537,15 @@ def _chain(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
     """Add one rod as links with hinges; return what joins its tip to the plate."""
     d, options, rod = out.description, out.options, limb.rod
     n, name = options.segments, _limb(d, i)
-    # Samples at quarters of an element: nodes at 4k, hinges at 4k + 2.
-    line = out.solution.centreline(i, 4 * n + 1)
-    p, R, m, h = line.position, line.rotation, line.moment, line.length / n
+    curve = _Curve(out.solution.centreline(i, SAMPLES))
+    length = curve.length
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    at, share = 0.5 * (nodes + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    ends = np.cumsum(share)  # the link after hinge k has the frame of the rod there
     body, X_body_rod = root
-    X_parent = pose(p[0], R[0]) @ inverse(X_body_rod)  # frame of the body in the world
+    X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
     stretch = _Stretch(
-        joint="", length=line.length, bodies=[], geoms=[], root=X_body_rod[:3, 3].copy(), end=np.zeros(3), turns=[]
+        joint="", length=length, bodies=[], geoms=[], root=X_body_rod[:3, 3].copy(), end=np.zeros(3), turns=[]
     )
     radius = _section_radius(rod)
     bits = (
@@ -554,56 +559,81 @@ def _chain(out: ParallelRobot, limb: Limb, i: int, root: Any) -> Any:
         )  # fmt: skip
         stretch.geoms.append(label)
 
-    capsule(body, f"{name}/link0", X_body_rod[:3, 3], (inverse(X_parent) @ pose(p[2]))[:3, 3])
-    for k in range(1, n + 1):
-        # The element's frame turns with its end; its hinge is at the middle of the one before.
-        at, here = 4 * k - 2, R[4 * k]
-        before = R[4 * k - 4]
-        X_link = pose(p[at], here)
+    first = inverse(X_parent) @ np.append(curve.position(at[0]), 1.0)
+    capsule(body, f"{name}/link0", X_body_rod[:3, 3], first[:3])
+    before = curve.rotation(0.0)
+    x4, w4 = np.polynomial.legendre.leggauss(4)
+    for k in range(n):
+        s, here, last = at[k], curve.rotation(ends[k]), k == n - 1
+        X_link = pose(curve.position(s), here)
         X = inverse(X_parent) @ X_link
-        body = body.add_body(name=f"{name}/link{k}", pos=X[:3, 3], quat=_quat(X[:3, :3]))
+        body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=_quat(X[:3, :3]))
         stretch.bodies.append(body.name)
-        v = rod.values((k - 0.5) / n)
-        last = k == n
-        span = np.arange(at, at + (2 if last else 4) + 1)
-        weights = np.array([1.0, 4.0, 1.0]) / 6.0 if last else np.array([1.0, 4.0, 2.0, 4.0, 1.0]) / 12.0
-        lineal = np.array([rod.values(s / (4.0 * n)).mass for s in span]) * weights
-        density = float(lineal.sum())
-        length = h * (0.5 if last else 1.0)
+        v = rod.values(float(s))
+        until = 1.0 if last else at[k + 1]
+        span = 0.5 * (s + until) + 0.5 * (until - s) * x4
+        lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
+        density, size = float(lineal.sum()), length * (until - s)
         body.explicitinertial = True
-        mass = max(density * length, 1e-9)
-        com = lineal @ p[span] / density if density > 0.0 else weights @ p[span]
+        mass = max(density * size, 1e-9)
+        points = np.array([curve.position(t) for t in span])
+        com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
         body.mass = mass
-        body.ipos = here.T @ (com - p[at])
-        polar = max(_polar(rod, k / n) * length, 1e-12)
-        slim = mass * length**2 / 12.0 + 0.5 * polar
+        body.ipos = here.T @ (com - curve.position(s))
+        polar = max(_polar(rod, float(ends[k])) * size, 1e-12)
+        slim = mass * size**2 / 12.0 + 0.5 * polar
         body.inertia = [slim, slim, polar]
         # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
         axes = [before[:, 0], before[:, 1], before[:, 2]]
+        h = share[k] * length
         stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
+        labels = [f"{name}/bend{k + 1}", f"{name}/bend{k + 1}b", f"{name}/twist{k + 1}"]
         if d.planar:
             pick = int(np.argmax([abs(a[2]) for a in axes]))
             axes, stiffness = [axes[pick]], [stiffness[pick]]
-        labels = [f"{name}/bend{k}", f"{name}/bend{k}b", f"{name}/twist{k}"]
-        turn = log_so3(here @ before.T)
+        turn, moment = log_so3(here @ before.T), curve.moment(s)
         for label, axis, stiff in zip(labels, axes, stiffness):
             body.add_joint(
                 name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
-                damping=[stiff * options.damping, 0, 0], springref=-float(m[at] @ axis) / stiff,
+                damping=[stiff * options.damping, 0, 0], springref=-float(moment @ axis) / stiff,
             )  # fmt: skip
             stretch.turns.append(float(turn @ axis))
-        end = p[at + 2] if last else p[at + 4]
-        capsule(body, f"{name}/link{k}", np.zeros(3), here.T @ (end - p[at]))
-        X_parent = X_link
+        end = curve.position(until)
+        capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
+        X_parent, before = X_link, here
     spools = [label for label in out.actuator_names if label.startswith(f"{name}/extension")]
     if spools:
         stretch.joint = spools[-1]
         out._stretches.append(stretch)
-    X_tip = pose(p[-1], R[-1])
+    X_tip = pose(curve.position(1.0), curve.rotation(1.0))
     tip = body
-    stretch.end = R[-1].T @ (p[-1] - p[-3])
+    stretch.end = before.T @ (curve.position(1.0) - curve.position(at[-1]))
     X_body_tip = inverse(X_parent) @ X_tip
     return lambda one: _fasten(out, one, tip, name, X_tip, X_body_tip)
+
+
+class _Curve:
+    """A rod's centreline between its samples."""
+
+    def __init__(self, line: Any) -> None:
+        from scipy.interpolate import CubicSpline
+
+        self.length = float(line.length)
+        self._s, self._R = line.s, line.rotation
+        self._position, self._moment = CubicSpline(line.s, line.position), CubicSpline(line.s, line.moment)
+
+    def position(self, s: float) -> Array:
+        return self._position(s)
+
+    def moment(self, s: float) -> Array:
+        return self._moment(s)
+
+    def rotation(self, s: float) -> Array:
+        from pliant.spatial import exp_so3
+
+        k = min(int(s * (len(self._s) - 1)), len(self._s) - 2)
+        part = (s - self._s[k]) / (self._s[k + 1] - self._s[k])
+        return exp_so3(part * log_so3(self._R[k + 1] @ self._R[k].T)) @ self._R[k]
 
 
 class _Reference:
@@ -948,7 +978,8 @@ def check_parallel(
 
     Args:
         move: largest move of the joints, as a fraction of the rod's length (of a radian for turning joints); halved
-            where the statics have no stable equilibrium there.
+            where the statics have no stable equilibrium there, or less than half of the start's stiffness: on the
+            edge of buckling the least error of a force becomes a large one of the pose.
         seed: of the move.
 
     Raises:
@@ -988,7 +1019,8 @@ def check_parallel(
         for halving in range(6):
             try:
                 goal = robot.solve_dgm(home.q + step, home.wrench, start=home, restarts=0)
-                if goal.morse_index <= home.morse_index or halving == 5:
+                firm = goal.smallest_stiffness >= 0.5 * home.smallest_stiffness
+                if (goal.morse_index <= home.morse_index and firm) or halving == 5:
                     break
             except NoEquilibrium:
                 if halving == 5:
