@@ -84,6 +84,37 @@ def no_loss(ns, joint, seconds):
     return {"received": len(seqs), "missing": seqs[-1] - seqs[0] + 1 - len(seqs)}
 
 
+def count_all(ns, joint, seconds):
+    """Listen to every topic of the robot; count until nothing comes any more."""
+    kinds = {k.__name__: k for k in (JointState, Float64, Float64MultiArray, Clock)}
+    kinds["state_info"] = StateInfo
+    end = time.time() + 30
+    topics = {}
+    while "/clock" not in topics and time.time() < end:
+        topics = dict(rospy.get_published_topics())
+        time.sleep(0.1)
+    counts = {}
+    latest = [time.time()]
+
+    def hear(topic, kind):
+        counts[topic] = 0
+
+        def arrived(_):
+            counts[topic] += 1
+            latest[0] = time.time()
+
+        rospy.Subscriber(topic, kind, arrived, queue_size=100000, tcp_nodelay=True)
+
+    for topic, name in topics.items():
+        kind = kinds.get(name.split("/")[1])
+        mine = topic.startswith(f"/{ns}/") or topic in ("/clock", "/joint_states")
+        if (kind is not None and mine and not topic.endswith("/joint_states")) or topic == "/joint_states":
+            hear(topic, kind)
+    while time.time() - latest[0] < 3.0:
+        time.sleep(0.2)
+    return counts
+
+
 def services(ns, joint, seconds):
     """Pause, step, reset, go on; set a gain as rqt_reconfigure does."""
     clock = []

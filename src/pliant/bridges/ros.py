@@ -327,6 +327,7 @@ class RosBridge:
         self._started = 0.0
         self._loop_ns = 0
         self._worst_ns = 0
+        self._slow_steps = 0
         self._step_ns = 0
         self._steps = 0
         self._rejected = 0
@@ -386,6 +387,8 @@ class RosBridge:
         self._loop_ns += spent
         if spent > self._worst_ns:
             self._worst_ns = spent
+        if spent > 1_000_000:
+            self._slow_steps += 1
         self._steps += 1
         if stamp_ns < self._last_tick:
             for controller in self._controllers:
@@ -461,6 +464,7 @@ class RosBridge:
             "rejected": self._rejected,
             "loop_us_per_step": self._loop_ns / steps / 1e3,
             "loop_us_worst": self._worst_ns / 1e3,
+            "loop_steps_over_1ms": self._slow_steps,
             **self.transport.health(),
         }
 

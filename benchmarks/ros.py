@@ -1,0 +1,134 @@
+"""What the ROS bridges cost and lose: five joints, aggregated topics at 1 kHz, joints at 100 Hz, real peers.
+
+Prints, for ROS 1 (roscore and rospy) and for ROS 2 (Fast DDS): messages sent and received, the loop's time for the
+bridge a step, the rate of the loop, and the lock-step's speed and latency. Needs what conformance/ros needs.
+
+    python benchmarks/ros.py [SECONDS]
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "conformance" / "ros"))
+import real  # noqa: E402
+
+
+def run_robot(bridge, seconds, env, *arguments):
+    return real.pliant(
+        ["run", "qbmove-5dof", "--bridge", bridge, "--duration", seconds, "--no-check", "--json", *arguments], env
+    )
+
+
+def row(what, measured, wanted=""):
+    print(f"  {what:<58} {measured:>22}   {wanted}", flush=True)
+
+
+def loop(said, name, limit):
+    bridge, pacer = said["health"]["bridges"][name], said["health"]["pacer"]
+    row("loop time for the bridge, mean a step", f"{bridge['loop_us_per_step']:.1f} us", f"<= {limit} us")
+    row(
+        "loop time for the bridge, longest step",
+        f"{bridge['loop_us_worst']:.0f} us",
+        "<= 1000 us (the scheduler's too)",
+    )
+    row("rate of the loop", f"{1000 * pacer['achieved_rtf']:.2f} Hz", "1000 +- 1 Hz")
+    row("late steps; worst lag", f"{pacer['late_steps']}; {1e3 * pacer['worst_lag']:.2f} ms")
+    row("dropped by the bridge", str(bridge["dropped"]), "0")
+
+
+def ros1(seconds):
+    print(f"ROS 1: roscore and rospy, {seconds:g} s")
+    core = real.Roscore()
+    try:
+        for label, options in (("default rates", ()), ("every topic on every step", ("--joint-rate", "1000"))):
+            print(f" {label}")
+            length = seconds if not options else min(seconds, 15)
+            process = run_robot("ros1:aggregate_rate=1000", length, core.env, *options)
+            got = real.ros1_step(core, "count_all", "qbmove_5dof", "-", timeout=length + 120)
+            said = json.loads(real.finish(process, length + 60))
+            sent = {r["topic"]: r["count"] for r in said["served"]["ros1"] if r["topic"] in got}
+            lost = sum(sent.values()) - sum(got.values())
+            row(f"messages to rospy on {len(got)} topics", f"{sum(got.values())} of {sum(sent.values())}")
+            row("messages lost", str(lost), "0")
+            loop(said, "ros1", 200)
+        factors, digests = [], set()
+        for _ in range(2):
+            process = run_robot("ros1:sync=reference_1,aggregate_rate=1000", 5, core.env)
+            found = real.ros1_step(core, "lock_step", "qbmove_5dof", "-", 4.9, 5)
+            process.kill()
+            process.communicate()
+            factors.append(found["rtf"])
+            digests.add(found["digest"])
+        row("lock-step with an rospy controller, x real time", " ".join(f"{f:.2f}" for f in factors), ">= 1.5")
+        row("states of two lock-step runs", "identical" if len(digests) == 1 else "DIFFERENT", "identical")
+    finally:
+        core.close()
+
+
+def ros2(seconds):
+    print(f"ROS 2: Fast DDS, {seconds:g} s")
+    with tempfile.TemporaryDirectory() as folder:
+        peer = Path(folder) / "peer"
+        source = ROOT / "conformance" / "ros" / "peer.cpp"
+        subprocess.run(["g++", "-std=c++17", "-O2", source, "-o", peer, "-lfastrtps", "-lfastcdr"], check=True)
+
+        def start(domain, *arguments):
+            return subprocess.Popen([peer, str(domain), *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+
+        def said_by(process):
+            return json.loads(process.communicate(timeout=seconds + 90)[0])
+
+        count = int(1000 * (seconds - 4))
+        state = ("rt/qbmove_5dof/robot_state", "sensor_msgs::msg::dds_::JointState_")
+        listeners = [
+            start(71, "listen", *state, count, seconds + 20),
+            start(71, "listen", "rt/joint_states", state[1], count, seconds + 20),
+            start(71, "listen", "rt/clock", "rosgraph_msgs::msg::dds_::Clock_", count, seconds + 20),
+        ]
+        process = run_robot("ros2:aggregate_rate=1000,domain=71", seconds, {})
+        time.sleep(5.0)  # discovery is over: what is counted is the wire
+        listeners.append(start(71, "send", "rt/qbmove_5dof/reference_1", 5, int(1000 * (seconds - 8)), 1000))
+        said = json.loads(real.finish(process, seconds + 60))
+        results = [said_by(listener) for listener in listeners]
+        for name, found in zip(("robot_state", "joint_states", "clock"), results[:3], strict=True):
+            row(f"{name} to Fast DDS: received, lost", f"{found['received']}, {found['missing']}", "0 lost")
+        heard = said["health"]["bridges"]["ros2"]["received"]
+        row("commands from Fast DDS: sent, received", f"{results[3]['sent']}, {heard}", "equal")
+        loop(said, "ros2", 50)
+        digests = set()
+        for k in range(2):
+            process = run_robot(f"ros2:sync=reference_1,aggregate_rate=1000,tf=false,domain={72 + k}", 5, {})
+            drive = start(72 + k, "drive", state[0], "rt/qbmove_5dof/reference_1", 5, 4900)
+            found = said_by(drive)
+            process.kill()
+            process.communicate()
+            digests.add(found["digest"])
+            row(
+                "command to state in lock-step, p50 p99",
+                f"{found['p50_us']:.0f} us {found['p99_us']:.0f} us",
+                "p50 < 300",
+            )
+            row("lock-step with a C++ controller, x real time", f"{found['rtf']:.2f}")
+        row("states of two lock-step runs", "identical" if len(digests) == 1 else "DIFFERENT", "identical")
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    if real.rospy_python() is None:
+        print(f"ROS 1 is not measured: no interpreter has rospy; type: {real.INSTALL}")
+    else:
+        ros1(seconds)
+    if shutil.which("g++") is None or not Path("/usr/include/fastdds").exists():
+        print("ROS 2 is not measured; type: apt-get install --no-install-recommends libfastrtps-dev g++")
+    else:
+        ros2(seconds)
+
+
+if __name__ == "__main__":
+    main()
