@@ -91,6 +91,8 @@ def program(robot):
 def test_the_same_program_sees_the_same_arm_in_process_and_through_the_interface(name, arm):
     with served(name) as host, Robot.connect(host, arm=arm) as robot:
         far = program(robot)
+    with pytest.raises(BridgeError, match="closed"):
+        robot.get_position()
     with Robot.simulated(arm) as robot:
         near = program(robot)
     # states travel in float32, and the program's own control acts on them

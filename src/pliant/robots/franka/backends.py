@@ -316,6 +316,8 @@ class FciArm:
             raise MissingDependency("pylibfranka", command="pip install pylibfranka", purpose="Robot.connect") from None
         self._f = pylibfranka
         self.arm, self.address = arm, address
+        self._robot: Any = None
+        self._closed = False
         kind = pylibfranka.RealtimeConfig
         with self._errors():
             self._robot = pylibfranka.Robot(address, kind.kEnforce if realtime else kind.kIgnore)
@@ -329,6 +331,8 @@ class FciArm:
     def _errors(self) -> Iterator[None]:
         """Turn pylibfranka's exceptions into pliant's."""
         f = self._f
+        if self._closed:
+            raise BridgeError(f"the connection to {self.address} was closed; connect anew", field="address")
         try:
             yield
         except f.ControlException as fault:
@@ -453,6 +457,7 @@ class FciArm:
             with contextlib.suppress(BridgeError, DeviceError):
                 self.abort()
         self._robot = self._gripper = None
+        self._closed = True
 
 
 def as_vector(values: Sequence[float] | Array, size: int, name: str) -> Array:
