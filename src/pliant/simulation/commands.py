@@ -21,12 +21,13 @@ import numpy as np
 
 from pliant.devices.base import Device, FieldInfo
 from pliant.errors import DeviceError, nearest
+from pliant.simulation.bags import BAG_SUFFIXES, read_bag
 from pliant.simulation.files import read_document
 
 __all__ = ["CommandPlayer", "CommandTable", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
-SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
+SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json", *BAG_SUFFIXES)
 COLUMN = re.compile(r"(?P<device>.+)/(?P<field>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
 
 
@@ -109,7 +110,7 @@ class CommandTable:
 
 
 def read_commands(path: str | Path, *, interpolation: str | None = None) -> CommandTable:
-    """Read a table of commands from CSV, NPZ, YAML or JSON.
+    """Read a table of commands from CSV, NPZ, YAML or JSON, or from a ROS bag (.bag, .mcap).
 
     Args:
         path: the file.
@@ -129,6 +130,8 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
         columns = _read_csv(path)
     elif suffix == ".npz":
         columns = _read_npz(path)
+    elif suffix in BAG_SUFFIXES:
+        columns = read_bag(path)
     else:
         columns, said = _read_lists(path)
     time = columns.pop("time", None)
