@@ -98,7 +98,7 @@ def test_the_model_is_written_as_plain_mjcf(tmp_path):
 def test_check_says_what_passed(capsys):
     data = run_json(capsys, "check", "2RR", "--segments", 8)
     assert data["passed"]
-    assert len(data["findings"]) == 11
+    assert len(data["findings"]) == 12
 
 
 def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
@@ -138,3 +138,32 @@ def test_a_table_with_a_fault_is_named_with_its_line(tmp_path):
     file.write_text("x,y,angle\n")
     with pytest.raises(PliantError, match="no rows"):
         run("solve", "2RR", "--path", file)
+
+
+def blocks(language: str) -> list[str]:
+    import re
+
+    text = (Path(__file__).resolve().parents[1] / "docs" / "cpr.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+def test_the_robot_of_the_tutorial_has_thirty_lines_and_works(capsys, tmp_path):
+    (text,) = blocks("yaml")
+    assert len(text.splitlines()) <= 30
+    file = tmp_path / "tripod.yaml"
+    file.write_text(text)
+    data = run_json(capsys, "solve", file)
+    assert data["stable"]
+    assert data["joint_limits"] == []
+    tilted = run_json(capsys, "solve", file, "--pose", "0,0,0.5,0.1,0,0")
+    assert tilted["pose"][2] == pytest.approx(0.5, abs=1e-8)
+    checked = run_json(capsys, "check", file)
+    assert [f["name"] for f in checked["findings"] if not f["passed"] and f["unit"] != "x real time"] == []
+
+
+def test_the_python_of_the_documentation_runs():
+    names: dict = {}
+    for text in blocks("python"):
+        exec(compile(text, "docs/cpr.md", "exec"), names)
+    np.testing.assert_allclose(names["found"].wrench, [0, 0, -2.0, 0, 0, 0], atol=1e-3)
+    assert np.all(np.isfinite(names["data"].qpos))

@@ -974,7 +974,8 @@ def check_parallel(
     """Compare a dynamic model with the statics and with theory.
 
     Measured: where the plate settles at the start, and after the joints moved at random, against the direct model; the
-    first bending frequency of a rod against Euler and Bernoulli; the growth of energy after a push; the speed.
+    displacement under a load along the softest direction; first bending frequency of a rod against Euler and Bernoulli;
+    growth of energy after a push; speed.
 
     Args:
         move: largest move of the joints, as a fraction of the rod's length (of a radian for turning joints); halved
@@ -1008,6 +1009,14 @@ def check_parallel(
     distance, angle = error(home)
     add("plate against direct model, at the start", distance, 1.0, "mm")
     add("plate's angle against direct model, at the start", angle, 0.01, "rad")
+    load, goal = _load_case(robot, home)
+    if goal is not None:
+        model_of.set_wrench(model, data, load)
+        settle(model_of, model, data)
+        moved = np.linalg.norm(goal.plate_pose[:3, 3] - home.plate_pose[:3, 3])
+        off = np.linalg.norm(model_of.plate_pose(model, data)[:3, 3] - goal.plate_pose[:3, 3])
+        add("displacement under a load against direct model", 100.0 * float(off / moved), 5.0, "% of it")
+        model_of.start(model, data)
     lengths = np.array(
         [
             1.0 if robot.description.limbs[i].joints[j].kind == "revolute" else robot.description.limbs[i].rod.length
@@ -1049,6 +1058,27 @@ def check_parallel(
         mujoco.mj_step(model, data)
     add("speed on one core", steps * options.timestep / (time.perf_counter() - began), 1.0, "x real time", least=True)
     return findings
+
+
+def _load_case(robot: ContinuumParallelRobot, home: Solution) -> tuple[Array, Solution | None]:
+    """Return a force that moves the plate by about 0.5 % of a rod's length, and the equilibrium under it."""
+    from pliant.rods import NoEquilibrium
+
+    length = float(np.mean([limb.rod.length for limb in robot.description.limbs]))
+    pick = [0, 1] if robot.planar else [0, 1, 2]
+    values, vectors = np.linalg.eigh(home.compliance()[np.ix_(pick, pick)])
+    force = vectors[:, -1] * 0.005 * length / max(float(values[-1]), 1e-12)
+    for _ in range(4):
+        wrench = home.wrench.copy()
+        wrench[pick] += force
+        try:
+            goal = robot.solve_dgm(home.q, wrench, start=home, restarts=0)
+            if goal.morse_index <= home.morse_index:
+                return wrench, goal
+        except NoEquilibrium:
+            pass
+        force = 0.5 * force
+    return home.wrench, None
 
 
 def _energy_growth(robot: ParallelRobot, model: mujoco.MjModel, data: mujoco.MjData) -> tuple[float, float]:
