@@ -523,6 +523,8 @@ class RosBridge:
             self._ticks.append(self._advance_controllers)
         if self.transport.services:
             self._plan_services()
+        elif self._simulation is not None:
+            self._plan_control()
         self._plan_parameters()
 
     def _advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
@@ -908,6 +910,26 @@ class RosBridge:
         for device in self._devices.values():
             if hasattr(device, "actuator") and hasattr(device, "request"):
                 self._plan_reconfigure(device)
+
+    def _plan_control(self) -> None:
+        """Offer as topics what has no service here: pause, step, reset."""
+        simulation = self._simulation
+
+        def step(message: dict[str, Any]) -> None:
+            count = int(message["data"])
+            if not simulation.paused:
+                raise BridgeError(
+                    "steps are taken one by one while the simulation is paused; send true to /pliant/pause"
+                )
+            if not 1 <= count <= 1_000_000:
+                raise BridgeError(f"the count is {count}; valid is 1 to 1000000", field="count")
+            simulation.submit(lambda: simulation.step(count))
+
+        self._listen(
+            "/pliant/pause", "std_msgs/Bool", lambda m: simulation.pause() if m["data"] else simulation.resume()
+        )
+        self._listen("/pliant/step", "std_msgs/UInt64", step)
+        self._listen("/pliant/reset", "std_msgs/Empty", lambda _: simulation.request("simulation", "reset"))
 
     def _bound(self) -> Any:
         if self._simulation is None:

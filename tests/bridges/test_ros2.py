@@ -1,0 +1,178 @@
+"""The ROS 2 bridge with a second participant in the same process; conformance/ros has Fast DDS."""
+
+import builtins
+import itertools
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pliant.bridges import make_bridge
+from pliant.bridges.ros2 import Participant
+from pliant.errors import BridgeError, MissingDependency
+from pliant.model import load
+from pliant.simulation import Simulation, sync
+
+pytestmark = pytest.mark.network
+DOMAINS = itertools.count(100 + os.getpid() % 60)
+
+
+def until(condition, what="", timeout=15.0):
+    """Wait for another thread; the test fails if it takes too long."""
+    pause = threading.Event()
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        pause.wait(0.002)
+    pytest.fail(f"not within {timeout} s: {what or condition}")
+
+
+@pytest.fixture
+def world():
+    pytest.importorskip("cyclonedds", reason="no cyclonedds; type: pip install 'pliant[ros2]'")
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+
+    open_ = []
+
+    def make(options="", domain=None):
+        domain = next(DOMAINS) if domain is None else domain
+        robot = load("qbmove-2dof")
+        bridge = make_bridge(f"ros2:domain={domain},aggregate_rate=1000{options}", robot)
+        simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
+        bridge.bind(simulation)
+        open_.append(simulation.close)
+        simulation.start()
+        client = Participant("client", domain=domain)
+        client.start()
+        open_.append(client.stop)
+        return simulation, bridge, client
+
+    yield make
+    for close in reversed(open_):
+        close()
+
+
+def test_the_topics_are_those_of_ros_1(world):
+    from pliant.bridges.ros import RosBridge
+    from pliant.bridges.ros1.bridge import Ros1Transport
+
+    simulation, bridge, _ = world()
+    one = RosBridge(bridge.robot, Ros1Transport("probe", master="http://127.0.0.1:9"), aggregate_rate=1000)
+    one._simulation = simulation
+    one._devices = simulation.devices
+    one._plan()
+    rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo"}
+    ours = ("parameter_descriptions", "parameter_updates")  # dynamic_reconfigure is ROS 1's
+    out = {h.topic: rename.get(h.type, h.type) for h in one._handles if not h.topic.endswith(ours)}
+    assert {h.topic: h.type for h in bridge._handles} == out
+    into = {topic: item["type"] for topic, item in one._incoming.items()}
+    assert {t: i["type"] for t, i in bridge._incoming.items() if not t.startswith("/pliant/")} == into
+
+
+def test_states_are_heard_and_commands_obeyed(world):
+    simulation, bridge, client = world()
+    states, clock = [], []
+    client.subscribe("/qbmove_2dof/robot_state", "sensor_msgs/JointState", states.append)
+    client.subscribe("/clock", "rosgraph_msgs/Clock", clock.append)
+    command = client.advertise("/qbmove_2dof/reference_1", "std_msgs/Float64MultiArray")
+    publications = bridge.transport.participant.publications
+    until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
+    until(lambda: command.matched)
+    item = bridge._incoming["/qbmove_2dof/reference_1"]
+    for values, expected in (([0.1, 0.2], [0.1, 0.2]), ([0.3], [0.1, 0.2]), ([np.nan, 0.0], [0.1, 0.2])):
+        before = item["count"]
+        command.send(client.codec.encode("std_msgs/Float64MultiArray", {"data": values}))
+        until(lambda before=before: item["count"] > before)
+        simulation.step(20)
+        found = [simulation.engine.port(f"{j}/reference_1")[0] for j in simulation.devices["board"].joints]
+        assert found == expected
+    until(lambda: len(states) == len(clock) == 60)
+    assert [m["header"]["stamp"] for m in states] == [1_000_000 * (k + 1) for k in range(60)]
+    sample = simulation.sample("board").values
+    assert states[-1]["position"].tolist() == sample["position"].tolist()
+    assert bridge.health()["rejected"] == 2
+
+
+def test_direct_and_public_write_send_the_same_bytes(world):
+    results = []
+    for raw in ("true", "false"):
+        simulation, bridge, client = world(f",raw={raw}")
+        states = []
+        client.subscribe("/qbmove_2dof/joint_1/link_state", "viactors_plugins/StateInfo", states.append)
+        until(
+            lambda bridge=bridge: bridge.transport.participant.publications["/qbmove_2dof/joint_1/link_state"].matched
+        )
+        simulation.step(50)
+        until(lambda states=states: len(states) == 5)
+        assert bridge.health()["raw_writes"] is (raw == "true")
+        results.append(states)
+    np.testing.assert_equal(results[0], results[1])
+
+
+def test_the_topics_of_control_pause_and_step(world):
+    simulation, _, client = world()
+    runner = threading.Thread(target=lambda: simulation.run(None), daemon=True)
+    runner.start()
+    pause = client.advertise("/pliant/pause", "std_msgs/Bool")
+    step = client.advertise("/pliant/step", "std_msgs/UInt64")
+    until(lambda: pause.matched and step.matched)
+    pause.send(client.codec.encode("std_msgs/Bool", {"data": True}))
+    until(lambda: simulation.paused)
+    before = until(lambda: simulation.steps)
+    threading.Event().wait(0.05)
+    before = simulation.steps
+    step.send(client.codec.encode("std_msgs/UInt64", {"data": 7}))
+    until(lambda: simulation.steps == before + 7)
+    pause.send(client.codec.encode("std_msgs/Bool", {"data": False}))
+    until(lambda: simulation.steps > before + 10)
+    simulation.stop()
+    runner.join(10)
+
+
+def test_two_robots_in_one_name_space_are_refused(world):
+    domain = next(DOMAINS)
+    world(domain=domain)
+    with pytest.raises(BridgeError, match="name space /qbmove_2dof"):
+        world(domain=domain)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [("domain=233", "0 to 232"), ("distro=foxy", "humble"), ("joint_states=-1", "0 Hz or more")],
+)
+def test_wrong_options_are_refused(options, says):
+    with pytest.raises(BridgeError, match=says):
+        make_bridge(f"ros2:{options}", None)
+
+
+def test_without_cyclonedds_the_message_says_what_to_type(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name.startswith("cyclonedds"):
+            raise ImportError("no cyclonedds")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingDependency, match=r"pip install 'pliant\[ros2\]'"):
+        make_bridge("ros2:domain=5", None).start({})
+
+
+def test_a_queue_that_nobody_empties_is_bounded_and_counted(world):
+    _, bridge, _ = world()
+    participant = bridge.transport.participant
+    publication = participant.publications["/clock"]
+    stuck = threading.Event()
+    publication._write = lambda data: stuck.wait(10)
+    data = bridge.transport.codec.encode("rosgraph_msgs/Clock", {})
+    for _ in range(5000):
+        publication.send(data)
+    assert len(participant._queue) <= 2000
+    assert publication.drops >= 2900
+    assert bridge.health()["dropped"] == publication.drops
+    stuck.set()
