@@ -210,3 +210,31 @@ def test_what_the_hand_cannot_do_fails_at_once(request_):
     gripper.request(request_, 3)
     assert [(a.command_id, a.status) for a in gripper.answers] == [(3, "fail")]
     assert not gripper.busy
+
+
+def test_the_motors_inertia_is_added_where_it_is_asked_for():
+    plain, heavy = (MujocoPlant((Mount(arm=FR3, motor_inertia=on),), friction=False) for on in (False, True))
+    for plant in (plain, heavy):
+        mujoco.mj_forward(plant.model, plant.data)
+    masses = []
+    for plant in (plain, heavy):
+        M = np.zeros((plant.model.nv, plant.model.nv))
+        mujoco.mj_fullM(plant.model, plant.data, M)
+        masses.append(M[:7, :7])
+    np.testing.assert_allclose(masses[1] - masses[0], np.diag(FR3.motor_inertia), atol=1e-12)
+
+
+def test_the_torque_sensor_sits_behind_the_motors_inertia():
+    plant = MujocoPlant((Mount(arm=FR3, motor_inertia=True),), friction=False)
+    arm = plant.arms[0]
+    q, _, _ = arm.read()
+    torque = dynamics.gravity(np.array(q), FRANKA_HAND, arm=FR3)
+    torque[6] += 0.5
+    arm.write(torque)
+    plant.step()
+    _, _, tau_J = arm.read()
+    B = FR3.motor_inertia[6]
+    accelerated = float(plant.data.qacc[plant.model.joint("franka_joint7").dofadr[0]])
+    assert accelerated > 0.0
+    assert tau_J[6] == pytest.approx(torque[6] - B * accelerated, abs=1e-12)
+    assert tau_J[6] < 0.05 * 0.5 + torque[6] - 0.5  # almost all of the push turns the rotor

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError
 from pliant.robots.franka.dynamics import friction_kernel
-from pliant.robots.franka.parameters import DH, EE_OF_HAND, FER, FRANKA_HAND, HAND, Arm, Payload
+from pliant.robots.franka.parameters import DH, EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND, Arm, Payload
 from pliant.robots.franka.urdf import CAPSULES
 from pliant.spatial import hat
 
@@ -59,6 +59,8 @@ class Mount:
     """Of the base in the world, fixed-axis roll, pitch, yaw [rad]."""
     q: tuple[float, ...] = tuple(Q_START.tolist())
     """Joint positions at start [rad]."""
+    motor_inertia: bool = False
+    """Whether the motors' reflected inertia is there; the FER takes the FR3's, its own is not published."""  # assumed
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -111,7 +113,7 @@ def _hand_body() -> tuple[float, Array, Array, float, Array]:
     return rest, c, I, mf, at
 
 
-def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True) -> mujoco.MjSpec:
+def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_inertia: bool = False) -> mujoco.MjSpec:
     """Return one arm as an editable MuJoCo model, base at the origin.
 
     Joints and motors ``{name}_joint1`` to ``7``, sites ``{name}_flange`` and ``{name}_ee``; with a hand, slides and
@@ -122,9 +124,11 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True) -> mujo
         arm: `FER` or `FR3`.
         name: prefix of everything in it; empty for none, to attach the arm under a prefix of its own.
         hand: whether it carries the two-finger hand.
+        motor_inertia: whether the motors' reflected inertia is there.
     """
     import mujoco
 
+    reflected = arm.motor_inertia if any(arm.motor_inertia) else FR3.motor_inertia
     spec = mujoco.MjSpec()
     spec.modelname = name or arm.name
     at = f"{name}_" if name else ""
@@ -156,6 +160,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True) -> mujo
             axis=[0, 0, 1],
             range=[limits.position_min[i] - STOP_MARGIN, limits.position_max[i] + STOP_MARGIN],
             limited=True,
+            armature=reflected[i] if motor_inertia else 0.0,
         )
         motor = spec.add_actuator(name=f"{at}joint{i + 1}", target=f"{at}joint{i + 1}")
         motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
@@ -253,7 +258,7 @@ def world(mounts: Sequence[Mount] = (Mount(),), *, floor: bool = True) -> mujoco
     for mount in mounts:
         if len(mount.q) != 7:
             raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")
-        child = arm_spec(mount.arm, name="", hand=mount.hand)
+        child = arm_spec(mount.arm, name="", hand=mount.hand, motor_inertia=mount.motor_inertia)
         frame = spec.worldbody.add_frame(pos=list(mount.position), quat=_quaternion(mount.rotation()))
         frame.attach_body(child.body("link0"), f"{mount.name}_", "")
     return spec
@@ -269,8 +274,8 @@ class MujocoArm:
         arm: `FER` or `FR3`.
         friction: whether the identified friction acts on the joints.
 
-    The joint friction sits between motor and link, so the torque sensor (link side) reads what is left of the motor's
-    torque after friction.
+    Motor inertia and joint friction sit between motor and link, so the torque sensor (link side) reads what is left of
+    the motor's torque after both.
     """
 
     def __init__(self, model: Any, data: Any, name: str = "franka", *, arm: Arm = FER, friction: bool = True) -> None:
@@ -288,6 +293,8 @@ class MujocoArm:
         # consecutive by construction: views, not copies
         q0, v0, u0 = int(model.jnt_qposadr[joints[0]]), int(model.jnt_dofadr[joints[0]]), motors[0]
         self._q, self._dq = data.qpos[q0 : q0 + 7], data.qvel[v0 : v0 + 7]
+        self._ddq = data.qacc[v0 : v0 + 7]
+        self._motor_inertia = model.dof_armature[v0 : v0 + 7]
         self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
@@ -311,6 +318,8 @@ class MujocoArm:
         """Put the arm at q, at rest, fingers half open."""
         self._q[:] = q
         self._dq[:] = 0.0
+        self._u[:] = 0.0
+        self._ddq[:] = 0.0
         self._tau_J[:] = 0.0
         self._held = None
         if self.has_hand:
@@ -319,6 +328,9 @@ class MujocoArm:
 
     def read(self) -> tuple[Array, Array, Array]:
         """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
+        # The acceleration is that of the step just done, and so is the torque.
+        np.multiply(self._motor_inertia, self._ddq, self._tau_J)
+        np.subtract(self._u, self._tau_J, self._tau_J)
         return self._q, self._dq, self._tau_J
 
     def write(self, torque: Array) -> None:
@@ -328,7 +340,6 @@ class MujocoArm:
             np.subtract(torque, self._friction, self._u)
         else:
             self._u[:] = torque
-        self._tau_J[:] = self._u
 
     def read_hand(self) -> tuple[float, float]:
         """Return the width between the fingers [m] and its rate [m/s]."""
@@ -345,6 +356,7 @@ class MujocoArm:
         """Rest exactly at q, shape (7,) [rad]; fingers that stand still stay where they are too."""
         self._q[:] = q
         self._dq[:] = 0.0
+        self._ddq[:] = 0.0
         for part in self._warm:
             part[:] = 0.0
         if not self.has_hand:

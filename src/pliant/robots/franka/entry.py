@@ -14,14 +14,23 @@ __all__ = ["ROBOTS", "build_dual", "build_fer", "build_fr3"]
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
 
 
-def _arms(model: str, hand: bool, friction: bool, meshes: str, mounts: tuple[tuple[str, tuple, tuple], ...]) -> Robot:
+def _arms(
+    model: str,
+    hand: bool,
+    friction: bool,
+    motor_inertia: bool,
+    meshes: str,
+    mounts: tuple[tuple[str, tuple, tuple], ...],
+) -> Robot:
     from pliant.model import Robot
     from pliant.robots.franka.build import Mount, world
     from pliant.robots.franka.device import FrankaDescription
     from pliant.robots.franka.parameters import arm
 
     kind = arm(model)
-    placed = [Mount(name=name, arm=kind, hand=hand, position=p, rpy=r) for name, p, r in mounts]
+    placed = [
+        Mount(name=name, arm=kind, hand=hand, position=p, rpy=r, motor_inertia=motor_inertia) for name, p, r in mounts
+    ]
     spec = world(placed)
     for mount in placed if meshes else ():
         from pliant.robots.franka.meshes import add_meshes
@@ -39,23 +48,24 @@ def _arms(model: str, hand: bool, friction: bool, meshes: str, mounts: tuple[tup
     return Robot(spec, devices=[FrankaDescription(name=m.name, mount=m, friction=friction) for m in placed])
 
 
-def build_fer(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
+def build_fer(hand: bool = True, friction: bool = True, motor_inertia: bool = False, meshes: str = "") -> Robot:
     """Return the Franka Emika Robot ("Panda") on the floor."""
-    return _arms("fer", hand, friction, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+    return _arms("fer", hand, friction, motor_inertia, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
 
 
-def build_fr3(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
+def build_fr3(hand: bool = True, friction: bool = True, motor_inertia: bool = False, meshes: str = "") -> Robot:
     """Return the Franka Research 3 on the floor."""
-    return _arms("fr3", hand, friction, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
+    return _arms("fr3", hand, friction, motor_inertia, meshes, (("franka", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),))
 
 
-def build_dual(hand: bool = True, friction: bool = True, meshes: str = "") -> Robot:
+def build_dual(hand: bool = True, friction: bool = True, motor_inertia: bool = False, meshes: str = "") -> Robot:
     """Return two Franka Research 3 on a torso, their bases leaning outwards by 45 degrees."""
     lean = 0.7853981633974483
     return _arms(
         "fr3",
         hand,
         friction,
+        motor_inertia,
         meshes,
         (("left", (0.0, 0.1, 1.0), (-lean, 0.0, 0.0)), ("right", (0.0, -0.1, 1.0), (lean, 0.0, 0.0))),
     )
@@ -68,6 +78,13 @@ _OPTIONS = (
         default=True,
         description="Whether the identified joint friction acts, and the cabinet compensates it.",
         source="Gaz et al. 2019",
+    ),
+    Option(
+        name="motor_inertia",
+        default=False,
+        description="Whether the motors' reflected inertia is there: stiff, damped torque controllers need it. The "
+        "identified set has no such term.",
+        source="vendor's numbers for the FR3, quoted in Drake; for the FER assumed the same",
     ),
     Option(
         name="meshes",

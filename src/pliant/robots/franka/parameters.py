@@ -284,6 +284,9 @@ class Arm:
     """What it may do."""
     friction: Array
     """Rows a, b, c of 7 joints; see `FRICTION`."""
+    motor_inertia: tuple[float, ...] = (0.0,) * 7
+    """Inertia of the motors reflected at the joints [kg m^2]; zeros where the identified set has no such term. A model
+    has it only where it is asked for (`Mount.motor_inertia`)."""
 
 
 FER = Arm(
@@ -311,6 +314,7 @@ FR3 = Arm(
     links=_FR3_LINKS,
     base=_FR3_BASE,
     friction=FRICTION,
+    motor_inertia=(0.6057, 0.6057, 0.4625, 0.4625, 0.2055, 0.2055, 0.2055),  # vendor's numbers, quoted in Drake
     limits=Limits(
         position_min=(-2.7501, -1.7918, -2.9065, -3.0481, -2.8101, 0.54092, -3.0196),
         position_max=(2.7501, 1.7918, 2.9065, -0.1458, 2.8101, 4.5205, 3.0196),
