@@ -155,6 +155,7 @@ def lock_step(ns, joint, seconds):
     count = int(1000 * seconds)
     done = threading.Event()
     seen = [0, 0.0, 0.0]
+    last = [-1]
     publisher = rospy.Publisher(f"/{ns}/reference_1", Float64MultiArray, queue_size=None, tcp_nodelay=True)
     answer = Float64MultiArray()
 
@@ -162,14 +163,16 @@ def lock_step(ns, joint, seconds):
         if seen[0] >= count:
             done.set()
             return
-        if seen[0] == 0:
+        if seen[0] <= 2:  # the first contact takes its time, and is not measured
             seen[1] = time.perf_counter()
         stamp = message.header.stamp.to_nsec()
-        digest.update(struct.pack("<q", stamp))
-        digest.update(struct.pack(f"<{len(message.position)}d", *message.position))
+        if stamp != last[0]:  # until the first answer the first state is sent again and again
+            digest.update(struct.pack("<q", stamp))
+            digest.update(struct.pack(f"<{len(message.position)}d", *message.position))
+            seen[0] += 1
+        last[0] = stamp
         # A feedback law, so that any difference grows.
         answer.data = [0.3 - 0.2 * p - 0.02 * v for p, v in zip(message.position, message.velocity)]
-        seen[0] += 1
         seen[2] = time.perf_counter()
         publisher.publish(answer)
 
@@ -178,7 +181,7 @@ def lock_step(ns, joint, seconds):
         time.sleep(0.01)
     done.wait(120)
     wall = seen[2] - seen[1]
-    return {"digest": digest.hexdigest(), "count": seen[0], "rtf": (seen[0] - 1) * 1e-3 / wall}
+    return {"digest": digest.hexdigest(), "count": seen[0], "rtf": (seen[0] - 3) * 1e-3 / wall}
 
 
 def main():
