@@ -90,9 +90,11 @@ def count_all(ns, joint, seconds):
     kinds["state_info"] = StateInfo
     end = time.time() + 30
     topics = {}
-    while "/clock" not in topics and time.time() < end:
+    before = None
+    while (not topics or "/clock" not in topics or topics != before) and time.time() < end:
+        before = topics  # the robot registers one topic after the other
+        time.sleep(0.5)
         topics = dict(rospy.get_published_topics())
-        time.sleep(0.1)
     counts = {}
     latest = [time.time()]
 
