@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test conformance bench lint docs setup clean lock
+.PHONY: demo test conformance bench bench-rods bench-franka bench-ros lint docs setup clean lock
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ conformance: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
+
+# The other rooms: parallel robots, Franka, ROS. Some need the real clients or middleware.
+bench-rods bench-franka bench-ros: bench-%: $(STAMP)
+	$(BIN)/python benchmarks/$*.py
 
 $(VENV)/.lint: $(STAMP)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[lint]'
