@@ -19,6 +19,7 @@ ROWS = [
     {"control"},
     {"robots"},
     {"experiments"},
+    {"cli_output"},
     {"cli", "cli_cpr"},
     {"__main__"},
 ]

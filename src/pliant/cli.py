@@ -6,7 +6,6 @@ targets; 4 the simulation diverged; 130 interrupted.
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import sys
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from pliant import __version__
+from pliant.cli_output import Debug, Json, clean, emit, make_console
 from pliant.errors import DivergedError, PliantError, nearest
 
 if TYPE_CHECKING:
@@ -52,17 +52,9 @@ Imports = Annotated[
         help="Python file or module with laws or experiments of your own; repeat.",
     ),
 ]
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
-Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Packages = Annotated[
     list[Path], Parameter(name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages.")
 ]
-
-
-def _console(quiet: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=quiet, soft_wrap=False, highlight=False)
 
 
 def _assignments(items: list[str], option: str = "--set") -> dict[str, str]:
@@ -91,31 +83,6 @@ def _load(source: str, settings: list[str], timestep: float | None, packages: li
     robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)
     robot.update({p: v for p, v in assigned.items() if not p.startswith("robot.")})
     return robot
-
-
-def _clean(value: Any) -> Any:
-    """Make a value fit for JSON: NaN and infinity become null."""
-    import dataclasses
-
-    import numpy as np
-
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = dataclasses.asdict(value)
-    if isinstance(value, dict):
-        return {str(k): _clean(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return _clean(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _emit(data: dict[str, Any]) -> None:
-    print(json.dumps(_clean(data), indent=2))
 
 
 class _Bar:
@@ -231,7 +198,7 @@ def run(
     from pliant.engine import MujocoEngine
     from pliant.simulation import Recorder, Simulation, free, paced, read_commands, read_scenario, sync
 
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     robot = _load(source, set, timestep, package_path, manager)
     for note in robot.notes:
         console.print(f"[yellow]note[/yellow] {_plain(note)}", soft_wrap=True)
@@ -320,7 +287,7 @@ def run(
     balance = engine.audit.balance() if engine.audit is not None else None
     states = {joint: _joint_state(engine, joint) for joint in engine.compliant_joints()}
     if json:
-        _emit(
+        emit(
             {
                 "source": source,
                 "time": simulation.time,
@@ -492,7 +459,7 @@ def check(
     problems = robot.check()
     errors = sum(p.severity == "error" for p in problems)
     if json:
-        _emit(
+        emit(
             {
                 "source": source,
                 "ok": errors == 0,
@@ -506,7 +473,7 @@ def check(
         return 3 if errors else 0
     from rich.table import Table
 
-    console = _console()
+    console = make_console()
     table = Table(box=None, show_header=False, padding=(0, 1))
     style = {"error": "red", "warning": "yellow", "info": "dim"}
     for p in problems:
@@ -545,11 +512,11 @@ def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) ->
     }
     bridges = list_bridges()
     if json:
-        _emit({"robots": robots, "experiments": experiments, "laws": laws, "bridges": bridges})
+        emit({"robots": robots, "experiments": experiments, "laws": laws, "bridges": bridges})
         return 0
     from rich.table import Table
 
-    console = _console()
+    console = make_console()
     for title, rows in (
         ("robots", robots),
         ("experiments", experiments),
@@ -589,7 +556,7 @@ def reproduce(
     from pliant.experiments import find_experiment, list_experiments
     from pliant.experiments import reproduce as run_experiments
 
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     chosen = [e.name for e in list_experiments()] if experiment == "all" else [find_experiment(experiment).name]
     with _Bar(console, "reproducing", "", shown=not json) as bar:
 
@@ -600,7 +567,7 @@ def reproduce(
     index = output / "index.html"
     failed = [r for r in results if not r.passed]
     if json:
-        _emit({"passed": not failed, "experiments": [r.as_dict() for r in results], "report": str(index)})
+        emit({"passed": not failed, "experiments": [r.as_dict() for r in results], "report": str(index)})
         return 3 if failed else 0
     from rich.table import Table
 
@@ -698,12 +665,12 @@ def sweep(
     )
     if chunk < 1 or processes < 1:
         raise PliantError("--chunk and --processes are whole numbers of 1 or more")
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     with _Bar(console, "simulating", "simulations", shown=not json) as bar:
         result = run_sweep(plan, output, processes=processes, dask=dask, chunk=chunk, progress=bar)
     diverged = sum(bool(row[-1]) for row in result.rows)
     if json:
-        _emit(
+        emit(
             {
                 "columns": list(result.columns),
                 "rows": result.rows,
@@ -757,7 +724,7 @@ def export(
     if output is None:
         print(text, end="")
     else:
-        _console().print(f"written: {output}", soft_wrap=True)
+        make_console().print(f"written: {output}", soft_wrap=True)
     return 0
 
 
@@ -786,7 +753,7 @@ def replay(
     from pliant.simulation import read_recording
     from pliant.simulation import replay as replay_samples
 
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     if recording.suffix == ".npz":
         return _show_dump(recording, json, console)
     found = read_recording(recording)
@@ -815,7 +782,7 @@ def replay(
         done["differences"] = [str(d) for d in differences]
         code = 3 if differences else 0
     if json:
-        _emit(done)
+        emit(done)
         return code
     from rich.table import Table
 
@@ -852,7 +819,7 @@ def _show_dump(path: Path, as_json: bool, console: Console) -> int:
     except (OSError, ValueError, KeyError) as error:
         raise PliantError(f"not a dump of a diverged simulation ({error})", file=path) from None
     if as_json:
-        _emit({name: values for name, values in data.items() if name != "states"})
+        emit({name: values for name, values in data.items() if name != "states"})
         return 0
     from rich.table import Table
 
@@ -929,7 +896,7 @@ def identify(
     if tree:
         start = change_actuator(start, tree, "actuator")
     names = {"free": tuple(free)} if free else {}
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     with console.status("fitting ...") if not json else _nothing():
         if kind == "spring":
             found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **names)
@@ -943,11 +910,11 @@ def identify(
         if figure is not None:
             found.figure().savefig(figure, dpi=150, bbox_inches="tight")
         if datasheet is not None:
-            datasheet.write_text(json_module.dumps(_clean(fits.datasheet(found.actuator)), indent=2) + "\n")
+            datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
     except OSError as error:
         raise PliantError(f"it cannot be written: {error.strerror}", file=error.filename) from None
     if json:
-        _emit(found.as_dict())
+        emit(found.as_dict())
         return 0
     console.print(_plain(found.report()), soft_wrap=True)
     for path, what in ((figure, "figure"), (datasheet, "data sheet")):

@@ -6,7 +6,6 @@ failed its targets; 4 the simulation diverged.
 
 from __future__ import annotations
 
-import json as jsonlib
 import math
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from pliant.cli_output import Debug, Json, emit, make_console
 from pliant.errors import PliantError, nearest
 
 if TYPE_CHECKING:
@@ -32,39 +32,11 @@ cpr = App(
     help_on_error=False,
 )
 
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
-Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Robot = Annotated[str, Parameter(help="A name of `pliant cpr list`, a YAML file, or a folder of the Gazebo simulator.")]
 Numbers = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 WRENCH = "Wrench on the plate about its origin, world axes: fx,fy,fz,mx,my,mz (planar: fx,fy,mz) [N, N m]."
 POSE = "Plate pose: x,y,z,roll,pitch,yaw (planar: x,y,angle) [m, rad]; solves for the joint values."
 JOINTS = "Actuated joint values, separated by commas [m or rad]; solves for the plate pose."
-
-
-def _console(quiet: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=quiet, soft_wrap=False, highlight=False)
-
-
-def _emit(data: dict[str, Any]) -> None:
-    print(jsonlib.dumps(_clean(data), indent=2))
-
-
-def _clean(value: Any) -> Any:
-    import numpy as np
-
-    if isinstance(value, dict):
-        return {str(k): _clean(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return _clean(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.ndarray:
@@ -172,7 +144,7 @@ def list_(*, json: Json = False, debug: Debug = False) -> int:
             }
         )
     if json:
-        _emit({"robots": rows})
+        emit({"robots": rows})
         return 0
     from rich.table import Table
 
@@ -184,7 +156,7 @@ def list_(*, json: Json = False, debug: Debug = False) -> int:
             row["name"], row["kind"], str(row["limbs"]), ", ".join(dict.fromkeys(row["actuators"])),
             ", ".join(dict.fromkeys(row["plate_joints"])), " ".join(row["controlled"]),
         )  # fmt: skip
-    _console().print(table)
+    make_console().print(table)
     return 0
 
 
@@ -225,7 +197,7 @@ def solve(
 
     Without --pose and --q it solves the robot's home pose.
     """
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     statics = _load(robot, accuracy)
     planar = statics.planar
     if sum(v is not None for v in (pose, q, configuration)) > 1:
@@ -264,7 +236,7 @@ def solve(
     if figure is not None:
         _draw([[solution]], [statics.name], figure)
     if json:
-        _emit({**report, "figure": figure and str(figure), "output": output and str(output)})
+        emit({**report, "figure": figure and str(figure), "output": output and str(output)})
         return 0
     _print_solution(console, solution, report)
     _tell(console, figure, output)
@@ -404,7 +376,7 @@ def _follow(statics, rows, load, inverse, held, follower, figure, output, json, 
         "output": output and str(output),
     }
     if json:
-        _emit(data)
+        emit(data)
         return 0
     console.print(
         f"{statics.name}: {len(done)} rows, largest residual {data['largest_residual']:.1e}, "
@@ -491,7 +463,7 @@ def run(
     """Simulate the robot's dynamics, starting at rest from the statics' equilibrium."""
     from pliant.model.parallel import build_parallel
 
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     statics = _load(robot)
     for name, value in (("duration", duration), ("ramp", ramp)):
         if not (math.isfinite(value) and value >= 0.0):
@@ -552,7 +524,7 @@ def run(
         "output": output and str(output),
     }
     if json:
-        _emit(data)
+        emit(data)
         return 0
     console.print(f"{statics.name}: {end[0]:g} s simulated as {variant}, {speed:.3g} x real time", soft_wrap=True)
     console.print("plate: " + ", ".join(f"{n} {v:.5f}" for n, v in zip(names, data["pose"])), soft_wrap=True)
@@ -664,7 +636,7 @@ def check(
 
     from pliant.model.parallel import Finding, RodModel, check_parallel
 
-    console = _console(quiet=json)
+    console = make_console(quiet=json)
     statics = _load(robot)
     home = statics.home()
     findings = []
@@ -683,7 +655,7 @@ def check(
         findings += check_parallel(statics, options=options)
     good = all(f.passed for f in findings)
     if json:
-        _emit(
+        emit(
             {
                 "robot": statics.name,
                 "passed": good,

@@ -1,0 +1,50 @@
+"""What all commands print alike: tables to people, one JSON object to programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Debug", "Json", "clean", "emit", "make_console"]
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
+Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
+
+
+def make_console(quiet: bool = False) -> Console:
+    """Return a console on standard output, or on standard error where standard output belongs to JSON."""
+    from rich.console import Console
+
+    return Console(stderr=quiet, soft_wrap=False, highlight=False)
+
+
+def clean(value: Any) -> Any:
+    """Make a value fit for JSON: NaN and infinity become null."""
+    import dataclasses
+
+    import numpy as np
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    if isinstance(value, dict):
+        return {str(k): clean(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return clean(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def emit(data: dict[str, Any]) -> None:
+    """Print an object as JSON."""
+    print(json.dumps(clean(data), indent=2))
