@@ -368,6 +368,62 @@ def test_a_recording_is_not_overwritten_unless_asked(tmp_path):
     assert (tmp_path / "run.mcap").read_bytes() == before
 
 
+def test_a_file_is_replaced_with_the_first_sample_and_not_by_a_run_that_never_begins(tmp_path):
+    path = tmp_path / "run.mcap"
+    record(path)
+    before = path.read_bytes()
+    Recorder(path, overwrite=True).close()
+    assert path.read_bytes() == before
+
+    class Refusing(Recall):
+        def start(self, devices):
+            raise DeviceError("no such wire")
+
+    with pytest.raises(DeviceError, match="no such wire"):
+        Simulation(SpringMassEngine(), devices()[:1], [Refusing()], recorder=Recorder(path, overwrite=True)).run(0.1)
+    assert path.read_bytes() == before
+    path.chmod(0o640)
+    record(path, seed=2)
+    assert path.read_bytes() != before
+    assert read_recording(path).complete
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in tmp_path.iterdir()] == ["run.mcap"]
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_killed_run_has_replaced_the_file_by_a_readable_one_or_left_it(tmp_path, begins):
+    path = tmp_path / "run.mcap"
+    record(path)
+    before = path.read_bytes()
+    wait = f"""
+import time
+from pathlib import Path
+path = Path({str(path)!r})
+end = time.monotonic() + 30
+while path.stat().st_size == {len(before)} and time.monotonic() < end:
+    run.step(50)
+"""
+    kill = "\nos.kill(os.getpid(), signal.SIGKILL)"
+    _, result = child(tmp_path, (wait if begins else "run.start()") + kill)
+    assert result.returncode == -9, result.stderr
+    if not begins:
+        assert path.read_bytes() == before
+        return
+    with pytest.warns(RecordingWarning, match="it was not closed"):
+        assert len(read_recording(path)["elbow/time"]) > 0
+    assert [p.name for p in tmp_path.iterdir()] == ["run.mcap"]
+
+
+def test_a_run_without_a_sample_leaves_no_file(tmp_path):
+    recorder = Recorder(tmp_path / "run.mcap")
+    with Simulation(SpringMassEngine(), devices()[:1], recorder=recorder) as run:
+        run.start()
+    assert list(tmp_path.iterdir()) == []
+    _, result = child(tmp_path, "raise RuntimeError('before the first step')")
+    assert "before the first step" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_place_that_cannot_be_written_is_refused_at_construction(tmp_path):
     (tmp_path / "folder.mcap").mkdir()
     (tmp_path / "file").write_text("")

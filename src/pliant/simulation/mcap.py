@@ -9,10 +9,14 @@ records are valid inside and outside of a chunk, so the file is a valid MCAP aft
 process leaves one that Foxglove, ``ros2 bag``, the mcap package and rosbags open. Only the index is missing then.
 
 Where chunks end depends on the data alone, never on the time of a flush: equal messages give equal bytes.
+
+A file that is to be replaced keeps its content until the first message of the new one is on the disk: a run that never
+begins destroys nothing.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import mmap
 import os
@@ -92,8 +96,9 @@ class McapWriter:
 
     Args:
         path: the file.
-        overwrite: replace a file that exists.
+        overwrite: replace a file that exists, with the first message.
         library: name and version of the writing program.
+        keep_empty: leave a file without messages where none came; else there is none then.
         flush_interval: longest time from a message to the disk [s of wall time].
         pending_limit: bytes in memory above which ``append`` waits for the disk.
 
@@ -107,11 +112,14 @@ class McapWriter:
         *,
         overwrite: bool = False,
         library: str = "pliant",
+        keep_empty: bool = True,
         flush_interval: float = FLUSH_INTERVAL,
         pending_limit: int = PENDING_LIMIT,
     ) -> None:
         self.path = Path(path)
-        self._file = self._open(overwrite)
+        self._head: bytearray | None = None  # what stands before the first message, while the old file is still there
+        self._file: Any = self._open(overwrite)
+        self._keep_empty = keep_empty
         self._flush_interval = flush_interval
         self._pending_limit = pending_limit
         self._condition = threading.Condition()
@@ -133,6 +141,8 @@ class McapWriter:
         self._write(MAGIC + _record(HEADER, _text("ros2") + _text(library)))
         self._thread = threading.Thread(target=self._run, name=f"recorder {self.path.name}", daemon=True)
         self._thread.start()
+        if not keep_empty:
+            atexit.register(self._drop_empty)  # a run that never begins leaves no empty file, even if nobody closes it
 
     # ------------------------------------------------------------------ one thread
     def add_schema(self, name: str, encoding: str, data: str) -> int:
@@ -214,11 +224,17 @@ class McapWriter:
         try:
             if self._error is None:
                 try:
-                    self._write_summary()
+                    if self._head is not None and self._keep_empty:
+                        self._replace()
+                    if self._file is not None:
+                        self._write_summary()
                 except OSError as error:
                     self._fail(error)
         finally:
-            self._file.close()
+            if self._file is not None:
+                self._file.close()
+            self._drop_empty()
+            atexit.unregister(self._drop_empty)
         if self._error is not None:
             raise self._error
 
@@ -280,6 +296,8 @@ class McapWriter:
         header = CHUNK_HEADER.pack(CHUNK, 40 + chunk.written, begin, end, chunk.written, chunk.crc, 0, chunk.written)
         if first:
             self._write(header + data)
+            if self._head is not None:
+                self._replace()
         else:
             self._write(data)
             self._file.seek(chunk.offset)
@@ -360,16 +378,44 @@ class McapWriter:
         if not path.parent.is_dir():
             raise RecordingError(f"the folder {path.parent} does not exist; make it first", file=path)
         try:
+            if overwrite and path.is_file() and path.stat().st_size:
+                path.open("r+b").close()  # says at once what would forbid it
+                self._head = bytearray()
+                return None
             return path.open("wb" if overwrite else "xb", buffering=0)
         except FileExistsError:
             raise RecordingError("the file exists; ask for overwriting or choose another name", file=path) from None
         except OSError as error:
             raise RecordingError(f"the recording cannot be written: {error.strerror}", file=path) from None
 
+    def _replace(self) -> None:
+        """Write what was kept to a new file beside the old one, and give it the old one's name."""
+        assert self._head is not None
+        path = Path(os.path.realpath(self.path))
+        beside = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
+        try:
+            self._file = beside.open("wb", buffering=0)
+            _write_all(self._file, self._head + TAIL)
+            with suppress(OSError):  # a file system without modes
+                beside.chmod(path.stat().st_mode & 0o777)
+            beside.replace(path)
+        except OSError:
+            _remove(beside)
+            raise
+        self._head = None
+
+    def _drop_empty(self) -> None:
+        """Take away a file that has got no message."""
+        if not (self._keep_empty or self._head is not None or self.messages):
+            _remove(self.path)
+
     def _write(self, data: bytes) -> None:
         """Put records where the end of the file stood, and the end behind them."""
-        self._file.seek(self._good)
-        _write_all(self._file, data + TAIL)
+        if self._head is not None:
+            self._head += data
+        else:
+            self._file.seek(self._good)
+            _write_all(self._file, data + TAIL)
         self._good += len(data)
 
     def _block(self) -> None:
@@ -385,18 +431,23 @@ class McapWriter:
 
     def _fail(self, error: Exception) -> None:
         """Cut the file back to whole records and keep the error for the next ``append`` or ``close``."""
-        with suppress(OSError):
-            self._file.seek(self._good)
-            _write_all(self._file, TAIL)
-        with suppress(OSError):
-            self._file.truncate(self._good + len(TAIL))
+        if self._head is None:
+            with suppress(OSError):
+                self._file.seek(self._good)
+                _write_all(self._file, TAIL)
+            with suppress(OSError):
+                self._file.truncate(self._good + len(TAIL))
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         kept = sum(self._counts.values())
-        self._error = RecordingError(
-            f"the recording stopped: {reason}; it is readable up to what was written before ({self._good} bytes, "
-            f"at least {kept} messages)",
-            file=self.path,
-        )
+        left = f"it is readable up to what was written before ({self._good} bytes, at least {kept} messages)"
+        if self._head is not None:
+            left = "the file that was to be replaced is as it was"
+        self._error = RecordingError(f"the recording stopped: {reason}; {left}", file=self.path)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def _write_all(file: Any, data: bytes) -> None:

@@ -46,7 +46,8 @@ class Recorder:
     """Writes samples to an MCAP file through a thread of its own; loses nothing.
 
     The file is valid at any time: a run that is killed leaves everything up to the last flush readable. When the disk
-    cannot follow, the loop waits, and ``health`` says how often and how long.
+    cannot follow, the loop waits, and ``health`` says how often and how long. A file that is overwritten keeps what it
+    has until the first sample, and a run without a sample leaves no file.
 
     Args:
         path: the file; its name ends in .mcap, its folder exists.
@@ -83,6 +84,7 @@ class Recorder:
         self._writer = McapWriter(
             path,
             overwrite=overwrite,
+            keep_empty=False,
             library=f"pliant {_version('pliant')}",
             flush_interval=flush_interval,
             pending_limit=pending_limit,
