@@ -19,8 +19,7 @@ ROWS = [
     {"control"},
     {"robots"},
     {"experiments"},
-    {"cli_output"},
-    {"cli", "cli_cpr"},
+    {"cli"},
     {"__main__"},
 ]
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}

@@ -8,7 +8,7 @@ import pytest
 
 from pliant.cli import main
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "gazebo_compliant_plugin"
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
 MODEL = """
 <mujoco><option timestep="0.001"/><worldbody>
 <body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>

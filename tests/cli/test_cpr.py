@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.cli_cpr import cpr
+from pliant.cli.cpr import cpr
 from pliant.errors import ModelError, PliantError
 from pliant.rods import NoEquilibrium, load_robot
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 def run(*words: object):
@@ -143,7 +143,7 @@ def test_a_table_with_a_fault_is_named_with_its_line(tmp_path):
 def blocks(language: str) -> list[str]:
     import re
 
-    text = (Path(__file__).resolve().parents[1] / "docs" / "cpr.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs" / "cpr.md").read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Debug", "Json", "clean", "emit", "make_console"]
-
-Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
-Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
+__all__ = ["clean", "emit", "make_console", "number", "plain"]
 
 
 def make_console(quiet: bool = False) -> Console:
@@ -48,3 +43,13 @@ def clean(value: Any) -> Any:
 def emit(data: dict[str, Any]) -> None:
     """Print an object as JSON."""
     print(json.dumps(clean(data), indent=2))
+
+
+def plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def number(value: float, digits: int = 4) -> str:
+    return "-" if not math.isfinite(value) else f"{value:.{digits}g}"

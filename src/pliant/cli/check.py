@@ -1,0 +1,58 @@
+"""`pliant check`: look a robot over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
+from pliant.cli.output import emit, make_console, plain
+
+__all__ = ["check"]
+
+
+def check(
+    source: str,
+    *,
+    set: Settings = [],
+    manager: Path | None = None,
+    timestep: float | None = None,
+    package_path: Packages = [],
+    import_: Imports = [],
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Look a robot over: time-step bounds, parameters, limits, names, defaults that were filled in.
+
+    Prints all findings at once. Exit code 3 where one is an error.
+    """
+    import_modules(import_)
+    robot = load_robot(source, set, timestep, package_path, manager)
+    problems = robot.check()
+    errors = sum(p.severity == "error" for p in problems)
+    if json:
+        emit(
+            {
+                "source": source,
+                "ok": errors == 0,
+                "problems": [
+                    {"severity": p.severity, "subject": p.subject, "message": p.message, "hint": p.hint}
+                    for p in problems
+                ],
+                "notes": robot.notes,
+            }
+        )
+        return 3 if errors else 0
+    from rich.table import Table
+
+    console = make_console()
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    style = {"error": "red", "warning": "yellow", "info": "dim"}
+    for p in problems:
+        hint = f"\n[dim]{plain(p.hint)}[/dim]" if p.hint else ""
+        table.add_row(f"[{style[p.severity]}]{p.severity}[/]", p.subject, plain(p.message) + hint)
+    for note in robot.notes:
+        table.add_row("[dim]note[/dim]", "", plain(note))
+    console.print(table)
+    warnings = sum(p.severity == "warning" for p in problems)
+    console.print(f"{source}: {errors} errors, {warnings} warnings")
+    return 3 if errors else 0

@@ -1,0 +1,9 @@
+"""The commands for continuum parallel robots: solve, run, check, view, list.
+
+Exit codes as of `pliant`: 0 done; 1 wrong input or no equilibrium (the message says why); 2 wrong usage; 3 a check
+failed its targets; 4 the simulation diverged.
+"""
+
+from pliant.cli.cpr.application import cpr
+
+__all__ = ["cpr"]

@@ -1,0 +1,247 @@
+"""`pliant cpr solve`: the static models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, load_parallel, numbers, pose_numbers, read_table, to_pose
+from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
+from pliant.cli.options import Debug, Json
+from pliant.cli.output import emit, make_console
+from pliant.errors import PliantError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from rich.console import Console
+
+    from pliant.rods import Solution
+
+__all__ = ["solve"]
+
+
+def solve(
+    robot: Robot,
+    *,
+    pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None,
+    q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None,
+    wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
+    controlled: Annotated[
+        str | None, Parameter(help="Freedoms held at the pose where there are fewer actuators: z,rx,ry.")
+    ] = None,
+    follower: Annotated[bool, Parameter(negative=(), help="The wrench turns with the plate.")] = False,
+    configuration: Annotated[str | None, Parameter(help="Solve a saved configuration of the robot's file.")] = None,
+    to: Annotated[
+        str | None,
+        Parameter(
+            help="Follow a straight line from there to this pose (with --q: these values).", allow_leading_hyphen=True
+        ),
+    ] = None,
+    steps: Annotated[int, Parameter(help="Rows of that line.")] = 50,
+    path: Annotated[
+        Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
+    ] = None,
+    q_path: Annotated[bool, Parameter(negative=(), help="The table holds joint values.")] = False,
+    accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
+    seed: Annotated[int, Parameter(help="Seed of the random restarts.")] = 0,
+    figure: Annotated[Path | None, Parameter(help="Draw the rods (.png, .svg, .pdf).")] = None,
+    output: Annotated[Path | None, Parameter(help="Write the path (.csv) or the rods' shapes (.csv).")] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Solve the direct or inverse geometrico-static model, at one point or along a path.
+
+    Without --pose and --q it solves the robot's home pose.
+    """
+    console = make_console(quiet=json)
+    statics = load_parallel(robot, accuracy)
+    planar = statics.planar
+    if sum(v is not None for v in (pose, q, configuration)) > 1:
+        raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
+    load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
+    held = None if controlled is None else controlled.replace(",", " ").split()
+    direct, values = q is not None, None
+    if configuration is not None:
+        saved = statics.description.configurations
+        if configuration not in saved:
+            raise PliantError(
+                f"{statics.name} has no configuration {configuration!r}; {nearest(configuration, saved)}",
+                field="configuration",
+            )
+        one = saved[configuration]
+        direct = "q" in one
+        values = one["q"] if direct else to_pose(statics, _saved_pose(planar, one["pose"]))
+    elif q is not None:
+        values = numbers(q, "--q")
+    elif pose is not None:
+        values = to_pose(statics, numbers(pose, "--pose", (3,) if planar else (3, 6)))
+    if path is not None or to is not None:
+        rows = _rows(statics, values, path, to, steps, direct or q_path)
+        return _follow(statics, rows, load, not (direct or q_path), held, follower, figure, output, json, console)
+    options: dict[str, Any] = {"follower": follower, "seed": seed}
+    if direct:
+        solution = statics.solve_dgm(values, load, **options)
+    elif values is None and load is None and held is None:
+        solution = statics.home()
+    else:
+        goal = statics.description.home if values is None else values
+        solution = statics.solve_igm(goal, load, controlled=held, **options)
+    report = _report(solution)
+    if output is not None:
+        write_shapes(solution, output)
+    if figure is not None:
+        draw([[solution]], [statics.name], figure)
+    if json:
+        emit({**report, "figure": figure and str(figure), "output": output and str(output)})
+        return 0
+    _print_solution(console, solution, report)
+    tell(console, figure, output)
+    return 0
+
+
+def _report(solution: Solution) -> dict[str, Any]:
+    """Return what `solve` tells of a solution."""
+    robot = solution.robot
+    d = robot.description
+    limits = [d.limbs[i].joints[j].limits for i, j in d.actuators]
+    beyond = [
+        f"{d.limb_name(i)} at {q:.4g} is outside {limit[0]:g} to {limit[1]:g}"
+        for (i, _), q, limit in zip(d.actuators, solution.q, limits)
+        if limit is not None and not limit[0] - 1e-9 <= q <= limit[1] + 1e-9
+    ]
+    return {
+        "robot": robot.name,
+        "q": solution.q,
+        "pose": pose_numbers(robot, solution.plate_pose),
+        "plate_pose": solution.plate_pose,
+        "wrench": solution.wrench,
+        "residual": solution.residual,
+        "iterations": solution.iterations,
+        "stable": solution.stable,
+        "morse_index": solution.morse_index,
+        "smallest_stiffness": solution.smallest_stiffness,
+        "singular_values": solution.singular_values(),
+        "condition_numbers": solution.condition_numbers(),
+        "actuator_forces": solution.actuator_forces(),
+        "base_wrenches": solution.base_wrenches,
+        "largest_bending_strain": max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
+        "starts": list(solution.starts),
+        "joint_limits": beyond,
+    }
+
+
+def _saved_pose(planar: bool, values: Sequence[float]) -> np.ndarray:
+    import numpy as np
+
+    v = np.asarray(values, dtype=float)
+    return v[[0, 1, 5]] if planar and len(v) == 6 else v
+
+
+def _print_solution(console: Console, solution: Solution, report: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    robot = solution.robot
+    d = robot.description
+    kind = "inverse model" if solution.inverse else "direct model"
+    tries = f", {len(solution.starts)} starts" if len(solution.starts) > 1 else ""
+    console.print(
+        f"{robot.name}: {kind}, residual {solution.residual:.1e}, {solution.iterations} iterations{tries}",
+        soft_wrap=True,
+    )
+    if solution.stable:
+        console.print(f"[green]stable[/green], smallest plate stiffness {solution.smallest_stiffness:.4g} N/m")
+    else:
+        console.print(f"[yellow]unstable[/yellow]: {solution.morse_index} directions in which the energy falls")
+    table = Table(box=None)
+    for column in ("limb", "joint", "value", "", "force", "", "bending strain"):
+        table.add_column(column, justify="right" if column in ("value", "force", "bending strain") else "left")
+    lines = solution.centrelines(41)
+    for a, (i, j) in enumerate(d.actuators):
+        joint = d.limbs[i].joints[j].kind
+        turning = joint == "revolute"
+        table.add_row(
+            d.limb_name(i), joint, f"{solution.q[a]:.6f}", "rad" if turning else "m",
+            f"{report['actuator_forces'][a]:.4g}", "N m" if turning else "N",
+            f"{1e3 * lines[i].bending_strain.max():.3g}e-3",
+        )  # fmt: skip
+    console.print(table)
+    names = ("x", "y", "angle") if robot.planar else ("x", "y", "z", "roll", "pitch", "yaw")
+    console.print("plate: " + ", ".join(f"{n} {v:.6f}" for n, v in zip(names, report["pose"])), soft_wrap=True)
+    margins = ", ".join(f"{k} {v:.3g}" for k, v in report["singular_values"].items())
+    console.print(f"smallest singular values: {margins}", soft_wrap=True)
+    for text in report["joint_limits"]:
+        console.print(f"[yellow]joint limit[/yellow] {text}", soft_wrap=True)
+
+
+def _rows(statics, values, path, to, steps, direct) -> Any:
+    import numpy as np
+
+    from pliant.spatial import exp_so3, log_so3
+    from pliant.spatial import pose as make_pose
+
+    count = (statics.actuator_count,) if direct else ((3,) if statics.planar else (3, 6))
+    if path is not None:
+        if to is not None:
+            raise PliantError("--path and --to exclude each other; give one of them", field="path")
+        table = read_table(path, count)
+        return table if direct else [to_pose(statics, row) for row in table]
+    if not 2 <= steps <= 1_000_000:
+        raise PliantError(f"--steps is {steps}; valid: 2 to 1000000", field="steps")
+    end = numbers(to, "--to", count)
+    s = np.linspace(0.0, 1.0, steps)[:, None]
+    if direct:
+        return np.asarray(values) + s * (end - np.asarray(values))
+    if statics.planar:
+        begin = statics.home().pose2d if values is None else np.asarray(values)
+        return begin + s * (end - begin)
+    A = np.asarray(statics.description.home if values is None else values)
+    B = to_pose(statics, end)
+    turn = log_so3(B[:3, :3] @ A[:3, :3].T)
+    return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
+
+
+def _follow(statics, rows, load, inverse, held, follower, figure, output, json, console) -> int:
+    import numpy as np
+
+    done = statics.follow(rows, load, inverse=inverse, controlled=held, follower=follower)
+    poses = np.array([pose_numbers(statics, X) for X in done.plate_poses])
+    picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
+    index = {k: done[k].morse_index for k in picks}
+    unstable = [k for k, count in index.items() if count]
+    if output is not None:
+        names = ["x", "y", "angle"] if statics.planar else ["x", "y", "z", "roll", "pitch", "yaw"]
+        head = ",".join([*(f"q{a + 1}" for a in range(statics.actuator_count)), *names])
+        write_table(output, head, np.hstack([done.q, poses]))
+    if figure is not None:
+        shown = [done[k] for k in sorted({0, len(done) // 3, 2 * len(done) // 3, len(done) - 1})]
+        draw([shown], [f"{statics.name}, {len(done)} poses"], figure)
+    data = {
+        "robot": statics.name,
+        "rows": len(done),
+        "largest_residual": float(done.residual.max()),
+        "mean_iterations": float(done.iterations.mean()),
+        "q": done.q,
+        "poses": poses,
+        "unstable_rows": unstable,
+        "figure": figure and str(figure),
+        "output": output and str(output),
+    }
+    if json:
+        emit(data)
+        return 0
+    console.print(
+        f"{statics.name}: {len(done)} rows, largest residual {data['largest_residual']:.1e}, "
+        f"{data['mean_iterations']:.1f} iterations a row", soft_wrap=True,
+    )  # fmt: skip
+    span = done.q.max(axis=0) - done.q.min(axis=0)
+    console.print("the joints move by " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
+    if unstable:
+        console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of those looked at")
+    else:
+        console.print(f"[green]stable[/green] at all {len(index)} rows looked at")
+    tell(console, figure, output)
+    return 0

@@ -1,0 +1,56 @@
+"""What the commands of parallel robots write: tables, shapes, figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import PliantError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from pliant.rods import Solution
+
+__all__ = ["draw", "tell", "write_shapes", "write_table"]
+
+
+def draw(groups: Any, titles: list[str], file: Path) -> None:
+    from pliant.experiments.rod_figures import figure_of_robots
+    from pliant.experiments.style import saving
+
+    figure = figure_of_robots(groups, titles, height=4.6)
+    try:
+        with saving():
+            figure.savefig(file, dpi=160, facecolor="white")
+    except (OSError, ValueError) as error:
+        raise PliantError(f"the figure cannot be written: {error}", file=file) from None
+
+
+def write_table(file: Path, head: str, table: Any) -> None:
+    import numpy as np
+
+    try:
+        np.savetxt(file, table, delimiter=",", header=head, comments="", fmt="%.9g")
+    except OSError as error:
+        raise PliantError(f"cannot be written: {error}", file=file) from None
+
+
+def write_shapes(solution: Solution, file: Path) -> None:
+    import numpy as np
+
+    parts = []
+    for i, line in enumerate(solution.centrelines(101)):
+        parts.append(
+            np.column_stack(
+                [np.full(len(line.s), i + 1), line.s, line.position, line.force, line.moment, line.bending_strain]
+            )
+        )
+    write_table(file, "limb,s,x,y,z,nx,ny,nz,mx,my,mz,bending_strain", np.vstack(parts))
+
+
+def tell(console: Console, *files: Path | None) -> None:
+    for file in files:
+        if file is not None:
+            console.print(f"written: {file}", soft_wrap=True)

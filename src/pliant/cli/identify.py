@@ -1,0 +1,106 @@
+"""`pliant identify`: fit parameters to measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from pliant.cli.options import Debug, Imports, Json, Settings, assignments, import_modules
+from pliant.cli.output import clean, emit, make_console, plain
+from pliant.errors import PliantError, nearest
+
+__all__ = ["identify"]
+
+
+def identify(
+    file: Annotated[
+        list[Path], Parameter(negative=(), help="Recorded traces: CSV, NPZ, or a recording's export; one or several.")
+    ],
+    *,
+    kind: Annotated[str, Parameter(help="What is fitted: spring, friction or servo.")] = "spring",
+    law: Annotated[str, Parameter(help="Law: a name that `pliant list` shows.")] = "qbmove",
+    set: Settings = [],
+    free: Annotated[
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="Parameter to fit; repeat. Default: those of the kind."),
+    ] = [],
+    symmetric: Annotated[bool, Parameter(negative=(), help="Fit equal springs.")] = False,
+    column: Annotated[
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="QUANTITY=COLUMN where the file's names differ; repeat."),
+    ] = [],
+    unit: Annotated[
+        list[str], Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; repeat.")
+    ] = [],
+    device: Annotated[str | None, Parameter(help="Device whose columns of a recording's export are read.")] = None,
+    figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
+    datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
+    seed: int = 0,
+    import_: Imports = [],
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
+    import_modules(import_)
+    from pliant.laws import CompliantActuator, Mode, get_law
+    from pliant.laws import identify as fits
+    from pliant.laws.measurements import read_measurement
+    from pliant.model.parameters import change_actuator
+
+    kinds = ("spring", "friction", "servo")
+    if kind not in kinds:
+        raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
+    data = [
+        read_measurement(
+            path,
+            assignments(column, "--column"),
+            assignments(unit, "--unit"),
+            **({"device": device} if device else {}),
+        )
+        for path in file
+    ]
+    mode = Mode.PID_EQ_PRESET if kind == "servo" else Mode.SPRING_REFS
+    start = CompliantActuator(get_law(law)(), mode)
+    tree: dict[str, Any] = {}
+    for path_, value in assignments(set).items():
+        node = tree
+        *outer, last = path_.removeprefix("law.").split(".")
+        for part in outer:
+            node = node.setdefault(part, {})
+        node[last] = value
+    if tree:
+        start = change_actuator(start, tree, "actuator")
+    names = {"free": tuple(free)} if free else {}
+    console = make_console(quiet=json)
+    with console.status("fitting ...") if not json else _nothing():
+        if kind == "spring":
+            found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **names)
+        elif kind == "friction":
+            found = fits.fit_friction(start, data, seed=seed, **names)
+        else:
+            found = fits.fit_servo(start, data, seed=seed, **names)
+    import json as json_module
+
+    try:
+        if figure is not None:
+            found.figure().savefig(figure, dpi=150, bbox_inches="tight")
+        if datasheet is not None:
+            datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
+    except OSError as error:
+        raise PliantError(f"it cannot be written: {error.strerror}", file=error.filename) from None
+    if json:
+        emit(found.as_dict())
+        return 0
+    console.print(plain(found.report()), soft_wrap=True)
+    for path, what in ((figure, "figure"), (datasheet, "data sheet")):
+        if path is not None:
+            console.print(f"{what}: {path}")
+    return 0
+
+
+def _nothing() -> Any:
+    import contextlib
+
+    return contextlib.nullcontext()

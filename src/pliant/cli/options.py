@@ -1,0 +1,82 @@
+"""Options that several commands have, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from pliant.errors import PliantError
+
+__all__ = [
+    "Debug",
+    "Imports",
+    "Json",
+    "Packages",
+    "Settings",
+    "assignments",
+    "import_modules",
+    "load_robot",
+    "make_bridge",
+]
+
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
+Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
+Settings = Annotated[
+    list[str],
+    Parameter(
+        name="--set",
+        help="A parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; repeat.",
+        negative=(),
+        consume_multiple=False,
+    ),
+]
+Imports = Annotated[
+    list[str],
+    Parameter(
+        name="--import",
+        negative=(),
+        consume_multiple=False,
+        help="Python file or module with laws or experiments of your own; repeat.",
+    ),
+]
+Packages = Annotated[
+    list[Path], Parameter(name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages.")
+]
+
+
+def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
+    out: dict[str, str] = {}
+    for item in items:
+        path, eq, value = item.partition("=")
+        if not eq or not path.strip() or not value.strip():
+            raise PliantError(f"{option} {item!r}; valid: {option} PATH=VALUE", field=option)
+        out[path.strip()] = value.strip()
+    return out
+
+
+def import_modules(names: list[str]) -> None:
+    if names:
+        from pliant.model.plugins import import_user_module
+
+        for name in names:
+            import_user_module(name)
+
+
+def load_robot(
+    source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
+):
+    from pliant.model import load
+
+    assigned = assignments(settings)
+    options = {p.removeprefix("robot."): v for p, v in assigned.items() if p.startswith("robot.")}
+    robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)
+    robot.update({p: v for p, v in assigned.items() if not p.startswith("robot.")})
+    return robot
+
+
+def make_bridge(name: str, robot: Any) -> Any:
+    from pliant import bridges
+
+    return bridges.make_bridge(name, robot)
