@@ -58,20 +58,20 @@ def world():
 
 
 def test_the_topics_are_those_of_ros_1(world):
-    from pliant.bridges.ros import RosBridge
+    from pliant.bridges.ros import RosBridge, RosOptions
     from pliant.bridges.ros1.bridge import Ros1Transport
 
     simulation, bridge, _ = world()
-    one = RosBridge(bridge.robot, Ros1Transport("probe", master="http://127.0.0.1:9"), aggregate_rate=1000)
-    one._simulation = simulation
-    one._devices = simulation.devices
-    one._plan()
+    options = RosOptions(aggregate_rate=1000)
+    one = RosBridge(bridge.robot, Ros1Transport("probe", master="http://127.0.0.1:9"), options)
+    one.bind(simulation)
+    one.plan(simulation.devices)
     rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo"}
     ours = ("parameter_descriptions", "parameter_updates")  # dynamic_reconfigure is ROS 1's
-    out = {h.topic: rename.get(h.type, h.type) for h in one._handles if not h.topic.endswith(ours)}
-    assert {h.topic: h.type for h in bridge._handles} == out
-    into = {topic: item["type"] for topic, item in one._incoming.items()}
-    assert {t: i["type"] for t, i in bridge._incoming.items() if not t.startswith("/pliant/")} == into
+    out = {h.topic: rename.get(h.type, h.type) for h in one.served.handles if not h.topic.endswith(ours)}
+    assert {h.topic: h.type for h in bridge.served.handles} == out
+    into = {topic: item["type"] for topic, item in one.served.incoming.items()}
+    assert {t: i["type"] for t, i in bridge.served.incoming.items()} == into
 
 
 def test_states_are_heard_and_commands_obeyed(world):
@@ -83,7 +83,7 @@ def test_states_are_heard_and_commands_obeyed(world):
     publications = bridge.transport.participant.publications
     until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
     until(lambda: command.matched)
-    item = bridge._incoming["/qbmove_2dof/reference_1"]
+    item = bridge.served.incoming["/qbmove_2dof/reference_1"]
     for values, expected in (([0.1, 0.2], [0.1, 0.2]), ([0.3], [0.1, 0.2]), ([np.nan, 0.0], [0.1, 0.2])):
         before = item["count"]
         command.send(client.codec.encode("std_msgs/Float64MultiArray", {"data": values}))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.metadata
 import inspect
+import typing
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +22,8 @@ class BridgeEntry:
     summary: str
     """One sentence for `pliant list`."""
     factory: str
-    """``module:function``; the function takes the robot and keyword options with defaults, and returns a Bridge."""
+    """``module:function``; the function takes the robot and its options, and returns a Bridge. The options are keyword
+    arguments with defaults, or one frozen dataclass with defaults."""
 
 
 _OWN: dict[str, BridgeEntry] = {
@@ -63,8 +66,12 @@ def make_bridge(text: str, robot: Any) -> Any:
         raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
     module, _, function = entries[name].factory.partition(":")
     factory = getattr(importlib.import_module(module), function)
-    parameters = list(inspect.signature(factory).parameters.values())[1:]
-    types = {p.name: type(p.default) for p in parameters}
+    described = _described_options(factory)
+    if described is None:
+        parameters = list(inspect.signature(factory).parameters.values())[1:]
+        types = {p.name: type(p.default) for p in parameters}
+    else:
+        types = {f.name: type(f.default) for f in dataclasses.fields(described)}
     options: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
         key, eq, value = item.partition("=")
@@ -74,7 +81,14 @@ def make_bridge(text: str, robot: Any) -> Any:
                 field=key,
             )
         options[key] = _converted(value, types[key], f"--bridge {text}: {key}")
-    return factory(robot, **options)
+    return factory(robot, **options) if described is None else factory(robot, described(**options))
+
+
+def _described_options(factory: Any) -> Any:
+    """Return the dataclass that a factory takes as its second argument; None where it takes keyword options."""
+    names = list(inspect.signature(factory).parameters)
+    kind = typing.get_type_hints(factory).get(names[1]) if len(names) > 1 else None
+    return kind if dataclasses.is_dataclass(kind) else None
 
 
 def _converted(value: str, kind: type, where: str) -> Any:

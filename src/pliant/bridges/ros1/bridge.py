@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from pliant.bridges.ros import RosBridge, TopicHandle, sync_names
+from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros1.node import Node
 from pliant.wire.ros import Codec
 
-__all__ = ["Ros1Transport", "make"]
+__all__ = ["Ros1Options", "Ros1Transport", "make"]
 
 SWITCH_INTERVAL = 5e-4
 """Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it; Python's default is ten
@@ -37,6 +38,8 @@ class Ros1Transport:
         self.codec: Codec = self.node.codec
         self.sync_topics: tuple[str, ...] = ()
         self._interval: float | None = None
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        self.node.on_complaint = lambda text: self.on_complaint(text)
 
     def start(self) -> None:
         """Find the master and open the sockets."""
@@ -74,6 +77,13 @@ class Ros1Transport:
     def set_param(self, name: str, value: Any) -> None:
         """Set a parameter of the server."""
         self.node.set_param(name, value)
+
+    def get_param(self, name: str) -> Any:
+        """Return a parameter of the server; None where it has none of that name, or does not answer."""
+        try:
+            return self.node.get_param(name)
+        except OSError:
+            return None
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return the topics that another living node publishes already."""
@@ -113,56 +123,20 @@ class Ros1Transport:
         }
 
 
-def make(
-    robot: Any,
-    *,
-    namespace: str = "",
-    master: str = "",
-    host: str = "",
-    node: str = "",
-    clock: bool = True,
-    tf: bool = True,
-    qb: bool = True,
-    aggregate_rate: float = 0.0,
-    joint_states: float = 0.0,
-    sync: str = "",
-    sync_rate: float = 0.0,
-    on_lost: str = "continue",
-) -> RosBridge:
-    """Return the bridge of a robot.
+@dataclass(frozen=True, kw_only=True)
+class Ros1Options(RosOptions):
+    """The options of ``--bridge ros1``."""
 
-    Args:
-        robot: a `pliant.model.Robot`, or None for a replay.
-        namespace: prefix of the toolbox's topics; "" takes the robot's.
-        master: address of the master; "" takes ``ROS_MASTER_URI``, else ``http://127.0.0.1:11311``.
-        host: address to listen on; "" takes ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1.
-        node: name of the node; "" takes ``pliant_<namespace>``.
-        clock: publish ``/clock``.
-        tf: publish ``/tf``.
-        qb: serve the topics of the qb_move packages.
-        aggregate_rate: see `RosBridge`.
-        joint_states: see `RosBridge`.
-        sync: topics that the loop waits for after each step, ``reference_1+reference_2`` or ``trigger``; "" for none.
-        sync_rate: see `RosBridge`.
-        on_lost: "continue" or "halt" when the master is gone.
+    master: str = ""
+    """Address of the master; "" takes ``ROS_MASTER_URI``, else ``http://127.0.0.1:11311``."""
+    host: str = ""
+    """Address to listen on; "" takes ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1."""
 
-    Raises:
-        BridgeError: a wrong value.
-    """
+
+def make(robot: Any, options: Ros1Options) -> RosBridge:
+    """Return the bridge of a robot; None for a replay."""
     interface = getattr(robot, "interface", None)
-    space = (namespace or getattr(interface, "namespace", None) or "robot").strip("/")
-    transport = Ros1Transport(node or f"pliant_{space.replace('/', '_')}", master=master or None, host=host or None)
-    return RosBridge(
-        robot,
-        transport,
-        namespace=namespace or None,
-        clock=clock,
-        tf=tf,
-        qb=qb,
-        aggregate_rate=aggregate_rate,
-        joint_states=joint_states,
-        sync=sync_names(sync),
-        sync_rate=sync_rate,
-        on_lost=on_lost,
-        name="ros1",
-    )
+    space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+    name = options.node or f"pliant_{space.replace('/', '_')}"
+    transport = Ros1Transport(name, master=options.master or None, host=options.host or None)
+    return RosBridge(robot, transport, options, name="ros1")

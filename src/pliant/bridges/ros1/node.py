@@ -202,6 +202,8 @@ class Node:
         self.services: dict[str, _Service] = {}
         self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
         self.error_count = 0
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        """Called, in any thread, with each fault of the other side."""
         self.master_gone_since: float | None = None
         self.master_losses = 0
         self._master_pid = 0
@@ -398,6 +400,7 @@ class Node:
         if not self.errors or self.errors[-1] != text:
             self.errors.append(text)
             _log.warning("%s", text)
+        self.on_complaint(text)
 
     # ------------------------------------------------------------------ master
     @staticmethod

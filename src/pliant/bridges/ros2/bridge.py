@@ -6,13 +6,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from pliant.bridges.ros import RosBridge, TopicHandle, sync_names
+from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros2.participant import Participant
 from pliant.errors import BridgeError
 
-__all__ = ["Ros2Transport", "make"]
+__all__ = ["Ros2Options", "Ros2Transport", "make"]
 
 SWITCH_INTERVAL = 5e-4
 """Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it."""
@@ -35,6 +36,8 @@ class Ros2Transport:
         self.codec = participant.codec
         self.sync_topics: tuple[str, ...] = ()
         self._interval: float | None = None
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        participant.on_complaint = lambda text: self.on_complaint(text)
 
     def start(self) -> None:
         """Join the domain."""
@@ -72,6 +75,9 @@ class Ros2Transport:
 
     def set_param(self, name: str, value: Any) -> None:
         """Do nothing: ROS 2 has no parameter server."""
+
+    def get_param(self, name: str) -> Any:
+        """Return None: ROS 2 has no parameter server."""
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return the topics that another participant writes already."""
@@ -117,63 +123,29 @@ class Ros2Transport:
         }
 
 
-def make(
-    robot: Any,
-    *,
-    namespace: str = "",
-    domain: int = -1,
-    loopback: bool = True,
-    distro: str = "jazzy",
-    node: str = "",
-    clock: bool = True,
-    tf: bool = True,
-    qb: bool = True,
-    aggregate_rate: float = 0.0,
-    joint_states: float = 0.0,
-    sync: str = "",
-    sync_rate: float = 0.0,
-    raw: bool = True,
-) -> RosBridge:
-    """Return the bridge of a robot.
+@dataclass(frozen=True, kw_only=True)
+class Ros2Options(RosOptions):
+    """The options of ``--bridge ros2``."""
 
-    Args:
-        robot: a `pliant.model.Robot`, or None for a replay.
-        namespace: prefix of the toolbox's topics; "" takes the robot's.
-        domain: number of the domain; -1 takes ``ROS_DOMAIN_ID``, else 0.
-        loopback: talk on 127.0.0.1 only.
-        distro: distribution of ROS 2 that graph tools are of: humble, iron, jazzy, kilted, rolling.
-        node: name of the node; "" takes ``pliant_<namespace>``.
-        clock: publish ``/clock``.
-        tf: publish ``/tf``.
-        qb: serve the topics of the qb_move packages.
-        aggregate_rate: see `RosBridge`.
-        joint_states: see `RosBridge`.
-        sync: topics that the loop waits for after each step, ``reference_1+reference_2`` or ``trigger``; "" for none.
-        sync_rate: see `RosBridge`.
-        raw: write bytes directly; False takes cyclonedds' public call.
+    domain: int = -1
+    """Number of the domain; -1 takes ``ROS_DOMAIN_ID``, else 0."""
+    loopback: bool = True
+    """Talk on 127.0.0.1 only."""
+    distro: str = "jazzy"
+    """Distribution of ROS 2 that graph tools are of: humble, iron, jazzy, kilted, rolling."""
+    raw: bool = True
+    """Write bytes directly; False takes cyclonedds' public call."""
 
-    Raises:
-        BridgeError: a wrong value.
-    """
+
+def make(robot: Any, options: Ros2Options) -> RosBridge:
+    """Return the bridge of a robot; None for a replay."""
     interface = getattr(robot, "interface", None)
-    space = (namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+    space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
     participant = Participant(
-        node or f"pliant_{space.replace('/', '_')}",
-        domain=None if domain < 0 else domain,
-        loopback=loopback,
-        distro=distro,
-        raw=raw,
+        options.node or f"pliant_{space.replace('/', '_')}",
+        domain=None if options.domain < 0 else options.domain,
+        loopback=options.loopback,
+        distro=options.distro,
+        raw=options.raw,
     )
-    return RosBridge(
-        robot,
-        Ros2Transport(participant),
-        namespace=namespace or None,
-        clock=clock,
-        tf=tf,
-        qb=qb,
-        aggregate_rate=aggregate_rate,
-        joint_states=joint_states,
-        sync=sync_names(sync),
-        sync_rate=sync_rate,
-        name="ros2",
-    )
+    return RosBridge(robot, Ros2Transport(participant), options, name="ros2")

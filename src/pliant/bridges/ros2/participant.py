@@ -213,6 +213,8 @@ class Participant:
         self.readers: dict[str, Any] = {}
         self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
         self.error_count = 0
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        """Called, in any thread, with each fault of the other side."""
         self.dropped = 0
         self.direct = False
         """Whether the caller's thread writes and reads, by `flush` and `pump`, instead of the threads here."""
@@ -466,6 +468,7 @@ class Participant:
         if not self.errors or self.errors[-1] != text:
             self.errors.append(text)
             _log.warning("%s", text)
+        self.on_complaint(text)
 
     # ------------------------------------------------------------------ threads
     def enqueue(self, publication: Publication, data: bytes) -> None:

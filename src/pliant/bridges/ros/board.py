@@ -1,0 +1,100 @@
+"""The board over all joints: the topics of the toolbox's plugin manager, and ``/joint_states``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.bridges.ros.joint_state import joint_state_writer
+from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.served import Every, Served
+from pliant.devices.board import BOARD_STATES
+
+__all__ = ["is_board", "serve_board"]
+
+
+def is_board(device: Any) -> bool:
+    """Return whether a device, live or recorded, samples as a board does."""
+    return "motor_1_position" in device.samples and bool(device.samples["motor_1_position"].shape)
+
+
+def board_joints(device: Any) -> list[str]:
+    """Return the names of a board's joints; those of a recorded board stand in its fields."""
+    joints = list(getattr(device, "joints", ()))
+    if joints:
+        return joints
+    info = device.samples["motor_1_position"]
+    names = [name.strip() for name in info.description.partition(", joints ")[2].split(",") if name.strip()]
+    return names if len(names) == info.size else [f"joint_{i + 1}" for i in range(info.size)]
+
+
+def serve_board(served: Served, name: str, device: Any) -> None:
+    """Serve the aggregated states, the true stiffness, ``/joint_states``, and the reference arrays."""
+    joints = board_joints(device)
+    n = len(joints)
+    options, manager = served.options, served.interface.manager
+    rate = options.aggregate_rate
+    if not rate and manager is not None:
+        rate = 1.0 / manager.sample_time
+    else:
+        served.every("aggregate_rate", rate, device)
+    writers = served.writers[name]
+    for topic, fields in BOARD_STATES.items():
+        writers.append(joint_state_writer(served, served.name(topic), joints, fields, size=n, every=Every(rate)))
+    writers.append(_stiffness(served, served.name("stiffness_state"), joints, Every(rate)))
+    every = served.every("joint_states", options.joint_states, device)
+    writers.append(
+        joint_state_writer(served, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
+    )
+    if hasattr(device, "inbox"):
+        _listen_to_arrays(served, device)
+
+
+def _stiffness(served: Served, topic: str, joints: list[str], every: Every) -> Callable[[Any], None]:
+    """Send the true slopes, which the original collects and throws away."""
+    handle = served.advertise(topic, "std_msgs/Float64MultiArray")
+    n = len(joints)
+    layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
+    fill = served.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
+
+    def write(sample: Any) -> None:
+        if every.due(sample.stamp_ns) and handle.active:
+            handle.send(fill(sample.values["stiffness"]))
+
+    return write
+
+
+def _listen_to_arrays(served: Served, device: Any) -> None:
+    references: list[Any] = [None, None]
+    served.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
+    for k, field in enumerate(("reference_1", "reference_2")):
+
+        def command(message: dict[str, Any], k: int = k, field: str = field) -> None:
+            device.inbox.put({field: message["data"]}, mode="references")
+            references[k] = message["data"]
+
+        served.listen(served.name(field), "std_msgs/Float64MultiArray", command)
+    manager = served.interface.manager
+    if manager is not None:
+        _forward(served, manager, references)
+
+
+def _forward(served: Served, manager: Any, references: list[Any]) -> None:
+    """Send element i of the arrays to joint i's topic, as the original's manager does for all to see."""
+    every = Every(1.0 / manager.sample_time)
+    fill = served.template("std_msgs/Float64", {}, ["data"])
+    rows = []
+    for k, suffixes in enumerate((manager.ref_1, manager.ref_2)):
+        for i, (joint, suffix) in enumerate(zip(manager.joints, suffixes, strict=True)):
+            handle = served.advertise(topic_name(served.namespace, joint, suffix), "std_msgs/Float64")
+            rows.append((handle, k, i))
+
+    def forward(stamp_ns: int) -> None:
+        if not every.due(stamp_ns):
+            return
+        for handle, k, i in rows:
+            values = references[k]
+            if values is not None and handle.active:
+                handle.send(fill(values[i]))
+
+    served.ticks.append(forward)

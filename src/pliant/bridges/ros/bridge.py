@@ -1,0 +1,239 @@
+"""The bridge between the devices and a wire of ROS, as the loop drives it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pliant.bridges.ros.clock import serve_clock
+from pliant.bridges.ros.interfaces import kind_of
+from pliant.bridges.ros.lockstep import Lockstep
+from pliant.bridges.ros.names import sync_names
+from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.parameters import set_parameters
+from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.services import serve_control
+from pliant.bridges.ros.tf import serve_tf
+from pliant.bridges.ros.transport import Transport
+from pliant.errors import BridgeError
+
+__all__ = ["RosBridge"]
+
+SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout")
+"""Topics that several nodes may publish."""
+
+
+class RosBridge:
+    """The devices of a robot on a wire of ROS.
+
+    Encoding happens in the loop's thread, into templates; sending happens elsewhere.
+
+    Args:
+        robot: a `pliant.model.Robot`, or None where there is none (a replay).
+        transport: the wire.
+        options: what is served, how often, and who waits for whom.
+        name: how messages call the bridge.
+    """
+
+    def __init__(
+        self, robot: Any, transport: Transport, options: RosOptions | None = None, *, name: str = "ros"
+    ) -> None:
+        self.name = name
+        self.robot = robot
+        self.transport = transport
+        self.options = options or RosOptions()
+        self.served = Served(robot, transport, self.options)
+        self._lockstep = Lockstep(
+            self.served,
+            tuple(self.served.name(item) for item in sync_names(self.options.sync)),
+            self.options.sync_rate,
+        )
+        self.lockstep = bool(self._lockstep.topics)
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
+        transport.on_complaint = self._complained
+        self._started = 0.0
+        self._loop_ns = 0
+        self._worst_ns = 0
+        self._slow_steps = 0
+        self._step_ns = 0
+        self._steps = 0
+        self._last_tick = 0
+
+    @property
+    def namespace(self) -> str:
+        """Prefix of the robot's topics, without slashes around it."""
+        return self.served.namespace
+
+    # ------------------------------------------------------------------ the loop
+    def bind(self, simulation: Any) -> None:
+        """Let services reach the simulation: pause, step, reset. Call this before the run."""
+        self.served.simulation = simulation
+
+    def start(self, devices: Mapping[str, Any]) -> None:
+        """Open the wire and announce every topic.
+
+        Raises:
+            BridgeError: no master, a name or name space that is in use, a port in use, a rate that no device has.
+            MissingDependency: a package is not installed.
+        """
+        transport = self.transport
+        transport.lockstep = self.lockstep
+        transport.sync_topics = self._lockstep.topics
+        transport.start()
+        try:
+            self.plan(devices)
+            self._refuse_taken()
+            transport.announce()
+        except BaseException:
+            transport.stop()
+            raise
+        self._started = time.monotonic()
+
+    def plan(self, devices: Mapping[str, Any]) -> None:
+        """Advertise and listen for every device; `start` calls this when the wire is open."""
+        served = self.served
+        served.devices = dict(devices)
+        if self.options.clock:
+            serve_clock(served)
+        for name, device in served.devices.items():
+            served.writers[name] = []
+            kind = kind_of(device)
+            if kind is not None:
+                kind.serve(served, name, device)
+        if self.options.tf:
+            serve_tf(served)
+        for topic in self._lockstep.topics:
+            if topic not in served.incoming:
+                served.listen(topic, "std_msgs/Bool", lambda _: None)
+        serve_control(served)
+        set_parameters(served)
+
+    def _refuse_taken(self) -> None:
+        taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in SHARED_TOPICS])
+        if not taken:
+            return
+        space = f"/{self.namespace}/"
+        topic = next((t for t in taken if t.startswith(space)), next(iter(taken)))
+        nodes = ", ".join(taken[topic])
+        if topic == "/clock":
+            raise BridgeError(
+                f"/clock is already published by {nodes}: one simulation keeps the time of a graph. Stop it, or let "
+                f"this one publish no clock ({self.name}:clock=false)",
+                field="clock",
+            )
+        both = ",clock=false" if "/clock" in taken else ""
+        raise BridgeError(
+            f"{topic} is already published by {nodes}: another robot lives in the name space /{self.namespace}. Stop "
+            f"it, or give this one another ({self.name}:namespace=NAME{both})",
+            field="namespace",
+        )
+
+    def publish(self, sample: Any) -> None:
+        """Encode and queue what this sample carries."""
+        served = self.served
+        writers = served.writers.get(sample.device)
+        if writers is None:
+            return
+        began = time.perf_counter_ns()
+        served.latest[sample.device] = sample
+        for write in writers:
+            write(sample)
+        self._step_ns += time.perf_counter_ns() - began
+
+    def tick(self, stamp_ns: int) -> None:
+        """Send the clock and advance what runs with the time.
+
+        Raises:
+            BridgeError: the wire is lost, and ``on_lost`` is "halt".
+        """
+        began = time.perf_counter_ns()
+        spent = self._step_ns
+        self._loop_ns += spent
+        if spent > self._worst_ns:
+            self._worst_ns = spent
+        if spent > 1_000_000:
+            self._slow_steps += 1
+        self._steps += 1
+        if stamp_ns < self._last_tick:
+            for rewind in self.served.rewinds:
+                rewind()
+        self._last_tick = stamp_ns
+        for act in self.served.ticks:
+            act(stamp_ns)
+        if self.options.on_lost == "halt":
+            fault = self.transport.lost()
+            if fault:
+                raise BridgeError(f"{self.name}: {fault}", field=self.name)
+        self._step_ns = time.perf_counter_ns() - began
+
+    def wait(self, timeout: float) -> bool:
+        """Wait [s] until every topic of ``sync`` has brought one message more; False if the time ran out."""
+        return self._lockstep.wait(self._last_tick, timeout, self._again)
+
+    def _again(self) -> None:
+        served = self.served
+        for act in served.ticks:
+            act(self._last_tick)
+        for sample in list(served.latest.values()):
+            for write in served.writers[sample.device]:
+                write(sample)
+
+    def stop(self) -> None:
+        """Close the wire and join its threads."""
+        self._lockstep.stop()
+        self.transport.stop()
+
+    def _complained(self, text: str) -> None:
+        self.on_complaint(text)
+
+    def health(self) -> dict[str, Any]:
+        """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
+        steps = max(1, self._steps)
+        served = self.served
+        return {
+            "namespace": self.namespace,
+            "topics": len(served.handles),
+            "sent": sum(handle.count for handle in served.handles),
+            "dropped": sum(handle.drops for handle in served.handles),
+            "received": sum(item["count"] for item in list(served.incoming.values())),
+            "rejected": served.rejected,
+            "loop_us_per_step": self._loop_ns / steps / 1e3,
+            "loop_us_worst": self._worst_ns / 1e3,
+            "loop_steps_over_1ms": self._slow_steps,
+            **self.transport.health(),
+        }
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """What to tell the user: what is served -> where."""
+        out, into = len(self.served.handles), len(self.served.incoming)
+        return {f"{out} topics out, {into} in, name space /{self.namespace}": self.transport.where()}
+
+    def report(self) -> list[dict[str, Any]]:
+        """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
+        wall = max(1e-9, time.monotonic() - self._started)
+        rows = [
+            {
+                "topic": h.topic,
+                "type": h.type,
+                "direction": "out",
+                "count": h.count,
+                "rate": (h.count - 1) / (h.last_at - h.first_at) if h.count > 1 and h.last_at > h.first_at else 0.0,
+                "peers": h.subscribers,
+            }
+            for h in self.served.handles
+        ]
+        for topic, item in list(self.served.incoming.items()):
+            rows.append(
+                {
+                    "topic": topic,
+                    "type": item["type"],
+                    "direction": "in",
+                    "count": item["count"],
+                    "rate": item["count"] / wall,
+                    "peers": [],
+                }
+            )
+        return rows

@@ -1,0 +1,48 @@
+"""Which kind of device is served how: a new kind is a module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.bridges.ros.board import is_board, serve_board
+from pliant.bridges.ros.joint import is_joint, serve_joint
+from pliant.bridges.ros.sensors import (
+    has_joint_states,
+    is_imu,
+    is_wrench,
+    serve_imu,
+    serve_joint_states,
+    serve_wrench,
+)
+from pliant.bridges.ros.served import Served
+
+__all__ = ["KINDS", "Kind", "kind_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of device, told by what it samples, so that a recorded device is of the same kind."""
+
+    name: str
+    """What it is, for messages."""
+    matches: Callable[[Any], bool]
+    """Whether a device is of this kind."""
+    serve: Callable[[Served, str, Any], None]
+    """Advertise and listen for a device: (topics of the bridge, name of the device, device)."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("compliant joint", is_joint, serve_joint),
+    Kind("board", is_board, serve_board),
+    Kind("imu", is_imu, serve_imu),
+    Kind("force/torque sensor", is_wrench, serve_wrench),
+    Kind("joint states", has_joint_states, serve_joint_states),
+)
+"""The first kind that matches serves the device."""
+
+
+def kind_of(device: Any) -> Kind | None:
+    """Return how a device is served; None where ROS has nothing for it."""
+    return next((kind for kind in KINDS if kind.matches(device)), None)

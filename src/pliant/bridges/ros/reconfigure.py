@@ -1,0 +1,90 @@
+"""Mode and gains of a joint, as dynamic_reconfigure serves parameters: rqt_reconfigure shows sliders for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.bridges.ros.served import Served, answered
+from pliant.errors import DeviceError, nearest
+from pliant.laws import Mode
+
+__all__ = ["joint_gains", "serve_reconfigure"]
+
+
+def joint_gains(device: Any) -> dict[str, float]:
+    """Return the gains that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
+    out: dict[str, float] = {}
+    for motor in (1, 2):
+        pid = getattr(device.actuator, f"pid_{motor}", None)
+        if pid is None or (motor == 2 and device.actuator.law.motors < 2):
+            continue
+        if device.mode is not Mode.LINK_PID and not device.mode.has_motors:
+            continue
+        for gain in ("kp", "ki", "kd"):
+            out[f"{gain}_{motor}"] = float(getattr(pid, gain))
+    return out
+
+
+def serve_reconfigure(served: Served, device: Any) -> None:
+    """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
+    base = served.name(device.joint)
+    doubles = joint_gains(device)
+    config: dict[str, Any] = {
+        "ints": [{"name": "operation_mode", "value": int(device.mode)}],
+        "doubles": [{"name": key, "value": value} for key, value in doubles.items()],
+        "groups": [{"name": "Default", "state": True}],
+    }
+
+    def limits(low: bool) -> dict[str, Any]:
+        return {
+            "ints": [{"name": "operation_mode", "value": 0 if low else 6}],
+            "doubles": [{"name": key, "value": 0.0 if low else 1e6} for key in doubles],
+            "groups": config["groups"],
+        }
+
+    described = [("operation_mode", "int", "mode of the toolbox, 0 to 6")]
+    described += [(key, "double", f"gain of motor {key[-1]}") for key in doubles]
+    codec = served.transport.codec
+    description = {
+        "groups": [
+            {
+                "name": "Default",
+                "parameters": [
+                    {"name": n, "type": kind, "level": 0, "description": text} for n, kind, text in described
+                ],
+            }
+        ],
+        "max": limits(False),
+        "min": limits(True),
+        "dflt": config,
+    }
+    about = served.advertise(f"{base}/parameter_descriptions", "dynamic_reconfigure/ConfigDescription", latch=True)
+    about.send(codec.encode("dynamic_reconfigure/ConfigDescription", description))
+    updates = served.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
+    updates.send(codec.encode("dynamic_reconfigure/Config", config))
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        asked = request["config"]
+        known = {"operation_mode", *doubles}
+        for kind in ("ints", "doubles", "strs", "bools"):
+            for item in asked[kind]:
+                if item["name"] not in known:
+                    raise DeviceError(
+                        f"{device.joint} has no parameter {item['name']!r}; {nearest(item['name'], known)}",
+                        field=item["name"],
+                    )
+        for item in asked["ints"]:
+            if int(item["value"]) != int(device.mode):
+                answered(device.request("set_mode", mode=int(item["value"])))
+                config["ints"] = [{"name": "operation_mode", "value": int(device.mode)}]
+        for motor in (1, 2):
+            gains = {i["name"][:2]: i["value"] for i in asked["doubles"] if i["name"].endswith(f"_{motor}")}
+            if gains:
+                answered(device.request("set_gains", motor=motor, **gains))
+                for item in config["doubles"]:
+                    if item["name"].endswith(f"_{motor}"):
+                        item["value"] = gains.get(item["name"][:2], item["value"])
+        updates.send(codec.encode("dynamic_reconfigure/Config", config))
+        return {"config": config}
+
+    served.transport.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

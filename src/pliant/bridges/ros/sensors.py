@@ -1,0 +1,89 @@
+"""Sensors: sensor_msgs/Imu, geometry_msgs/WrenchStamped, and the joint states of other devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.bridges.ros.joint_state import joint_state_writer
+from pliant.bridges.ros.served import Served
+
+__all__ = [
+    "has_joint_states",
+    "is_imu",
+    "is_wrench",
+    "serve_imu",
+    "serve_joint_states",
+    "serve_wrench",
+]
+
+
+def _shape(device: Any, field: str) -> tuple[int, ...] | None:
+    info = device.samples.get(field)
+    return None if info is None else info.shape
+
+
+def is_imu(device: Any) -> bool:
+    """Return whether a device samples angular velocity and linear acceleration."""
+    return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
+
+
+def serve_imu(served: Served, name: str, device: Any) -> None:
+    """Serve ``<namespace>/<name>`` as sensor_msgs/Imu."""
+    handle = served.advertise(served.name(name), "sensor_msgs/Imu", sensor=True)
+    values: dict[str, Any] = {"header": {"frame_id": getattr(device, "frame", name)}}
+    has_orientation = _shape(device, "orientation") == (4,)
+    if not has_orientation:  # by the message's own rule: no estimate
+        values["orientation_covariance"] = [-1.0] + [0.0] * 8
+    parts = [("orientation", "xyzw")] if has_orientation else []
+    parts += [("angular_velocity", "xyz"), ("linear_acceleration", "xyz")]
+    fill = served.stamped("sensor_msgs/Imu", values, [f"{part}.{axis}" for part, axes in parts for axis in axes])
+
+    def write(sample: Any) -> None:
+        if handle.active:
+            v = sample.values
+            numbers: list[float] = []
+            for part, axes in parts:
+                array = v[part].tolist()
+                # A quaternion is w, x, y, z inside, x, y, z, w in ROS.
+                numbers += array if len(axes) == 3 else [*array[1:], array[0]]
+            handle.send(fill(sample.stamp_ns, *numbers))
+
+    served.writers[name].append(write)
+
+
+def is_wrench(device: Any) -> bool:
+    """Return whether a device samples a force and a torque."""
+    return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
+
+
+def serve_wrench(served: Served, name: str, device: Any) -> None:
+    """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
+    handle = served.advertise(served.name(name), "geometry_msgs/WrenchStamped", sensor=True)
+    header = {"header": {"frame_id": getattr(device, "frame", name)}}
+    paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
+    fill = served.stamped("geometry_msgs/WrenchStamped", header, paths)
+
+    def write(sample: Any) -> None:
+        if handle.active:
+            v = sample.values
+            handle.send(fill(sample.stamp_ns, *v["force"].tolist(), *v["torque"].tolist()))
+
+    served.writers[name].append(write)
+
+
+def _effort(device: Any) -> str:
+    return "effort" if "effort" in device.samples else "torque"
+
+
+def has_joint_states(device: Any) -> bool:
+    """Return whether a device samples positions, velocities and efforts of as many joints."""
+    shape = _shape(device, "position")
+    return bool(shape) and _shape(device, "velocity") == shape == _shape(device, _effort(device))
+
+
+def serve_joint_states(served: Served, name: str, device: Any) -> None:
+    """Serve ``<namespace>/<name>/joint_states``."""
+    n = device.samples["position"].shape[0]
+    names = list(getattr(device, "joint_names", ())) or [f"{name}_joint{i + 1}" for i in range(n)]
+    fields = ("position", "velocity", _effort(device))
+    served.writers[name].append(joint_state_writer(served, served.name(name, "joint_states"), names, fields, size=n))

@@ -1,0 +1,182 @@
+"""What a bridge has on the wire: topics out, topics in, and what runs at every step; the interfaces fill it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.transport import TopicHandle, Transport
+from pliant.errors import BridgeError, PliantError
+from pliant.model.interface import DEFAULT_NAMESPACE, Interface
+from pliant.wire.ros import Template
+
+__all__ = ["ANSWER_TIMEOUT", "Every", "Served", "answered"]
+
+ANSWER_TIMEOUT = 5.0
+"""Longest wait of a service for the loop [s of wall time]."""
+
+
+class Every:
+    """Says when something is due that happens at a rate of simulation time.
+
+    A rate that does not divide the steps' is kept on average: each time is the first step at or after the exact one.
+
+    Args:
+        rate: in Hz; 0 for every step.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self.period_ns = 1 if not rate else max(1, round(1e9 / rate))
+        self._last = 0
+
+    def due(self, stamp_ns: int) -> bool:
+        """Return whether it is due at this time [ns]; times may also start anew."""
+        k = stamp_ns // self.period_ns
+        if k > self._last:
+            self._last = k
+            return True
+        if k < self._last:  # the simulation was reset
+            self._last = k
+            return not stamp_ns % self.period_ns
+        return False
+
+
+class Served:
+    """The topics of one bridge.
+
+    An interface calls `advertise` and `listen` for its topics, adds to `writers` what is called with each sample of a
+    device, to `ticks` what is called with each step's time [ns], and to `rewinds` what is called when time starts anew.
+
+    Args:
+        robot: a `pliant.model.Robot`, or None where there is none (a replay).
+        transport: the wire.
+        options: what is asked for.
+    """
+
+    def __init__(self, robot: Any, transport: Transport, options: RosOptions) -> None:
+        self.robot = robot
+        self.transport = transport
+        self.options = options
+        self.interface: Interface = getattr(robot, "interface", None) or Interface()
+        self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
+        self.simulation: Any = None
+        """The simulation that services reach; None where nobody bound one."""
+        self.devices: dict[str, Any] = {}
+        self.latest: dict[str, Any] = {}
+        """Device -> its last sample."""
+        self.handles: list[TopicHandle] = []
+        self.incoming: dict[str, dict[str, Any]] = {}
+        """Topic -> its type and how many messages came."""
+        self.writers: dict[str, list[Callable[[Any], None]]] = {}
+        self.ticks: list[Callable[[int], None]] = []
+        self.rewinds: list[Callable[[], None]] = []
+        self.rejected = 0
+        self.arrivals: dict[str, int] = {}
+        """Topic that the loop waits for -> messages that came on it."""
+        self.arrival = threading.Condition()
+
+    def name(self, *parts: str) -> str:
+        """Return a topic under the robot's name space."""
+        return topic_name(self.namespace, *parts)
+
+    # ------------------------------------------------------------------ out
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
+        """Publish a topic; the same topic twice is one."""
+        handle = self.transport.advertise(topic, type_name, latch=latch, sensor=sensor)
+        if handle not in self.handles:
+            self.handles.append(handle)
+        return handle
+
+    def template(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+        """Return what encodes a message whose length does not change; see `pliant.wire.ros.Template`."""
+        return Template(self.transport.codec, type_name, values, paths).fill
+
+    def stamped(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+        """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
+
+        ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
+        """
+        if self.transport.codec.version != 1:
+            return self.template(type_name, values, ["header.stamp", *paths])
+        fill = self.template(type_name, values, ["header.seq", "header.stamp", *paths])
+        count = 0
+
+        def numbered(stamp_ns: int, *numbers: Any) -> bytes:
+            nonlocal count
+            data = fill(count, stamp_ns, *numbers)
+            count = (count + 1) & 0xFFFFFFFF
+            return data
+
+        return numbered
+
+    # ------------------------------------------------------------------ in
+    def listen(self, topic: str, type_name: str, action: Callable[[dict[str, Any]], None]) -> None:
+        """Take the messages of a topic; what ``action`` refuses is counted and told."""
+        item = {"type": type_name, "count": 0}
+        self.incoming[topic] = item
+        awaited = topic in self.arrivals
+
+        def arrived(message: dict[str, Any]) -> None:
+            item["count"] += 1
+            try:
+                action(message)
+            except PliantError as error:
+                self.refuse(f"{topic}: {error}")
+            if awaited:
+                with self.arrival:
+                    self.arrivals[topic] += 1
+                    self.arrival.notify_all()
+
+        self.transport.subscribe(topic, type_name, arrived)
+
+    def unlisten(self, topic: str) -> None:
+        """Take no more messages of a topic."""
+        if self.incoming.pop(topic, None) is not None:
+            self.transport.unsubscribe(topic)
+
+    def refuse(self, text: str) -> None:
+        """Count and tell what the other side did wrong."""
+        self.rejected += 1
+        self.transport.complain(text)
+
+    # ------------------------------------------------------------------ the simulation
+    def bound(self) -> Any:
+        """Return the simulation.
+
+        Raises:
+            BridgeError: nobody bound one.
+        """
+        if self.simulation is None:
+            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
+        return self.simulation
+
+    def every(self, name: str, rate: float, device: Any = None) -> Every:
+        """Return the times of a rate [Hz].
+
+        Raises:
+            BridgeError: the device's samples are fewer.
+        """
+        period = getattr(device, "sample_period_ns", 0)
+        if rate and period and rate * period > 1.000001e9:
+            raise BridgeError(
+                f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: valid is at most "
+                f"{1e9 / period:g} Hz",
+                field=name,
+            )
+        return Every(rate)
+
+
+def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
+    """Return what the loop answers, from another thread.
+
+    Raises:
+        BridgeError: the loop does not answer.
+    """
+    try:
+        return future.result(timeout)
+    except TimeoutError:
+        future.cancel()
+        raise BridgeError(f"the loop did not answer within {timeout:g} s: is the simulation running?") from None

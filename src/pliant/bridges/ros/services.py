@@ -1,0 +1,103 @@
+"""Pause, resume, step, reset: as services, under Gazebo's names too, and as topics for who has no services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.bridges.ros.served import ANSWER_TIMEOUT, Served, answered
+from pliant.errors import BridgeError, PliantError
+
+__all__ = ["serve_control"]
+
+LARGEST_COUNT = 1_000_000
+"""Most steps that one request may ask for."""
+
+
+def serve_control(served: Served) -> None:
+    """Serve the simulation itself."""
+    control = _Control(served)
+    if served.transport.services:
+        _serve_services(served, control)
+    if served.simulation is not None:
+        _listen_to_topics(served, control)
+
+
+class _Control:
+    """The requests; they run in threads of the wire."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    def pause(self) -> str:
+        self._served.bound().pause()
+        return "paused"
+
+    def resume(self) -> str:
+        self._served.bound().resume()
+        return "running"
+
+    def reset(self) -> str:
+        answered(self._served.bound().request("simulation", "reset"))
+        return "time is 0"
+
+    def submit(self, count: int) -> Any:
+        """Queue steps; return the future."""
+        simulation = self._served.bound()
+        if not simulation.paused:
+            raise BridgeError("steps are taken one by one while the simulation is paused; call /pliant/pause first")
+        if not 1 <= count <= LARGEST_COUNT:
+            raise BridgeError(f"the count is {count}; valid is 1 to {LARGEST_COUNT}", field="count")
+        return simulation.submit(lambda: simulation.step(count))
+
+    def step(self, count: int) -> str:
+        answered(self.submit(count), max(ANSWER_TIMEOUT, 0.01 * count))
+        return f"time is {self._served.bound().time:.9g} s"
+
+    def answer_step(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = self.step(int(request["count"]))
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": text, "time": self._served.bound().time_ns}
+
+
+def _empty(action: Callable[[], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        action()
+        return {}
+
+    return answer
+
+
+def _trigger(action: Callable[[], str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = action()
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": text}
+
+    return answer
+
+
+def _serve_services(served: Served, control: _Control) -> None:
+    serve = served.transport.serve
+    for name in ("pause", "resume", "reset"):
+        serve(f"/pliant/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
+    serve("/pliant/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
+    serve("/pliant/step", "pliant_msgs/Step", control.answer_step)
+    # What scripts written for Gazebo call.
+    for name, action in (
+        ("pause_physics", control.pause),
+        ("unpause_physics", control.resume),
+        ("reset_simulation", control.reset),
+        ("reset_world", control.reset),
+    ):
+        serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(action))
+
+
+def _listen_to_topics(served: Served, control: _Control) -> None:
+    served.listen("/pliant/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
+    served.listen("/pliant/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
+    served.listen("/pliant/reset", "std_msgs/Empty", lambda _: served.bound().request("simulation", "reset"))
