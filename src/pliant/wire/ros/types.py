@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pliant.errors import WireError, nearest
 from pliant.wire.ros.definitions import SERVICES, TEXTS, TEXTS_2
+from pliant.wire.ros.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts
 
 __all__ = ["PRIMITIVES", "Field", "MessageType", "Registry", "ServiceType", "dds_type_name", "registry"]
 
@@ -56,7 +57,7 @@ class MessageType:
     """A message type."""
 
     name: str
-    """``package/Type``."""
+    """``package/Type``; for parts of services and actions of ROS 2 ``package/srv/Type_Request`` and the like."""
     fields: tuple[Field, ...]
     """Its fields, in the order of the wire."""
     constants: tuple[tuple[str, str, str], ...] = ()
@@ -125,13 +126,15 @@ class Registry:
         self.version = version
         self._types: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
-        texts = {**TEXTS, **(TEXTS_2 if version == 2 else {})}
+        texts = {**TEXTS, **({**TEXTS_2, **NODE_TEXTS} if version == 2 else {})}
         for name, text in texts.items():
             self._types[name] = parse(name, text)
-        for name, (request, response) in SERVICES.items():
-            self._services[name] = ServiceType(
-                name, parse(f"{name}Request", request), parse(f"{name}Response", response)
-            )
+        self.add_services({**SERVICES, **(NODE_SERVICES if version == 2 else {})})
+        if version == 2:
+            for name, parts in ACTIONS.items():
+                messages, services = action_parts(name, *parts)
+                self.add(messages)
+                self.add_services(services)
 
     def __contains__(self, name: object) -> bool:
         return name in self._types
@@ -145,6 +148,32 @@ class Registry:
             plain = name.replace("/msg/", "/")
             self._types[plain] = parse(plain, text)
 
+    def add_services(self, definitions: Mapping[str, tuple[str, str]]) -> None:
+        """Learn further service types: name -> (request, response).
+
+        ROS 2 knows requests, responses and events as types of their own; they are learnt as messages too.
+        """
+        for name, (request, response) in definitions.items():
+            plain = name.replace("/srv/", "/")
+            if self.version == 1:
+                self._services[plain] = ServiceType(
+                    plain, parse(f"{plain}Request", request), parse(f"{plain}Response", response)
+                )
+                continue
+            full = _ros2_name(plain, "srv")
+            parts = (parse(f"{full}_Request", request), parse(f"{full}_Response", response))
+            self._services[plain] = ServiceType(plain, *parts)
+            event = MessageType(
+                f"{full}_Event",
+                (
+                    Field("info", "service_msgs/ServiceEventInfo"),
+                    Field("request", parts[0].name, -1, 1),
+                    Field("response", parts[1].name, -1, 1),
+                ),
+            )
+            for part in (*parts, event):
+                self._types[part.name] = part
+
     def message(self, name: str) -> MessageType:
         """Return a type; ``package/msg/Type`` is the same as ``package/Type``.
 
@@ -157,12 +186,12 @@ class Registry:
         return found
 
     def service(self, name: str) -> ServiceType:
-        """Return a service type.
+        """Return a service type; ``package/srv/Type`` is the same as ``package/Type``.
 
         Raises:
             WireError: there is no such type.
         """
-        found = self._services.get(name)
+        found = self._services.get(name) or self._services.get(name.replace("/srv/", "/"))
         if found is None:
             raise WireError(f"there is no service type {name!r}; {nearest(name, self._services)}", field=name)
         return found
@@ -206,8 +235,11 @@ class Registry:
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
     def rihs01(self, name: str) -> str:
-        """Return the hash by which ROS 2 (Iron and later) tells whether two sides mean the same type (REP 2016)."""
-        message = self.message(name)
+        """Return the hash by which ROS 2 (Iron and later) tells whether two sides mean the same type (REP 2016).
+
+        The hash of a service covers its request, its response and the event by which services are watched.
+        """
+        message = self._service_as_message(name) if self._is_service(name) else self.message(name)
         inner = {_ros2_name(m.name): m for m in self._dependencies(message).values()}
         described = {full: self._describe(full, m) for full, m in inner.items()}
         for m in (message, *inner.values()):
@@ -226,6 +258,14 @@ class Registry:
             separators=(", ", ": "),
         )
         return "RIHS01_" + hashlib.sha256(text.encode()).hexdigest()
+
+    def _is_service(self, name: str) -> bool:
+        return name.replace("/srv/", "/") in self._services and name not in self._types
+
+    def _service_as_message(self, name: str) -> MessageType:
+        full = _ros2_name(self.service(name).name, "srv")
+        parts = (("request", "Request"), ("response", "Response"), ("event", "Event"))
+        return MessageType(full, tuple(Field(f"{field}_message", f"{full}_{kind}") for field, kind in parts))
 
     def _describe(self, full: str, message: MessageType) -> dict[str, object]:
         fields = []
@@ -261,15 +301,20 @@ def _type_json(number: int, capacity: int = 0, string_capacity: int = 0, nested:
     }
 
 
-def _ros2_name(name: str) -> str:
+def _ros2_name(name: str, room: str = "msg") -> str:
+    if name.count("/") == 2:
+        return name
     package, _, kind = name.partition("/")
-    return f"{package}/msg/{kind}"
+    return f"{package}/{room}/{kind}"
 
 
 def dds_type_name(name: str) -> str:
-    """Return the name of a type on the wire of ROS 2: ``std_msgs::msg::dds_::Float64_``."""
-    package, _, kind = name.replace("/msg/", "/").partition("/")
-    return f"{package}::msg::dds_::{kind}_"
+    """Return the name of a type on the wire of ROS 2: ``std_msgs::msg::dds_::Float64_``.
+
+    Parts of services and actions keep their room: ``std_srvs::srv::dds_::Trigger_Request_``.
+    """
+    package, room, kind = _ros2_name(name).split("/")
+    return f"{package}::{room}::dds_::{kind}_"
 
 
 _REGISTRIES: dict[int, Registry] = {}
