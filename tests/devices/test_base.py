@@ -308,6 +308,20 @@ def test_noise_on_an_array_is_drawn_for_each_element():
     assert not values.flags.writeable
 
 
+def test_noise_may_differ_between_the_elements_of_an_array():
+    noise = Noise(mean=(1.0, 0.0, 0.0), std=(0.0, 0.5, 0.0), resolution=(0.0, 0.0, 0.25))
+    device = Board(3, noise={"position": noise})
+    engine = attached(device)
+    for joint in range(3):
+        engine.port(f"joint_{joint}/position")[0] = 0.4
+    values = np.array([device.read(i).values["position"] for i in range(400)])
+    np.testing.assert_array_equal(values[:, 0], 1.4)
+    assert 0.4 < values[:, 1].std() < 0.6
+    np.testing.assert_array_equal(values[:, 2], 0.5)
+    with pytest.raises(DeviceError, match=r"noise std has 2 numbers; valid is a number, or 3 of them"):
+        Board(3, noise={"position": Noise(std=(0.1, 0.2))})
+
+
 # ---------------------------------------------------------------------------- commands
 def test_the_firmware_latches_the_mailbox():
     device = SpringJoint()

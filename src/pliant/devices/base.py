@@ -38,6 +38,7 @@ import numpy as np
 
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError, nearest
+from pliant.model.noise import Noise
 
 __all__ = [
     "Command",
@@ -62,7 +63,7 @@ class FieldInfo:
     """What a field of a sample or of a command carries."""
 
     shape: tuple[int, ...] = ()
-    """() for a number, (n,) for a float64 array of length n."""
+    """() for a number, (n,) for an array of length n, (height, width) or (height, width, 3) for an image."""
     unit: str = ""
     """Unit of every element, SI and radians: "rad", "N m"; "" for none."""
     description: str = ""
@@ -71,11 +72,13 @@ class FieldInfo:
     """Lowest valid value of a command; samples ignore it."""
     high: float = math.inf
     """Highest valid value of a command; samples ignore it."""
+    dtype: str = "float64"
+    """Type of the elements: "float64"; "uint8" and "float32" for images, which only cameras give."""
 
     @property
     def size(self) -> int:
-        """Number of floats."""
-        return self.shape[0] if self.shape else 1
+        """Number of elements."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +92,7 @@ class Sample:
     stamp_ns: int
     """Simulation time [ns]: of arrival, or of measurement where the device says ``stamp="measurement"``."""
     values: Values
-    """Field -> float, or read-only float64 array of shape (n,); the fields of ``Device.samples``."""
+    """Field -> float, or read-only array of the shape and type that ``Device.samples`` says."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,24 +107,6 @@ class Command:
     """Field -> float, or read-only float64 array; fields of the mode that were never put are absent."""
     stamp_ns: int = 0
     """The sender's time stamp [ns]; 0 where it gave none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
-    """Errors of a sensor, applied as value + bias + white noise, then rounded to the resolution."""
-
-    std: float = 0.0
-    """Standard deviation of white Gaussian noise, unit of the field, >= 0."""
-    bias: float = 0.0
-    """Standard deviation of an offset that is drawn at every reset and stays, unit of the field, >= 0."""
-    resolution: float = 0.0
-    """Width of a quantisation step, unit of the field; 0 for none."""
-
-    def __post_init__(self) -> None:
-        for name in ("std", "bias", "resolution"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0.0):
-                raise DeviceError(f"noise {name} is {value!r}; valid is a finite number >= 0", field=name)
 
 
 def to_ns(seconds: float, what: str) -> int:
@@ -423,6 +408,26 @@ class _Perturbation:
     noise: Noise
     shape: tuple[int, ...]
     bias: Any = field(default=0.0)
+    draws_bias: bool = field(init=False)
+    white: bool = field(init=False)
+    steps: Any = field(init=False)
+    """Width of the quantisation, None where no element has one."""
+    mean: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        noise = self.noise
+        self.draws_bias = bool(np.any(np.asarray(noise.bias)))
+        self.white = bool(np.any(np.asarray(noise.std)))
+        steps = np.asarray(noise.resolution, dtype=float)
+        self.steps = None if not steps.any() else (steps if steps.ndim else noise.resolution)
+        self.mean = np.asarray(noise.mean, dtype=float) if isinstance(noise.mean, tuple) else noise.mean
+
+    def rounded(self, value: Any) -> Any:
+        """Return the nearest whole multiple of the resolution, where there is one."""
+        if isinstance(self.steps, np.ndarray):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.where(self.steps > 0.0, np.round(value / self.steps) * self.steps, value)
+        return np.round(value / self.steps) * self.steps
 
 
 class DeviceBase:
@@ -486,7 +491,9 @@ class DeviceBase:
                     f"{nearest(field_name, self.samples)}",
                     field=field_name,
                 )
-            self._perturbations.append(_Perturbation(field_name, value, self.samples[field_name].shape))
+            info = self.samples[field_name]
+            value.check_size(info.size if info.shape else 0, f"{name}: {field_name}")
+            self._perturbations.append(_Perturbation(field_name, value, info.shape))
         self._arrays = tuple(key for key, info in self.samples.items() if info.shape)
         self._requests: dict[str, tuple[Callable[..., Any], inspect.Signature]] = {}
         for key in dir(type(self)):
@@ -568,7 +575,7 @@ class DeviceBase:
         self._counters = _Counters()
         self.inbox.clear()
         for item in self._perturbations:
-            if item.noise.bias > 0.0:
+            if item.draws_bias:
                 item.bias = rng.normal(0.0, item.noise.bias, item.shape or None)
         self._restart(rng)
 
@@ -696,12 +703,11 @@ class DeviceBase:
 
     def _perturb(self, values: dict[str, float | np.ndarray]) -> None:
         for item in self._perturbations:
-            noise = item.noise
-            value: Any = values[item.name] + item.bias
-            if noise.std > 0.0:
-                value = value + self._rng.normal(0.0, noise.std, item.shape or None)
-            if noise.resolution > 0.0:
-                value = np.round(value / noise.resolution) * noise.resolution
+            value: Any = values[item.name] + item.mean + item.bias
+            if item.white:
+                value = value + self._rng.normal(0.0, item.noise.std, item.shape or None)
+            if item.steps is not None:
+                value = item.rounded(value)
             if item.shape:
                 value.flags.writeable = False
                 values[item.name] = value
