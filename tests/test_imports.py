@@ -10,6 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
 # Each row may import from itself (same room) and from the rows above it; rooms in one row do not see each other.
 ROWS = [
     {"errors", "spatial"},
+    {"ratelimit"},
     {"laws", "rods", "wire"},
     {"model"},
     {"engine"},
