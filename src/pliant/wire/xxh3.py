@@ -1,7 +1,7 @@
 """XXH3-128, the hash from which rmw_zenoh makes the identifier of an endpoint.
 
-Written from the algorithm's public description (xxHash, doc/xxhash_spec.md, v0.2.0), with the default secret and seed 0.
-It is called once per endpoint, so it may be slow.
+Written from the public description of the algorithm (xxHash, doc/xxhash_spec.md, v0.2.0): default secret, seed 0. It is
+called once per endpoint, so it may be slow.
 """
 
 from __future__ import annotations
