@@ -134,3 +134,14 @@ def test_a_pacer_may_be_named_or_given_as_a_factor():
         as_pacer("pace")
     with pytest.raises(PliantError, match="pacer is None"):
         as_pacer(None)
+
+
+def test_slack_is_the_time_until_the_next_step_is_due():
+    clock = Clock()
+    pacer = paced(2.0, clock=clock, sleep=clock.sleep)
+    pacer.start(0)
+    assert pacer.slack(10 * MS) == pytest.approx(5 * MS)
+    clock.now += 7 * MS
+    assert pacer.slack(10 * MS) == pytest.approx(-2 * MS)
+    assert free().slack(10 * MS) == math.inf
+    assert sync().slack(10 * MS) == math.inf

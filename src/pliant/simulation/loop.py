@@ -8,7 +8,7 @@ One step:
 4. each device that is due builds one immutable sample;
 5. the recorder, then every bridge, get the clock and the very same samples;
 6. a lock-step bridge waits for the answer;
-7. the pacer.
+7. the pacer, and in the time that it would sleep away Python's garbage collector, where somebody waits for the step.
 
 Time is a whole number of nanoseconds. A device writes in the steps that start at a multiple of its period, and reads
 after the steps that end at a multiple of its sample period.
@@ -38,6 +38,7 @@ from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.engine.base import Engine
 from pliant.errors import BridgeError, PliantError, nearest
 from pliant.simulation.bridge import Bridge, LockstepBridge
+from pliant.simulation.collector import Collector
 from pliant.simulation.pacer import Pacer, as_pacer
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ class Simulation:
         self._started_bridges: list[Bridge] = []
         for bridge in bridges:
             self._add_bridge(bridge)
+        # Only where somebody waits for the step's end is it worth to keep the garbage collector out of it.
+        self._collector = Collector() if self._bridges or self.pacer.paces else None
         self._sync_timeout = float(sync_timeout)
         self._on_timeout = on_timeout
 
@@ -339,6 +342,8 @@ class Simulation:
             step = self._step
             self.pacer.start(self._now)
             try:
+                if self._collector is not None:
+                    self._collector.start()
                 while total is None or done < total:
                     if self._interrupt and not self._may_go_on():
                         break
@@ -353,6 +358,8 @@ class Simulation:
                 self._fail(error)
                 raise
             finally:
+                if self._collector is not None:
+                    self._collector.stop()
                 self.pacer.suspend(self._now)
             wall = (time.perf_counter_ns() - began) * 1e-9
             return RunReport(
@@ -539,6 +546,7 @@ class Simulation:
             "halted": self._halted,
             "closed": self._closed,
             "pacer": self.pacer.stats(self._now),
+            "collector": None if self._collector is None else self._collector.health(),
             "lockstep": {
                 item.name: {
                     "timeouts": item.timeouts,
@@ -603,6 +611,8 @@ class Simulation:
                 self._await_answers()
         self._in_step = False
         # 7 pace
+        if self._collector is not None and self._collector.running:
+            self._collector.between(self.pacer.slack(now))
         if self.pacer.paces:
             self.pacer.pace(now)
 

@@ -125,6 +125,12 @@ class Pacer:
                 self._base += lag
                 self._dropped += lag
 
+    def slack(self, time_ns: int) -> float:
+        """Return the wall time until ``pace`` would return [ns], 0 or less if at once; infinity without a pace."""
+        if not self.paces:
+            return math.inf
+        return self._base + (time_ns - self._sim_start) / self.rtf - self._clock()
+
     def stats(self, time_ns: int) -> PacerStats:
         """Return the statistics up to this simulation time [ns]."""
         simulated, wall = self._sim_done, self._wall_done

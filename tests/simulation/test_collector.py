@@ -1,0 +1,233 @@
+"""The garbage collector between the steps."""
+
+import gc
+import math
+import threading
+
+import pytest
+from fake_engine import SpringJoint, SpringMassEngine
+
+from pliant.simulation import Simulation, paced
+from pliant.simulation import collector as room
+from pliant.simulation.collector import OVERDUE, PER_GENERATION, YOUNG, Collector
+
+MS = 1_000_000
+
+
+class Garbage:
+    """Stands for the module gc: counts objects when told, and takes as long as it is told."""
+
+    def __init__(self, clock, cost=(50_000, 200_000, 5 * MS)):
+        self.clock, self.cost = clock, list(cost)
+        self.objects = 0
+        self.done = []
+
+    def get_count(self):
+        return (self.objects, 0, 0)
+
+    def collect(self, generation):
+        self.clock.now += self.cost[generation]
+        self.objects = 0
+        self.done.append(generation)
+
+
+class Clock:
+    now = 0
+
+    def __call__(self):
+        return self.now
+
+
+class Deaf:
+    """A bridge to nowhere."""
+
+    lockstep = False
+    name = "deaf"
+
+    def start(self, devices):
+        pass
+
+    def publish(self, sample):
+        pass
+
+    def tick(self, stamp_ns):
+        pass
+
+    def stop(self):
+        pass
+
+    def health(self):
+        return {}
+
+
+@pytest.fixture
+def parts():
+    clock = Clock()
+    garbage = Garbage(clock)
+    return clock, garbage, Collector(clock=clock, collector=garbage)
+
+
+@pytest.fixture(autouse=True)
+def _collector_is_left_as_it_was():
+    on, frozen = gc.isenabled(), gc.get_freeze_count()
+    yield
+    assert (gc.isenabled(), gc.get_freeze_count()) == (on, frozen)
+
+
+def steps(parts, n, objects, slack):
+    _, garbage, collector = parts
+    for _ in range(n):
+        garbage.objects += objects
+        collector.between(slack)
+
+
+def test_few_new_objects_are_left_alone(parts):
+    steps(parts, 10, YOUNG // 20, math.inf)
+    assert parts[1].done == []
+
+
+def test_with_slack_the_young_are_collected_as_soon_as_there_are_enough(parts):
+    steps(parts, 4, YOUNG, MS)
+    assert parts[1].done == [0, 0, 0, 0]
+    assert parts[2].health()["overdue"] == 0
+
+
+def test_the_next_generation_comes_with_every_eleventh_collection(parts):
+    steps(parts, 2 * (PER_GENERATION + 1), YOUNG, MS)
+    assert parts[1].done == ([0] * PER_GENERATION + [1]) * 2
+
+
+def test_without_slack_nothing_is_collected_until_it_is_overdue(parts):
+    steps(parts, OVERDUE // 1000 - 1, 1000, 0)
+    assert parts[1].done == []
+    steps(parts, 2, 1000, 0)
+    assert parts[1].done == [0]
+    assert parts[2].health()["overdue"] == 1
+
+
+def test_a_slack_shorter_than_the_measured_collection_is_not_used(parts):
+    _, garbage, collector = parts
+    garbage.cost[0] = 2 * MS
+    steps(parts, 1, YOUNG, MS)  # nothing was measured before
+    assert garbage.done == [0]
+    steps(parts, 5, YOUNG, MS)
+    assert garbage.done == [0]
+    steps(parts, 1, YOUNG, 5 * MS)
+    assert garbage.done == [0, 0]
+    assert collector.health()["worst"] == pytest.approx(2e-3)
+
+
+def test_one_collection_that_was_long_by_accident_is_forgotten(parts):
+    _, garbage, _ = parts
+    garbage.cost[0] = 40 * MS
+    steps(parts, 1, YOUNG, MS)
+    garbage.cost[0] = 50_000
+    steps(parts, 10_000, 1, MS)
+    assert garbage.done[1:2] == [0]
+
+
+def test_a_full_collection_is_rare_and_waits_for_a_long_slack(parts):
+    clock, garbage, collector = parts
+    collector.start()
+    try:
+        rounds = PER_GENERATION * (PER_GENERATION + 1)
+        steps(parts, 2 * rounds, YOUNG, MS)  # within the first ten seconds
+        assert 2 not in garbage.done
+        clock.now += 11_000 * MS
+        steps(parts, 2 * rounds, YOUNG, MS)  # a millisecond is too short for it
+        assert 2 not in garbage.done
+        steps(parts, PER_GENERATION + 1, YOUNG, 100 * MS)
+        assert garbage.done.count(2) == 1
+    finally:
+        collector.stop()
+
+
+def test_the_automatic_collection_is_off_while_a_paced_run_lasts_and_back_after_it():
+    seen = []
+    simulation = Simulation(SpringMassEngine(), [SpringJoint(0)], pacer=paced(1000.0))
+    simulation.at(0.01, lambda s: seen.append(gc.isenabled()))
+    with simulation:
+        simulation.run(0.02)
+        assert seen == [False]
+        assert gc.isenabled()
+        assert simulation.health()["collector"]["collections"] == [0, 0, 0]
+
+
+def test_it_is_back_after_an_error_too():
+    def fail(_):
+        raise ValueError("wrong")
+
+    with Simulation(SpringMassEngine(), [SpringJoint(0)], pacer=paced(1000.0)) as simulation:
+        simulation.at(0.01, fail)
+        with pytest.raises(ValueError, match="wrong"):
+            simulation.run(0.02)
+    assert gc.isenabled()
+
+
+def test_a_run_that_nobody_waits_for_leaves_the_collector_alone():
+    seen = []
+    with Simulation(SpringMassEngine(), [SpringJoint(0)], pacer="free") as simulation:
+        simulation.at(0.01, lambda s: seen.append(gc.isenabled()))
+        simulation.run(0.02)
+        assert simulation.health()["collector"] is None
+    assert seen == [True]
+
+
+def test_who_switched_the_collector_off_finds_it_off():
+    gc.disable()
+    try:
+        with Simulation(SpringMassEngine(), [SpringJoint(0)], pacer=paced(1000.0)) as simulation:
+            simulation.run(0.01)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_two_runs_at_once_keep_it_off_until_the_second_ends():
+    first, second = Collector(), Collector()
+    first.start()
+    second.start()
+    first.stop()
+    first.stop()
+    assert not gc.isenabled()
+    second.stop()
+    assert gc.isenabled()
+
+
+def test_garbage_in_circles_does_not_pile_up():
+    class Node:
+        pass
+
+    alive = []
+
+    def circle(_):
+        for _ in range(YOUNG):
+            a, b = Node(), Node()
+            a.other, b.other = b, a
+
+    # With a bridge and no pace the steps end when they end: every slack is long enough.
+    with Simulation(SpringMassEngine(), [SpringJoint(0)], [Deaf()], pacer="sync") as simulation:
+        for k in range(40):
+            simulation.at(k * 0.001, circle)
+        simulation.at(0.045, lambda s: alive.append(sum(type(o) is Node for o in gc.get_objects())))
+        simulation.run(0.05)
+        done = simulation.health()["collector"]["collections"]
+    assert sum(done) >= 38
+    assert alive[0] <= 4 * YOUNG
+
+
+def test_the_switch_counts_its_users_from_any_thread():
+    collectors = [Collector() for _ in range(8)]
+
+    def use(collector):
+        for _ in range(50):
+            collector.start()
+            collector.stop()
+
+    threads = [threading.Thread(target=use, args=(c,)) for c in collectors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert gc.isenabled()
+    assert room._SWITCH._users == 0
