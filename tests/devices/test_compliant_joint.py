@@ -173,3 +173,24 @@ def test_two_runs_with_the_same_seed_give_the_same_bytes():
             return simulation.engine.save().tobytes()
 
     assert run() == run()
+
+
+def test_an_element_that_is_routed_to_another_modes_command_moves_nothing():
+    robot = arm(CompliantActuator(QbMove(), Mode.PID_EQ_PRESET), CompliantActuator(QbMove(), Mode.PID_EQ_PRESET))
+    routes = {
+        "joint0": ("equilibrium_position", "stiffness_preset"),
+        "joint1": ("reference_1", "stiffness_preset"),
+    }
+    board = Board(robot.actuators, routes=routes)
+    engine = MujocoEngine(robot, check=False)
+    with Simulation(engine, [board], pacer="sync") as simulation:
+        before = engine.port("joint1/reference_1")[0]
+        board.inbox.put({"reference_1": [0.3, 0.4], "reference_2": [0.1, 0.2]})
+        simulation.step(2)
+        assert engine.port("joint0/reference_1")[0] == 0.3
+        assert engine.port("joint1/reference_1")[0] == before
+        assert [engine.port(f"joint{i}/reference_2")[0] for i in (0, 1)] == [0.1, 0.2]
+        engine.set_mode("joint1", Mode.PID_REFS)
+        board.inbox.put({"reference_1": [0.3, 0.4]})
+        simulation.step(2)
+        assert engine.port("joint1/reference_1")[0] == 0.4

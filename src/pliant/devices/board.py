@@ -10,7 +10,7 @@ import numpy as np
 from pliant.devices.base import Command, DeviceBase, FieldInfo
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError
-from pliant.laws import CompliantActuator
+from pliant.laws import COMMAND_NAMES, CompliantActuator
 
 __all__ = ["BOARD_STATES", "Board"]
 
@@ -26,8 +26,9 @@ class Board(DeviceBase):
     """All compliant joints of a robot at once.
 
     Commands (mode ``references``): ``reference_1``, ``reference_2``, arrays with one element a joint, in the units of
-    each joint's mode. An element of ``reference_2`` is ignored where the joint has no second reference. Before the
-    first array every joint holds its pose (the original sends zeros from the start).
+    each joint's mode. An element of ``reference_2`` is ignored where the joint has no second reference, and an element
+    whose route is not a command of the joint's mode moves nothing, as in the original. Before the first array every
+    joint holds its pose (the original sends zeros from the start).
 
     Samples: ``position``, ``velocity``, ``effort`` of the links (the manager's robot_state), the same with
     ``motor_1_`` and ``motor_2_`` in front (NaN where there is no such motor), and ``stiffness``, ``equilibrium``,
@@ -35,15 +36,25 @@ class Board(DeviceBase):
 
     Args:
         actuators: joint -> actuator, in the order of the arrays.
+        routes: joint -> the commands that its elements of the two arrays are meant for, as the manager's lists
+            ref1_topic_name and ref2_topic_name say; None for the commands of the joint's mode, whatever it is.
         name: name of the device.
         options: `DeviceBase`'s: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
-    def __init__(self, actuators: Mapping[str, CompliantActuator], *, name: str = "board", **options: Any) -> None:
+    def __init__(
+        self,
+        actuators: Mapping[str, CompliantActuator],
+        *,
+        name: str = "board",
+        routes: Mapping[str, tuple[str, str]] | None = None,
+        **options: Any,
+    ) -> None:
         if not actuators:
             raise DeviceError(f"{name}: the robot has no compliant joint", field="joints")
         self.joints: tuple[str, ...] = tuple(actuators)
         self._actuators = dict(actuators)
+        self._routes = None if routes is None else [routes[joint] for joint in self.joints]
         n = len(self.joints)
         units = ("rad", "rad/s", "N m")
         samples = {
@@ -86,18 +97,26 @@ class Board(DeviceBase):
         second = values.get("reference_2")
         if second is not None:
             for i, length in self._levers:
-                if not 0.0 <= second[i] < length:  # type: ignore[index]
+                if self._meant(i, 1) and not 0.0 <= second[i] < length:  # type: ignore[index]
                     self._counters.last_error = (
                         f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; valid: 0 or more and below "  # type: ignore[index]
                         f"{length:g} m. The command was dropped"
                     )
                     return
             for i, port in self._ref_2:
-                port[0] = second[i]  # type: ignore[index]
+                if self._meant(i, 1):
+                    port[0] = second[i]  # type: ignore[index]
         first = values.get("reference_1")
         if first is not None:
-            for port, value in zip(self._ref_1, first, strict=True):  # type: ignore[arg-type]
-                port[0] = value
+            for i, (port, value) in enumerate(zip(self._ref_1, first, strict=True)):  # type: ignore[arg-type]
+                if self._meant(i, 0):
+                    port[0] = value
+
+    def _meant(self, i: int, which: int) -> bool:
+        """Return whether element i of an array, the first or the second, is a command that joint i takes now."""
+        if self._routes is None:
+            return True
+        return COMMAND_NAMES[self._engine_any.mode(self.joints[i])][which] == self._routes[i][which]
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         return dict(zip(self.samples, self._gather(), strict=True))

@@ -36,9 +36,12 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
     if not robot.actuators:
         return devices
     manager = getattr(robot.interface, "manager", None)
-    order = manager.joints if manager is not None else tuple(robot.actuators)
+    order, routes = tuple(robot.actuators), None
+    if manager is not None:
+        order = manager.joints
+        routes = dict(zip(manager.joints, zip(manager.ref_1, manager.ref_2, strict=True), strict=True))
     name = "board"
     while name in robot.actuators:
         name += "_"
-    devices.append(Board({joint: robot.actuators[joint] for joint in order}, name=name, **options))
+    devices.append(Board({joint: robot.actuators[joint] for joint in order}, name=name, routes=routes, **options))
     return devices

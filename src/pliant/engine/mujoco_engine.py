@@ -128,6 +128,7 @@ class MujocoEngine:
     ) -> None:
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
+        self._mode_rows: dict[str, int] = {}
         self._zero = False
         if self.robot is not None:
             if check:
@@ -310,7 +311,11 @@ class MujocoEngine:
 
     def mode(self, joint: str) -> Mode:
         """Return the operation mode of a compliant actuator."""
-        return Mode(int(self.model.actuator(joint).user[layout.P_MODE]))
+        i = self._mode_rows.get(joint)
+        if i is None:  # looked up by name once: boards ask at every command
+            self._index(joint)
+            i = self._mode_rows[joint] = self.model.actuator(joint).id
+        return Mode(int(self.model.actuator_user[i, layout.P_MODE]))
 
     def set_mode(self, joint: str, mode: Mode | int) -> None:
         """Switch the operation mode of a compliant actuator, among those that have the same state.
