@@ -163,6 +163,19 @@ def test_a_block_is_grasped_with_the_force_asked():
     assert rig.gripper.state(1).is_grasped
 
 
+@pytest.mark.parametrize("beyond", [0.0, 0.002])
+def test_what_is_held_is_held_on_by_a_second_grasp(beyond):
+    rig = HandRig(block=0.03)
+    assert rig.ask(grasp(0.03, force=30.0)) == "success"
+    held = rig.width
+    # Asked a little wider than the pressing fingers stand, as a program does that knows the block's true width.
+    assert rig.ask(grasp(held + beyond + 1e-5, force=40.0)) == "success"
+    assert rig.gripper.is_grasped
+    rig.run(300)
+    assert rig.width == pytest.approx(held, abs=1e-3)
+
+
+
 @pytest.mark.parametrize("expected", [0.0, 0.05])
 def test_a_block_of_another_size_is_no_success(expected):
     rig = HandRig(block=0.03)

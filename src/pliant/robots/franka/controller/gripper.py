@@ -113,10 +113,13 @@ class Gripper:
                 task = _Task("move", 3, command_id, request.width, speed, hand.max_force)
             else:
                 force = min(request.force, hand.max_force)
-                closing = 0.0 if request.width < self._width else hand.max_width
-                task = _Task("grasp", 2, command_id, closing, speed, force)
-                task.inner = request.width - request.epsilon_inner
-                task.outer = request.width + request.epsilon_outer
+                inner, outer = request.width - request.epsilon_inner, request.width + request.epsilon_outer
+                # Fingers that press stand a little beyond the object's width: what is held is pressed on in the same
+                # direction, or the hand would let go of it.
+                holds = self.is_grasped and inner < self._width < outer
+                closes = self._hold_force < 0.0 if holds else request.width < self._width
+                task = _Task("grasp", 2, command_id, 0.0 if closes else hand.max_width, speed, force)
+                task.inner, task.outer = inner, outer
         self._abort()
         self._task = task
         self.is_grasped = False
