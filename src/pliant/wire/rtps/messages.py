@@ -1,0 +1,551 @@
+"""Messages of RTPS: a header and submessages (OMG DDSI-RTPS 2.3, chapters 8.3 and 9.4).
+
+Identifiers are bytes in the order of the wire: 12 of a participant's prefix, 4 of an entity, 16 of both together.
+Sequence numbers count from 1. Everything is written little endian unless asked otherwise; both orders are read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pliant.errors import WireError
+
+__all__ = [
+    "DATAGRAM_LIMIT",
+    "SET_LIMIT",
+    "UNKNOWN_ENTITY",
+    "UNKNOWN_PREFIX",
+    "AckNack",
+    "Data",
+    "DataFrag",
+    "Gap",
+    "Header",
+    "Heartbeat",
+    "HeartbeatFrag",
+    "InfoDestination",
+    "InfoSource",
+    "InfoTimestamp",
+    "NackFrag",
+    "Parameters",
+    "Submessage",
+    "decode_message",
+    "encode_message",
+    "read_parameters",
+    "write_parameters",
+]
+
+DATAGRAM_LIMIT = 65507
+"""Longest message [bytes]: what UDP over IPv4 carries."""
+SET_LIMIT = 256
+"""Most numbers in a set of sequence numbers (9.4.2.6)."""
+UNKNOWN_ENTITY = bytes(4)
+UNKNOWN_PREFIX = bytes(12)
+SENTINEL = 0x0001
+PAD_PARAMETER = 0x0000
+PARAMETER_LIMIT = 1000
+"""Most parameters that are read from one list."""
+
+Parameters = tuple[tuple[int, bytes], ...]
+"""Parameters of a list: (identifier, value)."""
+
+_PAD, _ACKNACK, _HEARTBEAT, _GAP, _INFO_TS = 0x01, 0x06, 0x07, 0x08, 0x09
+_INFO_SRC, _INFO_DST = 0x0C, 0x0E
+_NACK_FRAG, _HEARTBEAT_FRAG, _DATA, _DATA_FRAG = 0x12, 0x13, 0x15, 0x16
+_FRACTION = 1 << 32
+_BILLION = 1_000_000_000
+_INVALID_TIME = (0xFFFFFFFF, 0xFFFFFFFF)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """Who sends."""
+
+    prefix: bytes
+    """Identifier of the sending participant, 12 bytes."""
+    vendor: bytes = b"\0\0"
+    """Who made the sender (1.16 is Cyclone DDS, 1.15 Fast DDS); zero where no number was assigned."""
+    version: tuple[int, int] = (2, 3)
+    """Version of the protocol."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoTimestamp:
+    """When the data that follow were written."""
+
+    time_ns: int | None
+    """Wall time [ns]; None takes the time of earlier data back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoDestination:
+    """Whom the submessages that follow are for."""
+
+    prefix: bytes
+    """A participant; zeros for everybody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoSource:
+    """From whom the submessages that follow are."""
+
+    prefix: bytes
+    """The participant."""
+    vendor: bytes = b"\0\0"
+    """Its maker."""
+    version: tuple[int, int] = (2, 3)
+    """Its version of the protocol."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """One sample."""
+
+    writer: bytes
+    """Entity that wrote it."""
+    sequence: int
+    """Its number."""
+    payload: bytes | None = None
+    """Encapsulation and content; None where there is neither data nor key."""
+    reader: bytes = UNKNOWN_ENTITY
+    """Entity that shall read it; zeros for every reader that is matched."""
+    inline: Parameters = ()
+    """Quality of service beside the sample."""
+    key: bool = False
+    """Whether the payload is the key alone, as when an instance is disposed of."""
+    little: bool = True
+    """Byte order of the numbers in ``inline``, as read; what is written has the order of its message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFrag:
+    """Some fragments of a sample."""
+
+    writer: bytes
+    """Entity that wrote it."""
+    sequence: int
+    """Number of the sample."""
+    first: int
+    """Number of the first fragment here, from 1."""
+    count: int
+    """How many fragments are here."""
+    fragment_size: int
+    """Length of each fragment but the last [bytes]."""
+    sample_size: int
+    """Length of the whole sample [bytes]."""
+    payload: bytes
+    """The fragments."""
+    reader: bytes = UNKNOWN_ENTITY
+    """Entity that shall read it."""
+    inline: Parameters = ()
+    """Quality of service beside the sample."""
+    key: bool = False
+    """Whether the sample is a key alone."""
+    little: bool = True
+    """Byte order of the numbers in ``inline``, as read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """What a writer has."""
+
+    writer: bytes
+    """The writer."""
+    first: int
+    """First number it has."""
+    last: int
+    """Last number it has; ``first - 1`` if it has none."""
+    count: int
+    """Counts heartbeats; older ones are stale."""
+    reader: bytes = UNKNOWN_ENTITY
+    """Whom it asks."""
+    final: bool = False
+    """Whether no answer is needed."""
+    liveliness: bool = False
+    """Whether it says that the writer's application lives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AckNack:
+    """What a reader has, and what it lacks."""
+
+    reader: bytes
+    """The reader."""
+    writer: bytes
+    """The writer."""
+    base: int
+    """Everything below is there."""
+    missing: tuple[int, ...] = ()
+    """Numbers that are lacking, from ``base`` on, ascending, at most 256 apart."""
+    count: int = 0
+    """Counts answers; older ones are stale."""
+    final: bool = True
+    """Whether the reader needs no heartbeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Numbers that do not matter to a reader."""
+
+    reader: bytes
+    """The reader."""
+    writer: bytes
+    """The writer."""
+    start: int
+    """First number that does not matter."""
+    base: int
+    """All numbers from ``start`` to before this one do not matter."""
+    others: tuple[int, ...] = ()
+    """Further ones, from ``base`` on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NackFrag:
+    """Fragments that a reader lacks."""
+
+    reader: bytes
+    """The reader."""
+    writer: bytes
+    """The writer."""
+    sequence: int
+    """Number of the sample."""
+    missing: tuple[int, ...]
+    """Numbers of the fragments, from 1, ascending."""
+    count: int = 0
+    """Counts answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatFrag:
+    """Up to which fragment a writer has a sample."""
+
+    reader: bytes
+    """Whom it asks."""
+    writer: bytes
+    """The writer."""
+    sequence: int
+    """Number of the sample."""
+    last: int
+    """Last fragment that is there."""
+    count: int = 0
+    """Counts these."""
+
+
+Submessage = (
+    InfoTimestamp
+    | InfoDestination
+    | InfoSource
+    | Data
+    | DataFrag
+    | Heartbeat
+    | AckNack
+    | Gap
+    | NackFrag
+    | HeartbeatFrag
+)
+"""Every kind that is spoken; others are passed over."""
+
+
+# ---------------------------------------------------------------------- encode
+def _entity(value: bytes) -> bytes:
+    if len(value) != 4:
+        raise WireError(f"an entity of {len(value)} bytes; valid are 4")
+    return value
+
+
+def _number(value: int, order: str) -> bytes:
+    if not -1 << 63 <= value < 1 << 63:
+        raise WireError(f"the sequence number {value} does not fit 64 bits")
+    return struct.pack(f"{order}iI", value >> 32, value & 0xFFFFFFFF)
+
+
+def _bitmap(base: int, members: Iterable[int], order: str) -> bytes:
+    """Return length and bits of a set, its base left out."""
+    offsets = sorted(m - base for m in members)
+    if offsets and not 0 <= offsets[0] <= offsets[-1] < SET_LIMIT:
+        raise WireError(
+            f"a set from {base} on has {offsets[-1] + base}; valid are {SET_LIMIT} numbers from its base on"
+        )
+    bits = offsets[-1] + 1 if offsets else 0
+    words = [0] * (-(-bits // 32))
+    for offset in offsets:
+        words[offset // 32] |= 0x80000000 >> offset % 32
+    return struct.pack(f"{order}I{len(words)}I", bits, *words)
+
+
+def write_parameters(parameters: Iterable[tuple[int, bytes]], order: str = "<") -> bytes:
+    """Return a parameter list with its end; values are padded to multiples of four."""
+    out = bytearray()
+    for identifier, value in parameters:
+        padded = value + bytes(-len(value) % 4)
+        if len(padded) > 0xFFFF:
+            raise WireError(f"the parameter 0x{identifier:04x} has {len(value)} bytes; valid are at most 65532")
+        out += struct.pack(f"{order}HH", identifier, len(padded)) + padded
+    return bytes(out + struct.pack(f"{order}HH", SENTINEL, 0))
+
+
+def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
+    """Return kind, flags and content of a submessage."""
+    match message:
+        case InfoTimestamp():
+            if message.time_ns is None:
+                return _INFO_TS, 0x02, b""
+            sec, ns = divmod(message.time_ns, _BILLION)
+            return _INFO_TS, 0, struct.pack(f"{order}II", sec & 0xFFFFFFFF, ns * _FRACTION // _BILLION)
+        case InfoDestination():
+            return _INFO_DST, 0, message.prefix
+        case InfoSource():
+            return _INFO_SRC, 0, bytes(4) + bytes(message.version) + message.vendor + message.prefix
+        case Data():
+            flags = (0x02 if message.inline else 0) | (0 if message.payload is None else 0x08 if message.key else 0x04)
+            body = struct.pack(f"{order}HH", 0, 16) + _entity(message.reader) + _entity(message.writer)
+            body += _number(message.sequence, order)
+            if message.inline:
+                body += write_parameters(message.inline, order)
+            return _DATA, flags, body + (message.payload or b"")
+        case DataFrag():
+            flags = (0x02 if message.inline else 0) | (0x04 if message.key else 0)
+            body = struct.pack(f"{order}HH", 0, 28) + _entity(message.reader) + _entity(message.writer)
+            body += _number(message.sequence, order)
+            body += struct.pack(
+                f"{order}IHHI", message.first, message.count, message.fragment_size, message.sample_size
+            )
+            if message.inline:
+                body += write_parameters(message.inline, order)
+            return _DATA_FRAG, flags, body + message.payload
+        case Heartbeat():
+            flags = (0x02 if message.final else 0) | (0x04 if message.liveliness else 0)
+            body = _entity(message.reader) + _entity(message.writer) + _number(message.first, order)
+            return _HEARTBEAT, flags, body + _number(message.last, order) + struct.pack(f"{order}I", message.count)
+        case AckNack():
+            body = _entity(message.reader) + _entity(message.writer) + _number(message.base, order)
+            body += _bitmap(message.base, message.missing, order) + struct.pack(f"{order}I", message.count)
+            return _ACKNACK, 0x02 if message.final else 0, body
+        case Gap():
+            body = _entity(message.reader) + _entity(message.writer) + _number(message.start, order)
+            return _GAP, 0, body + _number(message.base, order) + _bitmap(message.base, message.others, order)
+        case NackFrag():
+            base = message.missing[0] if message.missing else 1
+            body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
+            body += struct.pack(f"{order}I", base) + _bitmap(base, message.missing, order)
+            return _NACK_FRAG, 0, body + struct.pack(f"{order}I", message.count)
+        case HeartbeatFrag():
+            body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
+            return _HEARTBEAT_FRAG, 0, body + struct.pack(f"{order}II", message.last, message.count)
+
+
+def encode_message(header: Header, submessages: Iterable[Submessage], *, little: bool = True) -> bytes:
+    """Return a message.
+
+    Args:
+        header: who sends.
+        submessages: what is said.
+        little: byte order of the submessages.
+
+    Raises:
+        WireError: an identifier of another length, a number that does not fit.
+    """
+    if len(header.prefix) != 12 or len(header.vendor) != 2:
+        raise WireError(f"a prefix of {len(header.prefix)} and a vendor of {len(header.vendor)} bytes; valid: 12, 2")
+    order = "<" if little else ">"
+    out = bytearray(b"RTPS" + bytes(header.version) + header.vendor + header.prefix)
+    for message in submessages:
+        try:
+            kind, flags, body = _body(message, order)
+        except struct.error as error:
+            raise WireError(f"{message} cannot be written: {error}") from None
+        body += bytes(-len(body) % 4)
+        # A length of zero says that the last submessage goes to the end: that of one longer than 16 bits.
+        length = len(body) if len(body) <= 0xFFFF else 0
+        out += struct.pack(f"{order}BBH", kind, flags | little, length) + body
+    return bytes(out)
+
+
+# ---------------------------------------------------------------------- decode
+def read_parameters(view: bytes | memoryview, order: str, at: int = 0) -> tuple[Parameters, int]:
+    """Return the parameters of a list, and where it ends.
+
+    Raises:
+        WireError: the list has no end, or too many parameters.
+    """
+    found: list[tuple[int, bytes]] = []
+    while True:
+        if at + 4 > len(view):
+            raise WireError(f"a parameter list of {len(view)} bytes has no end")
+        identifier, length = struct.unpack_from(f"{order}HH", view, at)
+        at += 4
+        if identifier == SENTINEL:
+            return tuple(found), at
+        if at + length > len(view):
+            raise WireError(
+                f"the parameter 0x{identifier:04x} has {length} bytes at {at}, the list ends at {len(view)}"
+            )
+        if identifier != PAD_PARAMETER:
+            if len(found) >= PARAMETER_LIMIT:
+                raise WireError(f"a parameter list has more than {PARAMETER_LIMIT} parameters")
+            found.append((identifier, bytes(view[at : at + length])))
+        at += length
+
+
+class _Cursor:
+    """Reads the content of one submessage."""
+
+    __slots__ = ("at", "order", "view")
+
+    def __init__(self, view: memoryview, order: str) -> None:
+        self.view = view
+        self.order = order
+        self.at = 0
+
+    def take(self, count: int) -> bytes:
+        end = self.at + count
+        if end > len(self.view):
+            raise WireError(f"a submessage of {len(self.view)} bytes ends before byte {end}")
+        found = bytes(self.view[self.at : end])
+        self.at = end
+        return found
+
+    def unpack(self, letters: str) -> tuple[int, ...]:
+        return struct.unpack(self.order + letters, self.take(struct.calcsize("<" + letters)))
+
+    def number(self, least: int = 1) -> int:
+        high, low = self.unpack("iI")
+        value = (high << 32) | low
+        if value < least:
+            raise WireError(f"the sequence number {value}; valid is {least} or more")
+        return value
+
+    def members(self, base: int) -> tuple[int, ...]:
+        (bits,) = self.unpack("I")
+        if bits > SET_LIMIT:
+            raise WireError(f"a set of {bits} numbers; valid are at most {SET_LIMIT}")
+        words = self.unpack(f"{-(-bits // 32)}I")
+        return tuple(base + i for i in range(bits) if words[i // 32] & (0x80000000 >> i % 32))
+
+    def inline(self) -> Parameters:
+        found, self.at = read_parameters(self.view, self.order, self.at)
+        return found
+
+    def skip_to_inline(self, start: int, octets: int) -> None:
+        """Go on where the quality of service begins: ``octets`` behind the field that says so."""
+        if start + octets < self.at or start + octets > len(self.view):
+            raise WireError(f"the inline parameters begin at {start + octets} of {len(self.view)} bytes")
+        self.at = start + octets
+
+    def rest(self) -> bytes:
+        return self.take(len(self.view) - self.at)
+
+
+def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
+    match kind:
+        case 0x09:
+            if flags & 0x02:
+                return InfoTimestamp(time_ns=None)
+            sec, fraction = cursor.unpack("II")
+            if (sec, fraction) == _INVALID_TIME:
+                return InfoTimestamp(time_ns=None)
+            # Rounded up, so that what was written comes back.
+            return InfoTimestamp(time_ns=sec * _BILLION + -(-fraction * _BILLION // _FRACTION))
+        case 0x0E:
+            return InfoDestination(prefix=cursor.take(12))
+        case 0x0C:
+            cursor.take(4)
+            major, minor = cursor.take(2)
+            return InfoSource(version=(major, minor), vendor=cursor.take(2), prefix=cursor.take(12))
+        case 0x15:
+            _, octets = cursor.unpack("HH")
+            start = cursor.at
+            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
+            cursor.skip_to_inline(start, octets)
+            inline = cursor.inline() if flags & 0x02 else ()
+            payload = cursor.rest() if flags & 0x0C else None
+            return Data(
+                reader=reader, writer=writer, sequence=sequence, inline=inline, payload=payload,
+                key=bool(flags & 0x08), little=bool(flags & 0x01),
+            )  # fmt: skip
+        case 0x16:
+            _, octets = cursor.unpack("HH")
+            start = cursor.at
+            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
+            first, count, size, whole = cursor.unpack("IHHI")
+            cursor.skip_to_inline(start, octets)
+            inline = cursor.inline() if flags & 0x02 else ()
+            if not first or not count or not size:
+                raise WireError(f"fragment {first}, {count} of them, {size} bytes each; valid are numbers from 1 on")
+            return DataFrag(
+                reader=reader, writer=writer, sequence=sequence, first=first, count=count, fragment_size=size,
+                sample_size=whole, inline=inline, payload=cursor.rest(), key=bool(flags & 0x04),
+                little=bool(flags & 0x01),
+            )  # fmt: skip
+        case 0x07:
+            reader, writer = cursor.take(4), cursor.take(4)
+            first, last = cursor.number(), cursor.number(0)
+            (count,) = cursor.unpack("I")
+            if last < first - 1:
+                raise WireError(
+                    f"a heartbeat from {first} to {last}; valid is from 1 on, the last not before the first"
+                )
+            return Heartbeat(
+                reader=reader, writer=writer, first=first, last=last, count=count, final=bool(flags & 0x02),
+                liveliness=bool(flags & 0x04),
+            )  # fmt: skip
+        case 0x06:
+            reader, writer, base = cursor.take(4), cursor.take(4), cursor.number(0)  # 0: nothing is known yet
+            missing = cursor.members(base)
+            (count,) = cursor.unpack("I")
+            return AckNack(
+                reader=reader, writer=writer, base=base, missing=missing, count=count, final=bool(flags & 0x02)
+            )
+        case 0x08:
+            reader, writer, start, base = cursor.take(4), cursor.take(4), cursor.number(), cursor.number()
+            if base < start:
+                raise WireError(f"a gap from {start} to {base}; valid is an end that is not before the start")
+            return Gap(reader=reader, writer=writer, start=start, base=base, others=cursor.members(base))
+        case 0x12:
+            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
+            (base,) = cursor.unpack("I")
+            missing = cursor.members(base)
+            (count,) = cursor.unpack("I")
+            return NackFrag(reader=reader, writer=writer, sequence=sequence, missing=missing, count=count)
+        case 0x13:
+            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
+            last, count = cursor.unpack("II")
+            return HeartbeatFrag(reader=reader, writer=writer, sequence=sequence, last=last, count=count)
+    return None
+
+
+def _split(view: memoryview) -> Iterator[tuple[int, int, memoryview]]:
+    at = 20
+    while at < len(view):
+        if at + 4 > len(view):
+            raise WireError(f"a message of {len(view)} bytes ends in the header of a submessage at {at}")
+        kind, flags = view[at], view[at + 1]
+        (length,) = struct.unpack_from("<H" if flags & 0x01 else ">H", view, at + 2)
+        at += 4
+        if length == 0 and kind not in (_PAD, _INFO_TS):
+            length = len(view) - at
+        if at + length > len(view):
+            raise WireError(f"a submessage 0x{kind:02x} of {length} bytes at {at}, the message ends at {len(view)}")
+        yield kind, flags, view[at : at + length]
+        at += length
+
+
+def decode_message(datagram: bytes | memoryview) -> tuple[Header, list[Submessage]]:
+    """Return the header and the submessages that are known; others are passed over.
+
+    Raises:
+        WireError: no RTPS, another major version, a submessage that ends too early or has numbers that cannot be.
+    """
+    view = memoryview(datagram)
+    if len(view) < 20 or bytes(view[:4]) != b"RTPS":
+        raise WireError(f"{len(view)} bytes that begin with {bytes(view[:4]).hex()!r} are no message of RTPS")
+    if view[4] != 2:
+        raise WireError(f"version {view[4]}.{view[5]} of RTPS; valid is 2")
+    header = Header(version=(view[4], view[5]), vendor=bytes(view[6:8]), prefix=bytes(view[8:20]))
+    found = []
+    for kind, flags, body in _split(view):
+        message = _decode(kind, flags, _Cursor(body, "<" if flags & 0x01 else ">"))
+        if message is not None:
+            found.append(message)
+    return header, found
