@@ -1,5 +1,6 @@
 """The messages of the simulator for continuum parallel robots, against published sums and another implementation."""
 
+import contextlib
 import hashlib
 
 import numpy as np
@@ -92,8 +93,5 @@ def test_commands_come_back_as_they_went(version, joints):
 def test_any_bytes_give_a_message_or_a_wire_error(version, data):
     codec = Codec(version)
     for name in (*CPR_TEXTS, *(registry(version).service(s).request for s in CPR_SERVICES)):
-        try:
-            codec.decode(name, data)
-        except WireError as error:
-            assert str(error)
-
+        with contextlib.suppress(WireError):
+            assert isinstance(codec.decode(name, data), dict)
