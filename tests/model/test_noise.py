@@ -31,7 +31,7 @@ def test_a_tuple_of_another_length_than_the_field_is_refused():
     noise.check_size(2, "imu: gyro")
     with pytest.raises(DeviceError, match="imu: gyro: noise std has 2 numbers; valid is a number, or 3 of them"):
         noise.check_size(3, "imu: gyro")
-    with pytest.raises(DeviceError, match="valid is a number$"):
+    with pytest.raises(DeviceError, match=r"valid is a number$"):
         noise.check_size(0, "elbow: position")
 
 

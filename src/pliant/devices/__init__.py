@@ -4,6 +4,8 @@ from pliant.devices.base import Command, Device, DeviceBase, FieldInfo, Mailbox,
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
+from pliant.devices.force_torque import ForceTorqueDevice
+from pliant.devices.imu import ImuDevice
 
 __all__ = [
     "Board",
@@ -12,6 +14,8 @@ __all__ = [
     "Device",
     "DeviceBase",
     "FieldInfo",
+    "ForceTorqueDevice",
+    "ImuDevice",
     "Mailbox",
     "Noise",
     "Sample",

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.force_torque import ForceTorqueDevice
+from pliant.devices.imu import ImuDevice
+from pliant.model.sensors import ForceTorque, Imu, SensorDescription
 
-__all__ = ["make_devices"]
+__all__ = ["SENSORS", "make_devices"]
+
+SENSORS: dict[type[SensorDescription], Callable[..., DeviceBase]] = {
+    Imu: ImuDevice,
+    ForceTorque: ForceTorqueDevice,
+}
+"""Kind of described sensor -> its device."""
 
 
 def make_devices(robot: Any, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
     """Return the devices of a robot: one a compliant joint, and the board over all of them.
 
     Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
-    more detail, by default a hundred times a second. Further devices are those of `Robot.devices` that have a method
-    ``make(robot) -> Device``.
+    more detail, by default a hundred times a second. Further devices are those of `Robot.devices`: the described
+    sensors that are enabled, and whatever has a method ``make(robot) -> Device``.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -30,8 +40,12 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
         CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
     ]
     for described in robot.devices:
+        kind = SENSORS.get(type(described))
         make = getattr(described, "make", None)
-        if make is not None:
+        if kind is not None:
+            if described.enabled:
+                devices.append(kind(described, robot))
+        elif make is not None:
             devices.append(make(robot))
     if not robot.actuators:
         return devices

@@ -3,15 +3,21 @@
 from pliant.model.check import Problem, StepSize, step_sizes
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.load import load
+from pliant.model.noise import Noise
 from pliant.model.robot import COMPANION_SUFFIX, REST_KEY, Robot, actuator_names, companion_name
+from pliant.model.sensors import Camera, ForceTorque, Imu
 
 __all__ = [
     "COMPANION_SUFFIX",
     "REST_KEY",
+    "Camera",
     "DescribedDevice",
     "DeviceSpec",
+    "ForceTorque",
+    "Imu",
     "Interface",
     "JointInterface",
+    "Noise",
     "PluginManager",
     "Problem",
     "Robot",

@@ -24,6 +24,7 @@ from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, layout
 from pliant.model.interface import Interface
 from pliant.model.parameters import change_actuator, parse_bool, parse_number, parse_vector
+from pliant.model.sensors import SensorDescription, change_sensor
 
 if TYPE_CHECKING:
     from pliant.model.check import Problem
@@ -266,7 +267,8 @@ class Robot:
         parameters (``k``), the actuator's (``mode``, ``command_delay``) and its blocks (``motor_1.inertia``,
         ``pid_1.kp``, ``motor_1.friction.torque``); ``<joint>.damping``, ``friction``, ``armature``, ``stiffness``,
         ``lower``, ``upper``, ``effort``; ``<body>.mass``, ``inertia``, ``pos``, ``quat``, ``gravcomp``;
-        ``<geom>.mass``, ``friction``, ``size``; ``option.timestep``, ``option.gravity``, ``option.integrator`` and
+        ``<geom>.mass``, ``friction``, ``size``; ``<sensor>.rate``, ``enabled``, ``force_noise.std`` and the other
+        fields of a described sensor; ``option.timestep``, ``option.gravity``, ``option.integrator`` and
         the other options of MuJoCo. ``*`` in a name stands for any text.
 
         Args:
@@ -285,11 +287,12 @@ class Robot:
             self.copy().update(laws).update(rest)
             return self.update(laws).update(rest)
         trees: dict[str, dict[str, Any]] = {}
+        sensor_trees: dict[str, dict[str, Any]] = {}
         assignments: list[_Assignment] = []
         for path, value in values.items():
             for kind, name, rest in self._resolve(str(path)):
-                if kind == "actuator":
-                    tree = trees.setdefault(name, {})
+                if kind in ("actuator", "sensor"):
+                    tree = (trees if kind == "actuator" else sensor_trees).setdefault(name, {})
                     for part in rest[:-1]:
                         inner = tree.setdefault(part, {})
                         if not isinstance(inner, dict):
@@ -301,6 +304,8 @@ class Robot:
         changed = {joint: change_actuator(self.actuators[joint], tree, joint) for joint, tree in trees.items()}
         for joint, actuator in changed.items():
             self._refuse_taken_names(joint, actuator)
+        sensors = {name: change_sensor(self._sensors()[name], tree, name) for name, tree in sensor_trees.items()}
+        self.devices = [sensors.get(getattr(device, "name", ""), device) for device in self.devices]
         self.actuators.update(changed)
         option = self.spec.option
         for target, attribute, index, value in assignments:
@@ -323,7 +328,8 @@ class Robot:
         return check(self, **options)
 
     def assemble(self) -> mujoco.MjSpec:
-        """Return a copy of the spec with the compliant actuators and an empty key frame "rest" added.
+        """Return a copy of the spec with the compliant actuators, what described sensors need and an empty key frame
+        "rest" added.
 
         Raises:
             ModelError: an actuator cannot be put into the model, or the integrator cannot run it.
@@ -356,6 +362,9 @@ class Robot:
             main.userdata = actuator.pack(dt)
             if actuator.commands == 2:
                 _as_user_actuator(spec.add_actuator(name=companion), joint)
+        for device in self.devices:
+            if isinstance(device, SensorDescription) and device.enabled:
+                device.install(spec, self.spec)
         if not any(key.name == REST_KEY for key in spec.keys):
             spec.add_key(name=REST_KEY)
         return spec
@@ -483,18 +492,26 @@ class Robot:
             for element in elements:
                 if element.name and (kind, element.name) != ("body", "world"):
                     names.setdefault(element.name, []).append(kind)
+        for name in self._sensors():
+            names.setdefault(name, []).append("sensor")
         return names
+
+    def _sensors(self) -> dict[str, SensorDescription]:
+        """Return the described sensors by name."""
+        return {device.name: device for device in self.devices if isinstance(device, SensorDescription)}
 
     def _kinds_with(self, name: str, rest: list[str]) -> list[str]:
         kinds = self._names().get(name, [])
         if len(rest) > 1:
-            return [k for k in kinds if k == "actuator" and rest[0] in self._parameters(k, name)]
+            return [k for k in kinds if k in ("actuator", "sensor") and rest[0] in self._parameters(k, name)]
         return [k for k in kinds if rest[0] in self._parameters(k, name)]
 
     def _parameters(self, kind: str, name: str) -> list[str]:
         if kind == "actuator":
             actuator = self.actuators[name]
             return [f.name for f in (*dataclasses.fields(actuator), *dataclasses.fields(actuator.law))]
+        if kind == "sensor":
+            return [f.name for f in dataclasses.fields(self._sensors()[name]) if f.name != "name"]
         return list(_FIELDS[kind])
 
     def _assignment(self, kind: str, name: str, rest: list[str], value: Any, path: str) -> list[_Assignment]:

@@ -1,0 +1,75 @@
+"""A force/torque sensor as a device: the wrench through the cut between a body and its parent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import FieldInfo, request
+from pliant.devices.sensors import SensorDevice
+from pliant.engine.base import Engine
+from pliant.model.sensors import ForceTorque
+
+__all__ = ["ForceTorqueDevice"]
+
+
+class ForceTorqueDevice(SensorDevice):
+    """What a force/torque sensor measures, with a zero that can be set as on the real ones.
+
+    The wrench is that of the step that has just ended. It holds everything that goes through the cut: weight and
+    inertia of what is carried, contacts, external wrenches, and the actuator's torque where the cut is a joint.
+
+    Args:
+        description: the sensor.
+        robot: the robot that it is described on.
+        options: of `DeviceBase`.
+    """
+
+    def __init__(self, description: ForceTorque, robot: Any, **options: Any) -> None:
+        to_parent = description.measure_direction == "child_to_parent"
+        who = "child on its parent" if to_parent else "parent on its child"
+        axes = f"{description.measure_frame}'s axes"
+        fields = {
+            "force": FieldInfo((3,), "N", f"force of the {who}, in the {axes}"),
+            "torque": FieldInfo((3,), "N m", f"moment of the {who} about the sensor's origin, in the {axes}"),
+        }
+        noise = {"force": description.force_noise, "torque": description.torque_noise}
+        super().__init__(description, fields, noise, dt=float(robot.spec.option.timestep), **options)
+        if description.measure_frame == "parent" and not description.frame:
+            body = description._child(robot.spec)
+            self.frame = body.parent.name
+        elif description.measure_frame == "child" and not description.frame:
+            self.frame = description.body
+        self._names = description.sensors(robot.spec)
+        # MuJoCo gives what the parent does to its child.
+        self._sign = -1.0 if to_parent else 1.0
+        self._zero = np.zeros((2, 3))
+
+    def _connect(self, engine: Engine) -> None:
+        self._force = self._port(engine, self._names["force"])
+        self._torque = self._port(engine, self._names["torque"])
+        self._turn = self._port(engine, self._names["orientation"]) if "orientation" in self._names else None
+        if self.description.measure_frame == "sensor":
+            self._find_mount(engine, self.description.site or f"{self.name}/frame")
+
+    def _restart(self, rng: np.random.Generator) -> None:
+        self._zero = np.zeros((2, 3))
+
+    def _wrench(self) -> np.ndarray:
+        wrench = self._sign * np.array([self._force, self._torque])
+        if self._turn is not None:
+            w, v = self._turn[0], self._turn[1:]
+            t = 2.0 * np.cross(v, wrench)
+            wrench = wrench + w * t + np.cross(v, t)
+        return wrench
+
+    def _measure(self) -> dict[str, float | np.ndarray]:
+        force, torque = self._wrench() - self._zero
+        return {"force": force, "torque": torque}
+
+    @request
+    def tare(self) -> list[float]:
+        """Take the present wrench as zero, until the next reset; return it: force [N], moment [N m]."""
+        self._zero = self._wrench()
+        return self._zero.ravel().tolist()

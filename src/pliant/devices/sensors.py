@@ -1,0 +1,85 @@
+"""What the devices of described sensors share: rates in whole steps, samples without commands, the devices by kind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import DeviceBase, FieldInfo
+from pliant.engine.base import Engine
+from pliant.errors import DeviceError, PortError
+from pliant.model.noise import Noise
+from pliant.model.sensors import SensorDescription
+
+__all__ = ["SensorDevice", "sample_period"]
+
+
+def sample_period(rate: float, dt: float) -> float:
+    """Return the time between two samples that is a whole number of steps and nearest to 1 / rate [s].
+
+    Args:
+        rate: samples a second [Hz]; 0 for every step.
+        dt: the step [s].
+    """
+    return dt * max(1, round(1.0 / (rate * dt))) if rate > 0.0 else dt
+
+
+class SensorDevice(DeviceBase):
+    """A device that only measures, made from a description.
+
+    Args:
+        description: what the robot says of it.
+        samples: field -> what a sample carries there.
+        noise: field -> its noise.
+        dt: step of the engine [s].
+        options: of `DeviceBase`, which win over the description's.
+    """
+
+    def __init__(
+        self,
+        description: SensorDescription,
+        samples: dict[str, FieldInfo],
+        noise: dict[str, Noise],
+        *,
+        dt: float,
+        **options: Any,
+    ) -> None:
+        if not (math.isfinite(dt) and dt > 0.0):
+            raise DeviceError(f"{description.name}: the step is {dt!r} s; valid is more than 0", field="dt")
+        self.noise: dict[str, Noise] = dict(noise)
+        """Field -> its noise, which covariances of messages are made from."""
+        given = {
+            "period": dt,
+            "sample_period": sample_period(description.rate, dt),
+            "latency": description.latency,
+            "noise": {field: value for field, value in noise.items() if not value.silent},
+        }
+        super().__init__(description.name, samples=samples, **{**given, **options})
+        self.description = description
+        self.frame = description.frame_id
+        """frame_id of its messages."""
+        self.topic = description.topic
+        """Topic of its messages; "" for the default."""
+        self.mount: tuple[str, tuple[float, ...], tuple[float, ...]] | None = None
+        """(body, position in it [m], orientation in it (w, x, y, z)) of its frame; None if `frame` is another's."""
+
+    def _port(self, engine: Engine, sensor: str) -> np.ndarray:
+        try:
+            return engine.port(f"sensor/{sensor}")
+        except PortError as error:
+            raise DeviceError(
+                f"{self.name}: the model has no sensor {sensor!r}; was the robot compiled after the device was "
+                "described and enabled?",
+                field=self.name,
+            ) from error
+
+    def _find_mount(self, engine: Engine, site: str) -> None:
+        """Read from the model where the frame of a site is fixed, for those who publish frames."""
+        model: Any = getattr(engine, "model", None)
+        if model is None or self.description.frame or self.frame == self.description.body:
+            return
+        place = model.site(site)
+        body = model.body(int(place.bodyid[0])).name
+        self.mount = (body, tuple(place.pos.tolist()), tuple(place.quat.tolist()))

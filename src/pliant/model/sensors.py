@@ -1,0 +1,551 @@
+"""Sensors described: inertial units, force/torque sensors and cameras, where they sit and how well they measure.
+
+A description is data. What MuJoCo needs for it (a site, sensors, a camera) is added to the model when the robot is
+compiled, by `Robot.assemble`; the device itself is made by `pliant.devices.make_devices`.
+
+Frames. A quaternion is (w, x, y, z). The frame of an inertial unit and of a force/torque sensor is that of its site.
+The frame of a camera is the optical one of ROS (REP 103): z forward, x to the right of the image, y down; a camera of
+MuJoCo looks along its -z axis with y up, which is half a turn about x.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.errors import DeviceError, ModelError, nearest
+from pliant.model.noise import Noise
+from pliant.model.parameters import parse_bool, parse_number, parse_vector
+
+__all__ = ["Camera", "ForceTorque", "Imu", "SensorDescription", "change_sensor", "described_sensors"]
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
+HALF_TURN: Quaternion = (0.0, 1.0, 0.0, 0.0)
+"""From the optical frame to MuJoCo's frame of the same camera, and back."""
+LARGEST_IMAGE = 4096
+"""Most pixels along a side; assumed, four times what the default buffers of drivers hold."""
+MEASURE_FRAMES = ("sensor", "child", "parent")
+MEASURE_DIRECTIONS = ("child_to_parent", "parent_to_child")
+
+
+def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
+    """Return p q, the rotation by q and then, in the outer frame, by p."""
+    a, b, c, d = p
+    e, f, g, h = q
+    return (
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensorDescription:
+    """What all described sensors share: a name, a place, a rate, a delay, names for ROS."""
+
+    name: str
+    """Name of the device, unique on its robot."""
+    site: str = ""
+    """Site of the model that it sits on; "" for a place on a body."""
+    body: str = ""
+    """Body that it sits on, at `pos` and `quat`; "world" for the world, "" for a site."""
+    pos: Vector = (0.0, 0.0, 0.0)
+    """Origin of its frame in the body's [m]; with a site it is not used."""
+    quat: Quaternion = IDENTITY
+    """Orientation of its frame in the body's, (w, x, y, z); with a site it is not used."""
+    rate: float = 0.0
+    """Samples a second of simulation time [Hz], the nearest that has a whole number of steps between two; 0 for every
+    step."""
+    latency: float = 0.0
+    """Age of a sample on arrival [s]."""
+    frame: str = ""
+    """frame_id of its messages; "" takes the body's name where its frame is the body's, else its own."""
+    topic: str = ""
+    """Topic of its messages, for cameras the name space of their topics; absolute where it begins with "/", else
+    below the robot's name space; "" takes the device's name."""
+    enabled: bool = True
+    """Whether it is simulated at all."""
+
+    def __post_init__(self) -> None:
+        if not self.name or not isinstance(self.name, str):
+            raise self.fault(f"the name is {self.name!r}; valid is a text that is not empty", "name")
+        self._check_place()
+        for key, count in (("pos", 3), ("quat", 4)):
+            given = getattr(self, key)
+            try:
+                vector = tuple(float(v) for v in given)
+            except (TypeError, ValueError):
+                vector = ()
+            if len(vector) != count or not all(map(math.isfinite, vector)):
+                raise self.fault(f"{key} is {given!r}; valid are {count} finite numbers", key)
+            if key == "quat":
+                size = math.hypot(*vector)
+                if not size > 0.0:
+                    raise self.fault(f"quat is {given!r}; valid is a quaternion (w, x, y, z) that is not 0", key)
+                vector = tuple(v / size for v in vector)
+            object.__setattr__(self, key, vector)
+        for key in ("rate", "latency"):
+            self._check_number(key, 0.0)
+
+    def _check_place(self) -> None:
+        if bool(self.site) == bool(self.body):
+            found = f"site {self.site!r} and body {self.body!r}" if self.site else "neither site nor body"
+            raise self.fault(f"it has {found}; valid is one of them", "site")
+
+    def _check_number(self, key: str, least: float, most: float = math.inf, *, above: bool = False) -> None:
+        value = getattr(self, key)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not number or not (value > least if above else value >= least) or value > most:
+            valid = f"more than {least:g}" if above else f"{least:g} or more"
+            top = "" if math.isinf(most) else f", at most {most:g}"
+            raise self.fault(f"{key} is {value!r}; valid is a finite number, {valid}{top}", key)
+
+    def _check_noise(self, key: str, count: int) -> None:
+        noise = getattr(self, key)
+        if not isinstance(noise, Noise):
+            raise self.fault(f"{key} is {noise!r}; valid is a Noise", key)
+        try:
+            noise.check_size(count, key)
+        except DeviceError as error:
+            raise self.fault(error.message, key) from error
+
+    def fault(self, message: str, key: str) -> ModelError:
+        """Return an error about this sensor."""
+        return ModelError(f"{type(self).__name__} {self.name!r}: {message}", field=key)
+
+    def prefixed(self, prefix: str) -> typing.Self:
+        """Return the description with the device's and the model's names prefixed; topics and frames that were given
+        stay."""
+        changes = {
+            f.name: prefix + getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.name in ("name", "site", "body", "camera")
+            and getattr(self, f.name)
+            and not (f.name == "body" and self.body == "world")
+        }
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def frame_id(self) -> str:
+        """The frame_id of its messages."""
+        if self.frame:
+            return self.frame
+        same = self.body and not any(self.pos) and abs(abs(self.quat[0]) - 1.0) < 1e-12
+        return self.body if same else self.name
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add to a model what the sensor needs.
+
+        Args:
+            spec: the model; a copy of the robot's, to which others may have added already.
+            original: the robot's own, whose sensors it uses where they measure what it needs.
+
+        Raises:
+            ModelError: the place that it names does not exist.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define install")
+
+    # -- for the kinds ----------------------------------------------------------------------------------
+
+    def _find(self, spec: mujoco.MjSpec, kind: str, name: str) -> Any:
+        if kind == "body" and name == "world":
+            return spec.worldbody
+        every = {"site": spec.sites, "body": spec.bodies, "camera": spec.cameras}[kind]
+        for element in every:
+            if element.name == name:
+                return element
+        raise self.fault(f"{kind} is {name!r}; {nearest(name, (e.name for e in every if e.name))}", kind)
+
+    def _site(self, spec: mujoco.MjSpec, *, quat: Quaternion | None = None) -> str:
+        """Return the name of the site that it sits on; one is added where a body is named."""
+        if self.site:
+            self._find(spec, "site", self.site)
+            return self.site
+        body = self._find(spec, "body", self.body)
+        name = f"{self.name}/frame"
+        if not any(site.name == name for site in spec.sites):
+            body.add_site(name=name, pos=self.pos, quat=self.quat if quat is None else quat, group=5, size=[1e-3] * 3)
+        return name
+
+    def _sensor(
+        self,
+        original: mujoco.MjSpec,
+        quantity: str,
+        site: str,
+        kind: Any,
+        *,
+        parent: str = "",
+        add: mujoco.MjSpec | None = None,
+    ) -> str:
+        """Return the name of MuJoCo's sensor of a quantity; where the site has none, one is added to `add`."""
+        for sensor in original.sensors:
+            if (
+                sensor.type == kind
+                and sensor.objtype == mujoco.mjtObj.mjOBJ_SITE
+                and sensor.objname == site
+                and sensor.name
+                and _reference(sensor) == parent
+            ):
+                return sensor.name
+        name = f"{self.name}/{quantity}"
+        if add is not None:
+            reference = {"reftype": mujoco.mjtObj.mjOBJ_XBODY, "refname": parent} if parent else {}
+            add.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=site, **reference)
+        return name
+
+
+_GYRO = mujoco.mjtSensor.mjSENS_GYRO
+_ACCELEROMETER = mujoco.mjtSensor.mjSENS_ACCELEROMETER
+_FRAMEQUAT = mujoco.mjtSensor.mjSENS_FRAMEQUAT
+_FORCE = mujoco.mjtSensor.mjSENS_FORCE
+_TORQUE = mujoco.mjtSensor.mjSENS_TORQUE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imu(SensorDescription):
+    """An inertial unit: angular velocity, proper acceleration, and the orientation that its filter would give.
+
+    At rest it measures g upwards, in free fall nothing. The orientation is that of its frame in the world.
+
+    Example:
+        >>> robot.devices.append(Imu(name="imu", body="hand", rate=200, angular_velocity_noise=Noise(std=1e-3)))
+    """
+
+    orientation: bool = True
+    """Whether it has an orientation."""
+    angular_velocity_noise: Noise = field(default_factory=Noise)
+    """Of the three axes [rad/s]."""
+    linear_acceleration_noise: Noise = field(default_factory=Noise)
+    """Of the three axes [m/s^2]."""
+    orientation_noise: Noise = field(default_factory=Noise)
+    """Rotation about the three axes of its frame [rad]; small angles."""
+
+    def __post_init__(self) -> None:
+        super(Imu, self).__post_init__()
+        for key in ("angular_velocity_noise", "linear_acceleration_noise", "orientation_noise"):
+            self._check_noise(key, 3)
+
+    def sensors(self, original: mujoco.MjSpec, *, add: mujoco.MjSpec | None = None) -> dict[str, str]:
+        """Return field of a sample -> name of MuJoCo's sensor."""
+        site = self._site(add or original) if add is not None or self.site else f"{self.name}/frame"
+        kinds = {"angular_velocity": _GYRO, "linear_acceleration": _ACCELEROMETER}
+        if self.orientation:
+            kinds["orientation"] = _FRAMEQUAT
+        return {quantity: self._sensor(original, quantity, site, kind, add=add) for quantity, kind in kinds.items()}
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add a site and sensors to a model, those that it lacks.
+
+        Raises:
+            ModelError: the site or body that it names does not exist.
+        """
+        self.sensors(original, add=spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForceTorque(SensorDescription):
+    """A force/torque sensor between a body and its parent: what goes through the cut, about the sensor's origin.
+
+    With ``child_to_parent``, as Gazebo and gazebo_ros_ft_sensor have it, a weight that hangs on the sensor pulls its
+    parent down: the force is m g downwards. ``parent_to_child`` is MuJoCo's own: what holds the weight, m g upwards.
+
+    Example:
+        >>> robot.devices.append(ForceTorque(name="wrist", body="tool"))
+    """
+
+    measure_direction: str = "child_to_parent"
+    """"child_to_parent" for the wrench of the child on its parent, "parent_to_child" for the opposite."""
+    measure_frame: str = "sensor"
+    """Axes: of the "sensor", of the "child" body, of the "parent" body; the moment is about the sensor's origin."""
+    force_noise: Noise = field(default_factory=Noise)
+    """Of the three axes [N]."""
+    torque_noise: Noise = field(default_factory=Noise)
+    """Of the three axes [N m]."""
+
+    def __post_init__(self) -> None:
+        super(ForceTorque, self).__post_init__()
+        for key, valid in (("measure_direction", MEASURE_DIRECTIONS), ("measure_frame", MEASURE_FRAMES)):
+            if getattr(self, key) not in valid:
+                value = getattr(self, key)
+                raise self.fault(f"{key} is {value!r}; {nearest(str(value), valid)}", key)
+        if self.site and self.measure_frame != "sensor":
+            raise self.fault(
+                f"measure_frame is {self.measure_frame!r}; valid with a site: 'sensor'. Name the body instead",
+                "measure_frame",
+            )
+        for key in ("force_noise", "torque_noise"):
+            self._check_noise(key, 3)
+
+    def sensors(self, original: mujoco.MjSpec, *, add: mujoco.MjSpec | None = None) -> dict[str, str]:
+        """Return quantity -> name of MuJoCo's sensor; "orientation" in the parent where the axes are the parent's."""
+        own = self.quat if self.measure_frame == "sensor" else IDENTITY
+        body = self._child(original)
+        site = self._site(add or original, quat=own) if add is not None or self.site else f"{self.name}/frame"
+        found = {
+            "force": self._sensor(original, "force", site, _FORCE, add=add),
+            "torque": self._sensor(original, "torque", site, _TORQUE, add=add),
+        }
+        if self.measure_frame == "parent" and body.parent.name != "world":
+            found["orientation"] = self._sensor(
+                original, "orientation", site, _FRAMEQUAT, parent=body.parent.name, add=add
+            )
+        elif self.measure_frame == "parent":
+            found["orientation"] = self._sensor(original, "orientation", site, _FRAMEQUAT, add=add)
+        return found
+
+    def _child(self, spec: mujoco.MjSpec) -> Any:
+        body = self._find(spec, "site", self.site).parent if self.site else self._find(spec, "body", self.body)
+        if body.name == "world" or body.parent is None:
+            raise self.fault(
+                "it sits on the world, which has no parent; valid is a body that something carries",
+                "site" if self.site else "body",
+            )
+        return body
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add a site and sensors to a model, those that it lacks.
+
+        Raises:
+            ModelError: the site or body that it names does not exist, or has no parent.
+        """
+        self.sensors(original, add=spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Camera(SensorDescription):
+    """A camera for colour, depth or both. It costs: see the page on sensors before raising rate or size.
+
+    Example:
+        >>> robot.devices.append(Camera(name="wrist", camera="wrist_camera", rate=30, depth=True))
+        >>> robot.devices.append(Camera(name="front", body="world", pos=(2, 0, 1), quat=(0.5, -0.5, -0.5, 0.5)))
+    """
+
+    camera: str = ""
+    """Camera of the model whose place, field of view and size it takes; "" for a place of its own."""
+    rate: float = 30.0
+    """Images a second of simulation time [Hz], the nearest that has a whole number of steps between two."""
+    width: int = 640
+    """Columns of the image, 1 to 4096."""
+    height: int = 480
+    """Rows of the image, 1 to 4096."""
+    fovy: float = 45.0
+    """Vertical field of view [deg], above 0 and below 180; with `camera`, the model's own is taken."""
+    color: bool = True
+    """Whether it gives colours, 8 bit RGB."""
+    depth: bool = False
+    """Whether it gives the distance along the optical axis [m]; infinite where nothing is in reach."""
+    near: float = 0.01
+    """Nearest distance that it sees [m]."""
+    far: float = 100.0
+    """Farthest distance that it sees [m]."""
+    noise: Noise = field(default_factory=Noise)
+    """Of the colours, on a scale of 0 to 255; `bias` is drawn once a run for the whole image."""
+    depth_noise: Noise = field(default_factory=Noise)
+    """Of the depth [m]."""
+    shadows: bool = False
+    """Whether light throws shadows; a picture then takes several times as long."""
+    samples: int = 0
+    """Samples a pixel against jagged edges, 0 to 16; depth is exact only with 0."""
+
+    def __post_init__(self) -> None:
+        super(Camera, self).__post_init__()
+        for key in ("width", "height", "samples"):
+            value = getattr(self, key)
+            low, high = (0, 16) if key == "samples" else (1, LARGEST_IMAGE)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+                raise self.fault(f"{key} is {value!r}; valid is a whole number from {low} to {high}", key)
+        self._check_number("rate", 0.0, above=True)
+        self._check_number("fovy", 0.0, 179.0, above=True)
+        self._check_number("near", 0.0, above=True)
+        self._check_number("far", self.near, above=True)
+        for key in ("noise", "depth_noise"):
+            self._check_noise(key, 0)
+        if not (self.color or self.depth):
+            raise self.fault("color and depth are both false; valid is at least one of them", "color")
+
+    def _check_place(self) -> None:
+        given = [key for key in ("camera", "site", "body") if getattr(self, key)]
+        if len(given) != 1:
+            found = " and ".join(f"{key} {getattr(self, key)!r}" for key in given) or "no place"
+            raise self.fault(f"it has {found}; valid is one of camera, site, body", "camera")
+
+    @property
+    def frame_id(self) -> str:
+        """The frame_id of its messages: the optical frame."""
+        return self.frame or f"{self.name}_optical_frame"
+
+    @property
+    def model_camera(self) -> str:
+        """Name of MuJoCo's camera that it renders."""
+        return self.camera or f"{self.name}/camera"
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add a camera to a model, where it names none of the model's.
+
+        Raises:
+            ModelError: the camera, site or body that it names does not exist.
+        """
+        if self.camera:
+            self._find(spec, "camera", self.camera)
+            return
+        if any(camera.name == self.model_camera for camera in spec.cameras):
+            return
+        if self.site:
+            site = self._find(spec, "site", self.site)
+            if site.alt.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
+                raise self.fault(
+                    f"site {self.site!r} has its orientation as angles; valid is a site with a quaternion, or a body",
+                    "site",
+                )
+            body, pos, quat = site.parent, site.pos, tuple(map(float, site.quat))
+        else:
+            body, pos, quat = self._find(spec, "body", self.body), self.pos, self.quat
+        body.add_camera(
+            name=self.model_camera, pos=pos, quat=quaternion_product(quat, HALF_TURN), fovy=float(self.fovy)
+        )
+
+
+def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[SensorDescription]:
+    """Return the sensors that a model has: what `load` does for MJCF.
+
+    A gyro and an accelerometer on one site are an inertial unit, with a framequat of the site for its orientation; a
+    force and a torque on one site are a force/torque sensor, of MuJoCo's direction. The device has the site's name,
+    the sensors' ``noise`` is its standard deviation. Every camera is described and not enabled, for it costs.
+
+    Args:
+        spec: the model; its sensors without a name get one.
+        taken: names that other devices have.
+
+    Returns:
+        The descriptions, in the order of the sites, then of the cameras.
+    """
+    used = {"board", *taken}
+    on_site: dict[str, dict[Any, Any]] = {}
+    for sensor in spec.sensors:
+        if sensor.objtype == mujoco.mjtObj.mjOBJ_SITE and not _reference(sensor) and sensor.objname:
+            on_site.setdefault(sensor.objname, {}).setdefault(sensor.type, sensor)
+    found: list[SensorDescription] = []
+    for site, sensors in on_site.items():
+        inertial = _GYRO in sensors and _ACCELEROMETER in sensors
+        wrench = _FORCE in sensors and _TORQUE in sensors
+        if inertial:
+            name = _free(site if not wrench else f"{site}_imu", used)
+            _name(name, sensors, {_GYRO: "angular_velocity", _ACCELEROMETER: "linear_acceleration"}, _FRAMEQUAT)
+            found.append(
+                Imu(
+                    name=name,
+                    site=site,
+                    orientation=_FRAMEQUAT in sensors,
+                    angular_velocity_noise=Noise(std=float(sensors[_GYRO].noise)),
+                    linear_acceleration_noise=Noise(std=float(sensors[_ACCELEROMETER].noise)),
+                    orientation_noise=Noise(std=float(sensors[_FRAMEQUAT].noise if _FRAMEQUAT in sensors else 0.0)),
+                )
+            )
+        if wrench:
+            name = _free(site if not inertial else f"{site}_ft", used)
+            _name(name, sensors, {_FORCE: "force", _TORQUE: "torque"}, None)
+            found.append(
+                ForceTorque(
+                    name=name,
+                    site=site,
+                    measure_direction="parent_to_child",
+                    force_noise=Noise(std=float(sensors[_FORCE].noise)),
+                    torque_noise=Noise(std=float(sensors[_TORQUE].noise)),
+                )
+            )
+    for camera in spec.cameras:
+        if camera.name:
+            width, height = (int(n) for n in camera.resolution)
+            size = {"width": width, "height": height} if min(width, height) > 1 else {}
+            name = _free(camera.name, used)
+            if max(width, height) <= LARGEST_IMAGE:
+                found.append(Camera(name=name, camera=camera.name, enabled=False, **size))
+    return found
+
+
+def _reference(sensor: Any) -> str:
+    """Return what a sensor measures against; attaching a model prefixes the name even where there is none."""
+    return sensor.refname if sensor.reftype != mujoco.mjtObj.mjOBJ_UNKNOWN else ""
+
+
+def _free(name: str, used: set[str]) -> str:
+    count, base = 1, name
+    while name in used:
+        count += 1
+        name = f"{base}_{count}"
+    used.add(name)
+    return name
+
+
+def _name(device: str, sensors: Mapping[Any, Any], quantities: Mapping[Any, str], orientation: Any) -> None:
+    if orientation in sensors:
+        quantities = {**quantities, orientation: "orientation"}
+    for kind, quantity in quantities.items():
+        if not sensors[kind].name:
+            sensors[kind].name = f"{device}/{quantity}"
+
+
+def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: str) -> SensorDescription:
+    """Return a description with changed fields.
+
+    Args:
+        described: the description to start from.
+        tree: changes by name, text or values; a noise is a mapping: ``{"force_noise": {"std": 0.1}}``.
+        where: path in front of the names, for messages.
+
+    Raises:
+        ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
+    """
+    hints = typing.get_type_hints(type(described))
+    valid = [f.name for f in dataclasses.fields(described) if f.name != "name"]
+    changes: dict[str, Any] = {}
+    for name, value in tree.items():
+        path = f"{where}.{name}"
+        if name not in valid:
+            raise ModelError(f"{path}: {type(described).__name__} has no {name!r}; {nearest(name, valid)}", field=path)
+        current = getattr(described, name)
+        if isinstance(current, Noise):
+            changes[name] = _noise(current, value, path)
+        elif typing.get_origin(hints[name]) is tuple:
+            changes[name] = tuple(parse_vector(value, path, len(typing.get_args(hints[name]))))
+        elif hints[name] is bool:
+            changes[name] = parse_bool(value, path)
+        elif hints[name] in (int, float):
+            changes[name] = parse_number(value, path, integer=hints[name] is int)
+        else:
+            changes[name] = str(value)
+    try:
+        return dataclasses.replace(described, **changes)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+
+
+def _noise(current: Noise, value: Any, path: str) -> Noise:
+    if isinstance(value, Noise):
+        return value
+    valid = [f.name for f in dataclasses.fields(Noise)]
+    if not isinstance(value, Mapping):
+        parts = ", ".join(f"{path}.{name}" for name in valid)
+        raise ModelError(f"{path} is {value!r}; it has parts, set one of them: {parts}", field=path)
+    changes = {}
+    for name, part in value.items():
+        if name not in valid:
+            raise ModelError(f"{path}.{name}: a noise has no {name!r}; {nearest(name, valid)}", field=f"{path}.{name}")
+        texts = part.replace(",", " ").split() if isinstance(part, str) else part if np.ndim(part) else [part]
+        numbers = [float(parse_number(text, f"{path}.{name}")) for text in texts]
+        changes[name] = numbers[0] if len(numbers) == 1 else tuple(numbers)
+    try:
+        return dataclasses.replace(current, **changes)
+    except DeviceError as error:
+        raise ModelError(f"{path}: {error.message}", field=path) from error

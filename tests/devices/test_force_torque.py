@@ -1,0 +1,149 @@
+"""The force/torque sensor against statics: what it carries, where, in which axes, with which sign."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant.devices import make_devices
+from pliant.devices.force_torque import ForceTorqueDevice
+from pliant.engine import MujocoEngine
+from pliant.errors import ModelError
+from pliant.model import ForceTorque, Noise, Robot
+from pliant.spatial import rotation_from_rpy
+
+G = 9.81
+MASS, CENTRE = 1.7, np.array([0.02, -0.03, 0.11])
+FLANGE = """
+<mujoco>
+  <option gravity="0 0 -9.81" timestep="0.001"/>
+  <worldbody>
+    <body name="flange" pos="0 0 1" euler="40 -25 70">
+      <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+      <body name="tool" pos="0 0 0.05" euler="0 30 0">
+        <inertial pos="0.02 -0.03 0.11" mass="1.7" diaginertia="0.01 0.01 0.01"/>
+        <site name="cut"/>
+      </body>
+    </body>
+    <body name="slider"><joint name="lift" type="slide" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>
+      <body name="load" pos="0.2 0 0"><inertial pos="0.1 0 0" mass="0.5" diaginertia="0.01 0.01 0.01"/></body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def read(*described, before=None, steps=3):
+    robot = Robot(mujoco.MjSpec.from_string(FLANGE))
+    robot.devices = list(described)
+    engine = MujocoEngine(robot, check=False)
+    devices = make_devices(robot)
+    for device in devices:
+        device.attach(engine)
+        device.reset(np.random.default_rng(0))
+    if before is not None:
+        before(engine)
+    for _ in range(steps):
+        engine.step()
+    samples = [device.read(engine.time_ns) for device in devices]
+    return [(s.values["force"], s.values["torque"]) for s in samples], engine, devices
+
+
+def rotations(engine):
+    """Rotation of the flange and of the tool in the world, from MuJoCo's own matrices."""
+    return [engine.data.body(name).xmat.reshape(3, 3) for name in ("flange", "tool")]
+
+
+def test_a_tool_pulls_its_flange_down_with_its_weight_about_the_sensor():
+    [(force, torque)], engine, _ = read(ForceTorque(name="ft", body="tool"))
+    R = rotations(engine)[1]
+    weight = R.T @ [0.0, 0.0, -MASS * G]
+    np.testing.assert_allclose(force, weight, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(torque, np.cross(CENTRE, weight), rtol=1e-6, atol=1e-9)
+
+
+def test_the_other_direction_is_mujocos_own_and_the_opposite():
+    both = [
+        ForceTorque(name="a", site="cut"),
+        ForceTorque(name="b", site="cut", measure_direction="parent_to_child"),
+    ]
+    [(force, torque), (back, turned)], engine, _ = read(*both)
+    np.testing.assert_array_equal(back, -force)
+    np.testing.assert_array_equal(turned, -torque)
+    np.testing.assert_array_equal(back, engine.data.sensor("a/force").data)
+    assert (rotations(engine)[1] @ back)[2] == pytest.approx(MASS * G, rel=1e-6)
+
+
+@pytest.mark.parametrize("axes", ["sensor", "child", "parent"])
+def test_the_axes_are_those_that_were_asked_for(axes):
+    turn = (np.cos(0.3), 0.0, np.sin(0.3), 0.0)
+    place = np.array([0.01, 0.02, 0.03])
+    described = ForceTorque(name="ft", body="tool", pos=tuple(place), quat=turn, measure_frame=axes)
+    [(force, torque)], engine, (device,) = read(described)
+    flange, tool = rotations(engine)
+    R = {"sensor": tool @ rotation_from_rpy(np.array([0.0, 0.6, 0.0])), "child": tool, "parent": flange}[axes]
+    weight = np.array([0.0, 0.0, -MASS * G])
+    np.testing.assert_allclose(force, R.T @ weight, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(torque, R.T @ np.cross(tool @ (CENTRE - place), weight), rtol=1e-6, atol=1e-9)
+    assert device.frame == {"sensor": "ft", "child": "tool", "parent": "flange"}[axes]
+
+
+def test_axes_of_the_world_where_the_parent_is_the_world():
+    described = ForceTorque(name="ft", body="flange", measure_frame="parent")
+    [(force, _)], _, (device,) = read(described)
+    np.testing.assert_allclose(force, [0.0, 0.0, -(MASS + 1.0) * G], rtol=1e-6, atol=1e-9)
+    assert device.frame == "world"
+
+
+def test_an_external_force_on_the_tool_reaches_the_sensor():
+    def push(engine):
+        engine.port("body/tool/wrench")[:3] = [5.0, 0.0, 0.0]
+
+    described = ForceTorque(name="ft", body="tool", measure_frame="parent")
+    [(loaded, _)], engine, _ = read(described, before=push)
+    [(free, _)], _, _ = read(described)
+    np.testing.assert_allclose(loaded - free, rotations(engine)[0].T @ [5.0, 0.0, 0.0], rtol=1e-6, atol=1e-9)
+
+
+def test_an_accelerated_load_adds_its_inertia():
+    def lift(engine):
+        engine.port("lift/external_torque")[0] = 2.5 * (G + 3.0)  # 2 kg and 0.5 kg, 3 m/s^2 upwards
+
+    [(force, torque)], _, _ = read(ForceTorque(name="ft", body="load"), before=lift)
+    np.testing.assert_allclose(force, [0.0, 0.0, -0.5 * (G + 3.0)], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(torque, np.cross([0.1, 0.0, 0.0], force), rtol=1e-6, atol=1e-9)
+
+
+def test_a_tared_sensor_reads_zero_until_the_next_reset():
+    robot = Robot(mujoco.MjSpec.from_string(FLANGE))
+    described = ForceTorque(name="ft", body="tool")
+    robot.devices = [described]
+    engine = MujocoEngine(robot, check=False)
+    device = ForceTorqueDevice(described, robot)
+    device.attach(engine)
+    device.reset(np.random.default_rng(0))
+    engine.step()
+    asked = device.request("tare")
+    device.serve()
+    zero = asked.result(0)
+    assert np.linalg.norm(zero[:3]) == pytest.approx(MASS * G, rel=1e-6)
+    assert not device.read(engine.time_ns).values["force"].any()
+    device.reset(np.random.default_rng(0))
+    assert np.linalg.norm(device.read(engine.time_ns).values["force"]) == pytest.approx(MASS * G, rel=1e-6)
+
+
+def test_noise_of_the_wrench_repeats_with_the_seed():
+    described = ForceTorque(name="ft", body="tool", force_noise=Noise(std=0.5, bias=1.0), torque_noise=Noise(std=0.01))
+    first, second = read(described)[0], read(described)[0]
+    np.testing.assert_array_equal(first, second)
+    exact = read(ForceTorque(name="ft", body="tool"))[0]
+    assert np.all(np.abs(np.array(first) - np.array(exact)) > 0.0)
+
+
+def test_the_world_and_wrong_words_are_refused():
+    with pytest.raises(ModelError, match="it sits on the world, which has no parent"):
+        read(ForceTorque(name="ft", body="world"))
+    with pytest.raises(ModelError, match="measure_direction is 'child-to-parent'; did you mean 'child_to_parent'"):
+        ForceTorque(name="ft", body="tool", measure_direction="child-to-parent")
+    with pytest.raises(ModelError, match="measure_frame is 'parent'; valid with a site: 'sensor'"):
+        ForceTorque(name="ft", site="cut", measure_frame="parent")
