@@ -22,6 +22,7 @@ from pliant.model.interface import Interface, JointInterface
 from pliant.model.manager import manager_from_mapping, read_manager
 from pliant.model.parameters import change_actuator, parse_number
 from pliant.model.robot import Robot, _authored
+from pliant.model.sensors import described_sensors
 from pliant.model.urdf import read_urdf
 from pliant.model.xmltree import Node, line_of, parse_xml, read_file
 from pliant.model.yamltree import Document, parse_yaml
@@ -142,7 +143,7 @@ def _from_mjcf(path: Path) -> Robot:
         raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
     if not _authored(spec, "timestep"):
         spec.option.timestep = DEFAULT_TIMESTEP
-    return Robot(spec, file=path)
+    return Robot(spec, devices=described_sensors(spec), file=path)
 
 
 def read_urdf_with_plugins(
