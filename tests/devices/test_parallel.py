@@ -145,3 +145,20 @@ def test_requests_give_the_unknowns_in_the_order_of_the_original_service():
     asked = planar.request("parameters_vector")
     planar.serve()
     assert len(asked.result(timeout=0)) == 4 * 3 + 3
+
+
+def test_a_driven_device_moves_the_servos_without_asking_the_statics():
+    loop, device, robot = simulation("3RR")
+    begin = robot.solution
+    target = begin.q + 0.05
+    with loop:
+        for k in range(200):
+            device.drive(begin.q + (k + 1) / 200 * (target - begin.q), begin.wrench)
+            loop.step()
+        expected = robot.solution.robot.solve_dgm(target, start=begin)
+        device.drive(target, begin.wrench, expected)
+        loop.run(2.0)
+    sample = loop.sample("cpr")
+    np.testing.assert_allclose(sample.values["joint_values"], target, atol=1e-4)
+    np.testing.assert_allclose(sample.values["pose"], expected.pose2d, atol=2e-3)
+    assert device.margins()["index"] == expected.morse_index

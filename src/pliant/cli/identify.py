@@ -16,7 +16,11 @@ __all__ = ["identify"]
 
 def identify(
     file: Annotated[
-        list[Path], Parameter(negative=(), help="Recorded traces: CSV, NPZ, or a recording's export; one or several.")
+        list[Path],
+        Parameter(
+            negative=(),
+            help="Recorded traces: CSV, NPZ, a recording or its export, or a bag of ROS; one or several.",
+        ),
     ],
     *,
     kind: Annotated[str, Parameter(help="What is fitted: spring, friction or servo.")] = "spring",
@@ -34,7 +38,9 @@ def identify(
     unit: Annotated[
         list[str], Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; repeat.")
     ] = [],
-    device: Annotated[str | None, Parameter(help="Device whose columns of a recording's export are read.")] = None,
+    device: Annotated[
+        str | None, Parameter(help="Device whose columns of a recording or its export are read, or joint of a bag.")
+    ] = None,
     figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
     datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
     seed: int = 0,
@@ -46,21 +52,23 @@ def identify(
     import_modules(import_)
     from pliant.laws import CompliantActuator, Mode, get_law
     from pliant.laws import identify as fits
-    from pliant.laws.measurements import read_measurement
+    from pliant.laws.measurements import measurement_of, read_measurement
     from pliant.model.parameters import change_actuator
+    from pliant.simulation.bags import is_bag, read_traces
 
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:
         raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
-    data = [
-        read_measurement(
-            path,
-            assignments(column, "--column"),
-            assignments(unit, "--unit"),
-            **({"device": device} if device else {}),
-        )
-        for path in file
-    ]
+    console = make_console(quiet=json)
+    data = []
+    for path in file:
+        names, units = assignments(column, "--column"), assignments(unit, "--unit")
+        if is_bag(path):
+            traces = read_traces(path, device)
+            data.append(measurement_of(traces.columns, str(path), names, units))
+            _say_what_was_read(console, path, traces, data[-1])
+        else:
+            data.append(read_measurement(path, names, units, device=device))
     mode = Mode.PID_EQ_PRESET if kind == "servo" else Mode.SPRING_REFS
     start = CompliantActuator(get_law(law)(), mode)
     tree: dict[str, Any] = {}
@@ -72,15 +80,14 @@ def identify(
         node[last] = value
     if tree:
         start = change_actuator(start, tree, "actuator")
-    names = {"free": tuple(free)} if free else {}
-    console = make_console(quiet=json)
+    chosen = {"free": tuple(free)} if free else {}
     with console.status("fitting ...") if not json else _nothing():
         if kind == "spring":
-            found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **names)
+            found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **chosen)
         elif kind == "friction":
-            found = fits.fit_friction(start, data, seed=seed, **names)
+            found = fits.fit_friction(start, data, seed=seed, **chosen)
         else:
-            found = fits.fit_servo(start, data, seed=seed, **names)
+            found = fits.fit_servo(start, data, seed=seed, **chosen)
     import json as json_module
 
     try:
@@ -98,6 +105,16 @@ def identify(
         if path is not None:
             console.print(f"{what}: {path}")
     return 0
+
+
+def _say_what_was_read(console: Any, path: Path, traces: Any, data: Any) -> None:
+    """Say what of a bag or recording became which quantity, and what was not used."""
+    rows = [f"{name} from {traces.topics[name]}" for name in traces.columns if name in traces.topics and name in data]
+    console.print(
+        f"[dim]{plain(str(path))}: {traces.joint}, {data.samples} rows; {plain(', '.join(rows))}[/dim]", soft_wrap=True
+    )
+    if traces.unused:
+        console.print(f"[dim]not used: {plain(', '.join(traces.unused))}[/dim]", soft_wrap=True)
 
 
 def _nothing() -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["clean", "emit", "make_console", "number", "plain"]
+__all__ = ["clean", "emit", "make_console", "number", "plain", "print_table"]
 
 
 def make_console(quiet: bool = False) -> Console:
@@ -53,3 +53,18 @@ def plain(text: str) -> str:
 
 def number(value: float, digits: int = 4) -> str:
     return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def print_table(console: Console, table: Any) -> None:
+    """Print a table and cut nothing: a terminal folds long words, a file has lines as wide as they must be."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    for column in table.columns:
+        if not column.no_wrap:
+            column.overflow = "fold"
+    if not console.is_terminal:
+        width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+        if width > console.width:
+            console = Console(file=console.file, width=width, soft_wrap=False, highlight=False)
+    console.print(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,18 +10,27 @@ from cyclopts import Parameter
 
 from pliant.cli.messages import say_if_compiling
 from pliant.cli.options import (
+    Bridges,
     Debug,
     Imports,
     Json,
+    OnTimeout,
+    Overwrite,
     Packages,
+    Plot,
+    Realtime,
+    RealTimeFactor,
+    Record,
     Settings,
+    SyncTimeout,
+    View,
+    ViewPort,
     assignments,
     import_modules,
     load_robot,
-    make_bridge,
 )
-from pliant.cli.output import emit, make_console, number, plain
-from pliant.cli.progress import Bar
+from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.simulating import Plan, Run, refuse_unused
 from pliant.errors import PliantError, nearest
 
 __all__ = ["run"]
@@ -32,7 +40,9 @@ def run(
     source: str,
     *,
     set: Settings = [],
-    command: Annotated[Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML or JSON.")] = None,
+    command: Annotated[
+        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML or JSON, or a bag of ROS.")
+    ] = None,
     reference: Annotated[
         list[str],
         Parameter(
@@ -47,24 +57,19 @@ def run(
     duration: Annotated[
         float | None, Parameter(help="Seconds to simulate; 5 without a bridge, else until Ctrl-C.")
     ] = None,
-    rtf: Annotated[
-        float | None,
-        Parameter(
-            help="Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that does not wait."
-        ),
-    ] = None,
-    record: Annotated[Path | None, Parameter(help="Write a recording (.mcap).")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), help="Replace a recording that exists.")] = False,
-    plot: Annotated[Path | None, Parameter(help="Draw position, torque and stiffness (.png, .svg, .pdf).")] = None,
-    bridge: Annotated[
-        list[str],
-        Parameter(negative=(), consume_multiple=False, help="Serve an interface: NAME or NAME:KEY=VALUE,...; repeat."),
-    ] = [],
+    rtf: RealTimeFactor = None,
+    record: Record = None,
+    overwrite: Overwrite = False,
+    plot: Plot = None,
+    bridge: Bridges = [],
+    sync_timeout: SyncTimeout = None,
+    on_timeout: OnTimeout = None,
+    realtime: Realtime = False,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint a second; default 100, the step's rate is the most.")
     ] = None,
-    view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")] = False,
-    view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,
+    view: View = False,
+    view_port: ViewPort = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
     seed: int = 0,
@@ -78,12 +83,32 @@ def run(
 
     Joints hold their pose until the first command. The end shows the state of each joint and the energy audit.
     """
+    plan = Plan(
+        duration=duration,
+        rtf=rtf,
+        record=record,
+        overwrite=overwrite,
+        plot=plot,
+        bridges=bridge,
+        view=view,
+        view_port=view_port,
+        sync_timeout=sync_timeout,
+        on_timeout=on_timeout,
+        realtime=realtime,
+        seed=seed,
+        quiet=json,
+    )
+    if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
+        raise PliantError(f"--joint-rate is {joint_rate:g}; valid is a rate above 0 Hz", field="joint-rate")
+    constants = assignments(reference, "--reference")
     import_modules(import_)
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.simulation import Recorder, Simulation, free, paced, read_commands, read_scenario, sync
+    from pliant.simulation import read_commands, read_scenario
 
     console = make_console(quiet=json)
+    table = None if command is None else read_commands(command)
+    events = None if scenario is None else read_scenario(scenario)
     robot = load_robot(source, set, timestep, package_path, manager)
     for note in robot.notes:
         console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
@@ -97,101 +122,43 @@ def run(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
             + "\n(--no-check runs it all the same)"
         )
+    refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     say_if_compiling(robot, console)
     engine = MujocoEngine(robot, audit=True, check=False)
-    if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
-        raise PliantError(f"--joint-rate is {joint_rate:g}; valid is a rate above 0 Hz", field="joint-rate")
     devices = make_devices(robot, joint_sample_period=None if joint_rate is None else 1.0 / joint_rate)
-    bridges = [make_bridge(name, robot) for name in bridge]
-    if view:
-        from pliant.viewer import StudioView
-
-        bridges.append(StudioView(engine, port=view_port))
-    if any(b.lockstep for b in bridges):
-        if rtf is not None:
-            raise PliantError("--rtf does not go with a bridge that keeps time itself; leave it out", field="rtf")
-        pacer: Any = sync()
-    else:
-        pacer = free() if rtf is None and not bridges else paced(1.0 if rtf is None else rtf)
-    recorder = None
-    scratch: Any = None
-    if record is not None or plot is not None:
-        target = record
-        if target is None:
-            import tempfile
-
-            scratch = tempfile.TemporaryDirectory()
-            target = Path(scratch.name) / "run.mcap"
-        recorder = Recorder(target, overwrite=overwrite, command_line=command_line())
-    if duration is None and not bridges:
-        duration = 5.0
-    constants = assignments(reference, "--reference")
     described = [str(getattr(d, "name", d)) for d in robot.devices if hasattr(d, "make")]
     if described:
         console.print(
             f"[dim]starting {', '.join(described)} (the very first start compiles for about half a minute)[/dim]"
         )
-    simulation = Simulation(engine, devices, bridges, pacer=pacer, recorder=recorder, seed=seed)
-    for wire in bridges:
-        if hasattr(wire, "bind"):  # a bridge with services: pause, step, reset
-            wire.bind(simulation)
-    report = None
-    try:
-        with simulation:
-            if command is not None:
-                simulation.play(read_commands(command))
-            if scenario is not None:
-                read_scenario(scenario).install(simulation)
-            for name, value in constants.items():
-                put_constant(simulation, name, value)
-            if robot.actuators and not json:
-                console.print(_introduction(robot, engine))
-            simulation.start()
-            for wire in bridges:
-                for who, where in getattr(wire, "addresses", {}).items():
-                    console.print(f"{wire.name}: {who} at {where} (Ctrl-C ends)", soft_wrap=True)
-            if view:
-                console.print(f"look at it: {bridges[-1].url} (Ctrl-C ends)", soft_wrap=True)
-            with Bar(console, "simulating", "s", shown=not json) as bar:
-                try:
-                    report = simulation.run(
-                        duration, lambda p: bar(p.done, p.total, f"{p.done / max(p.wall, 1e-9):.3g} x real time")
-                    )
-                except KeyboardInterrupt:
-                    if duration is not None:
-                        raise
-            health = simulation.health()
-            served = {wire.name: wire.report() for wire in bridges if hasattr(wire, "report")}
-    finally:
-        if plot is not None and recorder is not None and recorder.path.exists():
-            from pliant.simulation import plot_recording
-
-            plot_recording(recorder.path, plot)
-        if scratch is not None:
-            scratch.cleanup()
+    with Run(plan, console, engine, devices, robot) as done:
+        simulation = done.simulation
+        if table is not None:
+            simulation.play(table)
+        if events is not None:
+            events.install(simulation)
+        for name, value in constants.items():
+            put_constant(simulation, name, value)
+        if robot.actuators and not json:
+            print_table(console, _introduction(robot, engine))
+        done.start()
+        done.go()
     balance = engine.audit.balance() if engine.audit is not None else None
     states = {joint: _joint_state(engine, joint) for joint in engine.compliant_joints()}
     if json:
         emit(
             {
                 "source": source,
-                "time": simulation.time,
-                "steps": simulation.steps,
-                "rtf": None if report is None else report.achieved_rtf,
                 "joints": states,
                 "energy": balance.as_dict() if balance else None,
                 "notes": robot.notes,
-                "recording": None if record is None else str(record),
-                "plot": None if plot is None else str(plot),
-                "health": health,
-                "served": served,
+                **done.as_dict(),
             }
         )
-        return 0
-    for name, rows in served.items():
-        console.print(_served_table(name, rows, health["bridges"]))
+        return done.conclude()
+    done.say_served()
     if states:
-        console.print(_state_table(states, engine))
+        print_table(console, _state_table(states, engine))
     if balance is not None and balance.throughput > 1e-6:
         console.print(
             f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
@@ -201,24 +168,8 @@ def run(
             f"not accounted for {balance.residual:.2g} ({100 * balance.relative:.2g} % of what moved)",
             soft_wrap=True,
         )
-    speed = "" if report is None else f", {report.achieved_rtf:.3g} x real time"
-    console.print(f"{simulation.steps} steps, {simulation.time:g} s simulated{speed}")
-    for path, what in ((record, "recording"), (plot, "plot")):
-        if path is not None:
-            console.print(f"{what}: {path}")
-    return 0
-
-
-def command_line() -> str:
-    """Return what was typed, without the names of the files that are written: equal runs give equal recordings."""
-    words = []
-    skip = False
-    for word in sys.argv[1:]:
-        if skip or word.split("=")[0] in ("--record", "--plot"):
-            skip = not skip and "=" not in word
-            continue
-        words.append(word)
-    return " ".join(["pliant", *words])
+    done.say_end()
+    return done.conclude()
 
 
 def put_constant(simulation: Any, name: str, value: str) -> None:
@@ -236,28 +187,6 @@ def put_constant(simulation: Any, name: str, value: str) -> None:
     shapes = {fields[field].shape for fields in found.commands.values() if field in fields}
     single = len(numbers) == 1 and shapes <= {()}
     found.inbox.put({field: numbers[0] if single else numbers})
-
-
-def _served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    own = health.get(name, {})
-    note = f"{own.get('dropped', 0)} dropped, {own.get('rejected', 0)} refused, "
-    note += f"{own.get('loop_us_per_step', 0.0):.0f} us a step"
-    table = Table(title=f"{name}: {note}", title_justify="left", box=None)
-    for column in ("topic", "type", "", "messages", "Hz", "peers"):
-        table.add_column(column, justify="right" if column in ("messages", "Hz") else "left")
-    for row in rows:
-        if row["count"] or row["peers"]:
-            peers = ", ".join(row["peers"])
-            table.add_row(
-                row["topic"], row["type"], row["direction"], str(row["count"]), f"{row['rate']:.1f}", plain(peers)
-            )
-    silent = sum(1 for row in rows if not row["count"] and not row["peers"])
-    if silent:
-        table.caption = f"{silent} more topics, which nobody used"
-        table.caption_justify = "left"
-    return table
 
 
 def _joint_state(engine: Any, joint: str) -> dict[str, float]:

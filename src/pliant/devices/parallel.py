@@ -161,6 +161,24 @@ class ParallelRobotDevice(DeviceBase):
         """Return the counters, with the number of commands that had no equilibrium and the last reason."""
         return {**super().health(), "without_equilibrium": self._failed, "reason": self._reason}
 
+    @property
+    def equilibrium(self) -> Solution:
+        """The equilibrium of the last command."""
+        return self._solution
+
+    def drive(self, q: Array, wrench: Array, solution: Solution | None = None) -> None:
+        """Command the servos and the load as they are, without asking the statics; the loop thread calls this.
+
+        Args:
+            q: actuated joint values, shape (actuators,) [m or rad].
+            wrench: on the plate about its origin, world axes, shape (6,) [N, N m].
+            solution: the equilibrium that belongs to them, where it is known.
+        """
+        self._q = np.array(q, dtype=float)
+        self._wrench = np.array(wrench, dtype=float)
+        if solution is not None:
+            self._solution, self._stable = solution, float(solution.stable)
+
     # -- requests -----------------------------------------------------------------------------------------------
 
     @request

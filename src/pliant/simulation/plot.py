@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["plot_recording"]
 
 # Panel -> the units of its fields.
-PANELS = {"position": ("rad", "m"), "torque": ("N m", "N"), "stiffness": ("N m/rad", "N/m")}
-LABELS = {"rad": "angle", "m": "position", "N m": "torque", "N": "force", "N m/rad": "stiffness", "N/m": "stiffness"}
+PANELS = {
+    "position": ("rad", "m", "m or rad", "m, rad"),
+    "torque": ("N m", "N", "N, N m"),
+    "stiffness": ("N m/rad", "N/m"),
+}
+LABELS = {
+    "rad": "angle", "m": "position", "m or rad": "joint value", "m, rad": "pose", "N m": "torque", "N": "force",
+    "N, N m": "wrench", "N m/rad": "stiffness", "N/m": "stiffness",
+}  # fmt: skip
 REFERENCES = ("reference", "ref_", "equilibrium", "command", "target", "preset")
 PANEL_WIDTH, PANEL_HEIGHT = 4.2, 2.2  # [inch]
 MAX_LINES = 12  # in a panel with more lines the legend says less than it hides
@@ -32,7 +39,8 @@ def plot_recording(
 ) -> Figure:
     """Draw position with reference, torque and stiffness over time, one column of panels for each device.
 
-    A field is drawn by its unit: rad and m in the first panel, N m and N in the second, N m/rad and N/m in the third.
+    A field is drawn by its unit: rad and m in the first panel, N m and N in the second, N m/rad and N/m in the third;
+    poses and wrenches, which have both units, beside them.
     References are dashed. An array field gives one line for each element.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +11,22 @@ from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import WRENCH, Robot, load_parallel, numbers, pose_numbers, to_pose
 from pliant.cli.cpr.writing import tell, write_table
-from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, make_console
+from pliant.cli.options import (
+    Bridges,
+    Debug,
+    Json,
+    OnTimeout,
+    Overwrite,
+    Plot,
+    Realtime,
+    RealTimeFactor,
+    Record,
+    SyncTimeout,
+    View,
+    ViewPort,
+)
+from pliant.cli.output import emit, make_console, plain
+from pliant.cli.simulating import Plan, Run, refuse_unused
 from pliant.errors import PliantError
 
 __all__ = ["run"]
@@ -27,8 +42,10 @@ def run(
         str | None, Parameter(help="Plate pose to move to (by the inverse model).", allow_leading_hyphen=True)
     ] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
-    ramp: Annotated[float, Parameter(help="Seconds over which joints and wrench change.")] = 1.0,
-    duration: Annotated[float, Parameter(help="Seconds to simulate.")] = 3.0,
+    ramp: Annotated[float | None, Parameter(help="Seconds over which joints and wrench change; default 1.")] = None,
+    duration: Annotated[
+        float | None, Parameter(help="Seconds to simulate; 3 without a bridge, else until Ctrl-C.")
+    ] = None,
     variant: Annotated[str, Parameter(help="chain (hinges) or flex (MuJoCo's flex).")] = "chain",
     segments: Annotated[int, Parameter(help="Elements a rod.")] = 10,
     timestep: Annotated[float, Parameter(help="Time step [s].")] = 1e-3,
@@ -36,24 +53,61 @@ def run(
     mjcf: Annotated[Path | None, Parameter(help="Write the model (.xml) and stop.")] = None,
     figure: Annotated[Path | None, Parameter(help="Draw the plate's motion (.png, .svg, .pdf).")] = None,
     output: Annotated[Path | None, Parameter(help="Write time, joints and plate pose (.csv).")] = None,
-    view: Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser, in real time.")] = False,
-    view_port: Annotated[int, Parameter(help="Port of the page; 0 takes the first free one from 8080 on.")] = 0,
+    rtf: RealTimeFactor = None,
+    record: Record = None,
+    overwrite: Overwrite = False,
+    plot: Plot = None,
+    bridge: Bridges = [],
+    sync_timeout: SyncTimeout = None,
+    on_timeout: OnTimeout = None,
+    realtime: Realtime = False,
+    view: View = False,
+    view_port: ViewPort = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
     """Simulate the robot's dynamics, starting at rest from the statics' equilibrium."""
+    plan = Plan(
+        duration=duration,
+        usual=3.0,
+        rtf=rtf,
+        record=record,
+        overwrite=overwrite,
+        plot=plot,
+        bridges=bridge,
+        view=view,
+        view_port=view_port,
+        sync_timeout=sync_timeout,
+        on_timeout=on_timeout,
+        realtime=realtime,
+        quiet=json,
+    )
+    if ramp is not None and not (math.isfinite(ramp) and ramp >= 0.0):
+        raise PliantError(f"--ramp is {ramp:g}; valid: a number of seconds >= 0", field="ramp")
+    if q is not None and pose is not None:
+        raise PliantError("--q and --pose exclude each other; give one of them", field="pose")
+    refuse_unused(
+        ramp is not None and q is None and pose is None and wrench is None, "--ramp", "--q, --pose or --wrench"
+    )
+    if mjcf is not None:
+        used = {
+            "--q": q, "--pose": pose, "--wrench": wrench, "--duration": duration, "--rtf": rtf, "--record": record,
+            "--plot": plot, "--bridge": bridge or None, "--view": view or None, "--figure": figure, "--output": output,
+        }  # fmt: skip
+        wrong = [option for option, value in used.items() if value is not None]
+        if wrong:
+            raise PliantError(
+                f"--mjcf writes the model and stops, so {', '.join(wrong)} would do nothing; leave it out", field="mjcf"
+            )
     from pliant.model.parallel import build_parallel
 
     console = make_console(quiet=json)
     statics = load_parallel(robot)
-    for name, value in (("duration", duration), ("ramp", ramp)):
-        if not (math.isfinite(value) and value >= 0.0):
-            raise PliantError(f"--{name} is {value:g}; valid: a number of seconds >= 0", field=name)
-    if q is not None and pose is not None:
-        raise PliantError("--q and --pose exclude each other; give one of them", field="pose")
     model_of = build_parallel(statics, variant=variant, segments=segments, timestep=timestep, damping=damping)  # type: ignore[arg-type]
     for note in model_of.notes:
-        console.print(f"[yellow]note[/yellow] {note}", soft_wrap=True)
+        console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
+    if mjcf is not None:
+        return _write_model(model_of, variant, mjcf, console, json)
     start = model_of.solution
     load = numbers(wrench, "--wrench", (3,) if statics.planar else (6,)) if wrench is not None else None
     if pose is not None:
@@ -61,43 +115,42 @@ def run(
         target = statics.solve_igm(goal, load, start=start).q
     else:
         target = start.q if q is None else numbers(q, "--q", (statics.actuator_count,))
-    if mjcf is not None:
-        if variant == "flex":
-            raise PliantError(
-                "--mjcf: a flex is compiled straight and bent afterwards, which no file holds; valid: --variant chain",
-                field="mjcf",
-            )
-        try:
-            model_of.compile()
-            mjcf.write_text(model_of.assemble().to_xml(), encoding="utf-8")
-        except OSError as error:
-            raise PliantError(f"the model cannot be written: {error}", file=mjcf) from None
-        console.print(f"written: {mjcf}")
-        return 0
-    trace, speed, moving = _simulate(model_of, target, load, ramp, duration, view, view_port, console, json)
-    import numpy as np
+    moves = bool((target != start.q).any()) or load is not None
+    expected = statics.solve_dgm(target, load, start=start) if moves else start
+    from pliant.devices.parallel import ParallelRobotDevice
+    from pliant.engine import MujocoEngine
 
-    expected = statics.solve_dgm(target, load, start=start) if np.any(target != start.q) or load is not None else start
-    end = trace[-1]
-    reached = to_pose(statics, end[1 + statics.actuator_count :])
+    engine = MujocoEngine(model_of, check=False)
+    device = ParallelRobotDevice(model_of)
+    trace = _Trace(model_of, engine, keep=output is not None or figure is not None)
+    with Run(plan, console, engine, [device], model_of, extra=[trace]) as done:
+        if moves:
+            done.simulation.play(_Ramp(device, start, expected, 1.0 if ramp is None else ramp, engine.dt))
+        done.start()
+        done.go()
+        rows = trace.rows()
+    moving = trace.plate_speed()
+    end = rows[-1]
+    count = statics.actuator_count
+    # What a client commanded is an equilibrium of its own.
+    reached = to_pose(statics, end[1 + count :])
     if statics.planar:
-        off = float(np.hypot(reached[0] - expected.pose2d[0], reached[1] - expected.pose2d[1]))
+        off = math.hypot(*(reached[:2] - device.equilibrium.pose2d[:2]))
     else:
-        off = float(np.linalg.norm(reached[:3, 3] - expected.plate_pose[:3, 3]))
+        off = math.dist(reached[:3, 3], device.equilibrium.plate_pose[:3, 3])
     names = ["x", "y", "angle"] if statics.planar else ["x", "y", "z", "roll", "pitch", "yaw"]
     if output is not None:
-        head = ",".join(["time", *(f"q{a + 1}" for a in range(statics.actuator_count)), *names])
-        write_table(output, head, trace)
+        write_table(output, ",".join(["time", *(f"q{a + 1}" for a in range(count)), *names]), rows)
     if figure is not None:
-        _draw_motion(statics, trace, expected, figure)
+        _draw_motion(statics, rows, device.equilibrium, figure)
     data = {
         "robot": statics.name,
         "variant": variant,
         "duration": float(end[0]),
-        "x_real_time": speed,
-        "q": end[1 : 1 + statics.actuator_count],
-        "pose": end[1 + statics.actuator_count :],
-        "static_pose": pose_numbers(statics, expected.plate_pose),
+        "x_real_time": done.achieved_rtf,
+        "q": end[1 : 1 + count],
+        "pose": end[1 + count :],
+        "static_pose": pose_numbers(statics, device.equilibrium.plate_pose),
         "distance_to_static_pose": off,
         "plate_speed": moving,
         "notes": model_of.notes,
@@ -105,72 +158,136 @@ def run(
         "output": output and str(output),
     }
     if json:
-        emit(data)
-        return 0
-    console.print(f"{statics.name}: {end[0]:g} s simulated as {variant}, {speed:.3g} x real time", soft_wrap=True)
+        emit({**data, **done.as_dict()})
+        return done.conclude()
+    done.say_served()
+    console.print(f"{statics.name} as {variant}", soft_wrap=True)
     console.print("plate: " + ", ".join(f"{n} {v:.5f}" for n, v in zip(names, data["pose"])), soft_wrap=True)
     rest = f", still moving at {1e3 * moving:.2g} mm/s" if moving > 1e-3 else ""
     console.print(f"distance from the static solution: {1e3 * off:.3g} mm{rest}", soft_wrap=True)
+    done.say_end()
     tell(console, figure, output)
+    return done.conclude()
+
+
+def _write_model(model_of: Any, variant: str, file: Path, console: Any, json: bool) -> int:
+    if variant == "flex":
+        raise PliantError(
+            "--mjcf: a flex is compiled straight and bent afterwards, which no file holds; valid: --variant chain",
+            field="mjcf",
+        )
+    try:
+        model_of.compile()
+        file.write_text(model_of.assemble().to_xml(), encoding="utf-8")
+    except OSError as error:
+        raise PliantError(f"the model cannot be written: {error.strerror}", file=file) from None
+    if json:
+        emit({"robot": model_of.solution.robot.name, "notes": model_of.notes, "mjcf": str(file)})
+    else:
+        tell(console, file)
     return 0
 
 
-def _simulate(model_of, target, load, ramp, duration, view, view_port, console, json) -> tuple[Any, float, float]:
-    import time
+class _Ramp:
+    """Moves joints and wrench from one equilibrium to another in a straight line; a command of a client ends it.
 
-    import mujoco
-    import numpy as np
+    Args:
+        device: the robot.
+        begin: where it starts.
+        end: where it goes.
+        duration: how long that takes [s]; 0 for at once.
+        dt: step of the engine [s].
+    """
 
-    from pliant.engine import MujocoEngine
+    def __init__(self, device: Any, begin: Any, end: Any, duration: float, dt: float) -> None:
+        self._device, self._begin, self._end = device, begin, end
+        self._duration, self._dt = duration, dt
+        self._done = False
 
-    statics, begin = model_of.solution.robot, model_of.solution
-    engine = MujocoEngine(model_of, check=False)
-    model, data = engine.model, engine.data
-    model_of.start(model, data)
-    page = None
-    if view:
-        from pliant.viewer import StudioView
+    def player(self, devices: Any, start_ns: int) -> _Ramp:
+        """Return what the loop calls before each step."""
+        return self
 
-        page = StudioView(engine, port=view_port)
-        page.start({})
-        console.print(f"look at it: {page.url} (Ctrl-C ends)", soft_wrap=True)
-    wrench = begin.wrench if load is None else statics._wrench(load)
-    steps = round(duration / engine.dt)
-    every = max(1, round(0.01 / engine.dt))
-    rows, share = [], 0.0
+    def restart(self) -> None:
+        """Begin again, after a reset."""
+        self._done = False
 
-    def note() -> None:
-        X = model_of.plate_pose(model, data)
-        rows.append([data.time, *model_of.joints(model, data), *pose_numbers(statics, X)])
+    def __call__(self, elapsed_ns: int) -> None:
+        """Command what holds at the end of the step that begins."""
+        if self._done:
+            return
+        if self._device.inbox.peek() is not None:
+            self._done = True
+            return
+        share = (elapsed_ns * 1e-9 + self._dt) / self._duration if self._duration > 0.0 else 1.0
+        if share >= 1.0 - 1e-9:
+            self._done = True
+            self._device.drive(self._end.q, self._end.wrench, self._end)
+            return
+        a, b = self._begin, self._end
+        self._device.drive(a.q + share * (b.q - a.q), a.wrench + share * (b.wrench - a.wrench))
 
-    note()
-    began = time.perf_counter()
-    try:
-        for k in range(steps):
-            if share < 1.0:
-                share = min(1.0, (k + 1) * engine.dt / ramp) if ramp > 0.0 else 1.0
-                model_of.set_joints(model, data, begin.q + share * (target - begin.q))
-                model_of.set_wrench(model, data, begin.wrench + share * (wrench - begin.wrench))
-            elif wrench.any():
-                model_of.set_wrench(model, data, wrench)  # about the plate's origin, wherever its mass is
-            model_of.update(model, data)
-            engine.step()
-            if (k + 1) % every == 0 or k == steps - 1:
-                note()
-            if page is not None:
-                page.tick(0)
-                ahead = (k + 1) * engine.dt - (time.perf_counter() - began)
-                if ahead > 0.0:
-                    time.sleep(ahead)
-    except KeyboardInterrupt:
-        if page is None:
-            raise
-    finally:
-        if page is not None:
-            page.stop()
-    speed = data.time / max(time.perf_counter() - began, 1e-9)
-    mujoco.mj_forward(model, data)
-    return np.array(rows), speed, float(np.linalg.norm(engine.data.cvel[model.body("plate").id][3:]))
+
+class _Trace:
+    """Notes joints and plate a hundred times a second; to the loop it is a bridge that goes nowhere.
+
+    Args:
+        model_of: the robot.
+        engine: its engine.
+        keep: keep every row; else only the last one.
+    """
+
+    lockstep = False
+    name = "trace"
+
+    def __init__(self, model_of: Any, engine: Any, *, keep: bool) -> None:
+        self._model_of, self._engine, self._keep = model_of, engine, keep
+        self._period_ns = max(1, round(0.01 / engine.dt)) * round(engine.dt * 1e9)
+        self._values = array.array("d")
+        self._stamp_ns = -1
+
+    def start(self, devices: Any) -> None:
+        """Note the state before the first step."""
+        self._note(0)
+
+    def publish(self, sample: Any) -> None:
+        """Nothing: the model says more than the samples."""
+
+    def tick(self, stamp_ns: int) -> None:
+        """Note the state where a row is due."""
+        if self._keep and not stamp_ns % self._period_ns:
+            self._note(stamp_ns)
+
+    def stop(self) -> None:
+        """Nothing to close."""
+
+    def health(self) -> dict[str, Any]:
+        """Nothing to count."""
+        return {}
+
+    def rows(self) -> Any:
+        """Return time, joints and plate pose, shape (rows, 1 + actuators + pose), the present state in the last row."""
+        import numpy as np
+
+        if self._engine.time_ns != self._stamp_ns:
+            self._note(self._engine.time_ns)
+        width = 1 + len(self._model_of.actuator_names) + (3 if self._model_of.solution.robot.planar else 6)
+        return np.frombuffer(self._values).reshape(-1, width).copy()
+
+    def plate_speed(self) -> float:
+        """Return the speed of the plate at present [m/s]."""
+        import mujoco
+        import numpy as np
+
+        model, data = self._engine.model, self._engine.data
+        mujoco.mj_forward(model, data)
+        return float(np.linalg.norm(data.cvel[model.body("plate").id][3:]))
+
+    def _note(self, stamp_ns: int) -> None:
+        model_of, model, data = self._model_of, self._engine.model, self._engine.data
+        self._stamp_ns = stamp_ns
+        pose = pose_numbers(model_of.solution.robot, model_of.plate_pose(model, data))
+        self._values.extend([stamp_ns * 1e-9, *model_of.joints(model, data), *pose])
 
 
 def _draw_motion(statics, trace, expected, file: Path) -> None:

@@ -1,0 +1,376 @@
+"""What `pliant run` and `pliant cpr run` share: from the options to a simulation that runs, and what is said of it."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import math
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.cli.messages import say_error
+from pliant.cli.options import make_bridge
+from pliant.cli.output import plain, print_table
+from pliant.cli.progress import Bar
+from pliant.errors import PliantError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Plan", "Run", "command_line", "refuse_unused"]
+
+FIGURES = (".pdf", ".png", ".svg")
+GRACE = 1.0
+"""How long a run may take to end by itself after the first Ctrl-C [s]."""
+
+
+def refuse_unused(condition: bool, option: str, needs: str) -> None:
+    """Refuse an option that would do nothing.
+
+    Args:
+        condition: whether the option was given and has no effect.
+        option: its name.
+        needs: what it goes with.
+
+    Raises:
+        PliantError: the condition holds.
+    """
+    if condition:
+        raise PliantError(f"{option} does nothing without {needs}; add that, or leave {option} out", field=option)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What was asked of a run, whatever is simulated.
+
+    Raises:
+        PliantError: values that are wrong, or options that do not go with each other.
+    """
+
+    duration: float | None = None
+    """Simulation time [s]; None takes ``usual``, or runs until Ctrl-C where somebody is served."""
+    usual: float = 5.0
+    """Simulation time where none is asked for and nobody is served [s]."""
+    rtf: float | None = None
+    """Simulated seconds per wall second."""
+    record: Path | None = None
+    """The recording to write."""
+    overwrite: bool = False
+    """Whether it may replace one that exists."""
+    plot: Path | None = None
+    """The figure to draw."""
+    bridges: Sequence[str] = ()
+    """Bridges as the command line names them."""
+    view: bool = False
+    """Whether the simulation is shown in the browser."""
+    view_port: int | None = None
+    """Port of the page."""
+    sync_timeout: float | None = None
+    """Longest wait for a bridge in lock-step [s of wall time]."""
+    on_timeout: str | None = None
+    """What happens then: hold, halt or error."""
+    realtime: bool = False
+    """Whether the loop asks for real-time scheduling."""
+    seed: int = 0
+    """Seed of all randomness."""
+    quiet: bool = False
+    """Whether one JSON object is all that is printed."""
+
+    def __post_init__(self) -> None:
+        if self.duration is not None and not (math.isfinite(self.duration) and self.duration >= 0.0):
+            raise PliantError(f"--duration is {self.duration:g}; valid: a number of seconds >= 0", field="duration")
+        if self.rtf is not None and not (math.isfinite(self.rtf) and self.rtf > 0.0):
+            raise PliantError(f"--rtf is {self.rtf:g}; valid: a finite number above 0", field="rtf")
+        if self.sync_timeout is not None and not 0.0 < self.sync_timeout <= threading.TIMEOUT_MAX:
+            raise PliantError(
+                f"--sync-timeout is {self.sync_timeout:g}; valid: a finite number of seconds above 0",
+                field="sync-timeout",
+            )
+        policies = ("hold", "halt", "error")
+        if self.on_timeout is not None and self.on_timeout not in policies:
+            raise PliantError(
+                f"--on-timeout is {self.on_timeout!r}; {nearest(self.on_timeout, policies)}", field="on-timeout"
+            )
+        if self.view_port is not None and not 0 <= self.view_port <= 65535:
+            raise PliantError(f"--view-port is {self.view_port}; valid: 0 to 65535", field="view-port")
+        refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
+        refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
+        refuse_unused(
+            self.realtime and self.rtf is None and not self.bridges and not self.view,
+            "--realtime",
+            "--rtf, --bridge or --view: nobody waits for the steps",
+        )
+        for option, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
+            refuse_unused(given is not None and not self.bridges, option, "a --bridge in lock-step")
+        if self.plot is not None:
+            # After the run it would be too late to hear of it.
+            if self.plot.suffix.lower() not in FIGURES:
+                raise PliantError(
+                    f"--plot {self.plot}: the suffix {self.plot.suffix!r} is no figure's; valid: {', '.join(FIGURES)}",
+                    field="plot",
+                )
+            if not self.plot.absolute().parent.is_dir():
+                raise PliantError(f"--plot: there is no folder {self.plot.parent}", file=self.plot, field="plot")
+
+
+class Run:
+    """One simulation of the command line: bridges, recorder, pacer, progress, Ctrl-C and the report.
+
+    Args:
+        plan: what was asked.
+        console: where people read.
+        engine: the physics.
+        devices: what the robot's electronics is.
+        robot: what the bridges serve.
+        extra: further bridges, which are no interface and are not reported.
+
+    Raises:
+        PliantError: a bridge that does not exist, options that do not go with the bridges.
+    """
+
+    def __init__(
+        self, plan: Plan, console: Console, engine: Any, devices: Iterable[Any], robot: Any, extra: Iterable[Any] = ()
+    ) -> None:
+        from pliant.simulation import Recorder, Simulation, free, paced, sync
+
+        self.plan, self.console = plan, console
+        self.wires = [make_bridge(name, robot) for name in plan.bridges]
+        waiting = [b for b in self.wires if b.lockstep and not getattr(b, "own_timeout", "")]
+        for option, given in (("--sync-timeout", plan.sync_timeout), ("--on-timeout", plan.on_timeout)):
+            own = [b for b in self.wires if getattr(b, "own_timeout", "")]
+            hint = f" ({own[0].name} has an option of its own, {own[0].name}:{own[0].own_timeout}=)" if own else ""
+            refuse_unused(given is not None and not waiting, option, f"a --bridge in lock-step{hint}")
+        self.page: Any = None
+        if plan.view:
+            from pliant.viewer import StudioView
+
+            self.page = StudioView(engine, port=plan.view_port or 0)
+            self.wires.append(self.page)
+        if any(b.lockstep for b in self.wires):
+            if plan.rtf is not None:
+                raise PliantError("--rtf does not go with a bridge that keeps time itself; leave it out", field="rtf")
+            pacer: Any = sync()
+        else:
+            pacer = free() if plan.rtf is None and not self.wires else paced(1.0 if plan.rtf is None else plan.rtf)
+        self.duration = plan.duration
+        if self.duration is None and not self.wires:
+            self.duration = plan.usual
+        self._scratch: Any = None
+        recorder = None
+        if plan.record is not None or plan.plot is not None:
+            target = plan.record
+            if target is None:
+                import tempfile
+
+                self._scratch = tempfile.TemporaryDirectory()
+                target = Path(self._scratch.name) / "run.mcap"
+            recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line())
+        self.recorder = recorder
+        self.simulation = Simulation(
+            engine,
+            devices,
+            [*extra, *self.wires],
+            pacer=pacer,
+            recorder=recorder,
+            seed=plan.seed,
+            sync_timeout=5.0 if plan.sync_timeout is None else plan.sync_timeout,
+            on_timeout=plan.on_timeout or "error",
+        )
+        self.report: Any = None
+        """What the loop did; None where it did not end by itself."""
+        self.interrupted = False
+        """Whether Ctrl-C ended a run that had an end of its own."""
+        self.health: dict[str, Any] = {}
+        self.served: dict[str, list[dict[str, Any]]] = {}
+        self._fault: PliantError | None = None
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        try:
+            self.simulation.close()
+        except PliantError:
+            if kind is None:
+                raise
+        finally:
+            self._draw()
+
+    def start(self) -> None:
+        """Open the recording and the wires, and say where everything is served."""
+        for wire in self.wires:
+            if hasattr(wire, "bind"):  # a bridge with services: pause, step, reset
+                wire.bind(self.simulation)
+        self.simulation.start()
+        for wire in self.wires:
+            for who, where in getattr(wire, "addresses", {}).items():
+                self.console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+        if self.page is not None:
+            self.console.print(f"look at it: {self.page.url} (Ctrl-C ends)", soft_wrap=True)
+
+    def go(self) -> None:
+        """Simulate until the end, or until Ctrl-C; either way the results are there afterwards."""
+        from pliant.simulation.realtime import realtime
+
+        pressed = False
+        with contextlib.ExitStack() as stack:
+            if self.plan.realtime:
+                stack.enter_context(realtime())
+            bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.quiet))
+            try:
+                with _Interrupt(self.simulation) as interrupt:
+                    self.report = self.simulation.run(
+                        self.duration,
+                        lambda p: bar(p.done, p.total, f"{p.done / max(p.wall, 1e-9):.3g} x real time"),
+                    )
+                pressed = interrupt.pressed
+            except KeyboardInterrupt:  # the loop did not come back by itself
+                pressed = True
+        # Without an end of its own, Ctrl-C is how a run ends.
+        self.interrupted = pressed and self.duration is not None
+        self.health = self.simulation.health()
+        self.served = {wire.name: wire.report() for wire in self.wires if hasattr(wire, "report")}
+
+    @property
+    def achieved_rtf(self) -> float | None:
+        """Simulated over wall time, None where that is not known."""
+        return None if self.report is None else self.report.achieved_rtf
+
+    @property
+    def halted(self) -> str:
+        """Why the run ended early, "" if it did not or Ctrl-C did it."""
+        return "" if self.simulation.halted == "stopped" else self.simulation.halted
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what every JSON object of a run has."""
+        plan = self.plan
+        return {
+            "time": self.simulation.time,
+            "steps": self.simulation.steps,
+            "rtf": self.achieved_rtf,
+            "interrupted": self.interrupted,
+            "halted": self.halted,
+            "recording": None if plan.record is None else str(plan.record),
+            "plot": None if plan.plot is None or self._fault is not None else str(plan.plot),
+            "fault": None if self._fault is None else str(self._fault),
+            "health": self.health,
+            "served": self.served,
+        }
+
+    def say_served(self) -> None:
+        """Print one table a bridge: topics, rates, who listened."""
+        for name, rows in self.served.items():
+            print_table(self.console, _served_table(name, rows, self.health["bridges"]))
+
+    def say_end(self) -> None:
+        """Print how long it was, why it ended early, and which files there are."""
+        speed = "" if self.achieved_rtf is None else f", {self.achieved_rtf:.3g} x real time"
+        self.console.print(f"{self.simulation.steps} steps, {self.simulation.time:g} s simulated{speed}")
+        if self.halted:
+            self.console.print(f"[yellow]halted[/yellow] {plain(self.halted)}", soft_wrap=True)
+        if self.interrupted:
+            self.console.print(
+                f"[yellow]interrupted[/yellow] at {self.simulation.time:g} of {self.duration:g} s; "
+                "what was done until then is kept"
+            )
+        for path, what in ((self.plan.record, "recording"), (None if self._fault else self.plan.plot, "plot")):
+            if path is not None:
+                self.console.print(f"{what}: {path}", soft_wrap=True)
+
+    def conclude(self) -> int:
+        """Return the exit code of a run that gave results; say what went wrong after it."""
+        if self._fault is not None:
+            say_error(self._fault)
+            return 1
+        return 130 if self.interrupted else 0
+
+    def _draw(self) -> None:
+        plan = self.plan
+        try:
+            if plan.plot is not None and self.recorder is not None and self.recorder.path.exists():
+                from pliant.simulation import plot_recording
+
+                plot_recording(self.recorder.path, plan.plot)
+        except PliantError as error:  # the results are worth more than the figure: they are told first
+            self._fault = error
+        finally:
+            if self._scratch is not None:
+                self._scratch.cleanup()
+
+
+class _Interrupt:
+    """Lets the first Ctrl-C end the run after the present step; the second, or a second later, ends it at once.
+
+    A lock-step bridge may wait for its client for ever: that wait is what the deadline ends.
+    """
+
+    def __init__(self, simulation: Any) -> None:
+        self._simulation = simulation
+        self._old: Any = None
+        self._timer: threading.Timer | None = None
+        self.pressed = False
+
+    def __enter__(self) -> _Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._old = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._old is None:
+            return
+        try:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer.join()
+        finally:
+            signal.signal(signal.SIGINT, self._old)
+
+    def _handle(self, *_: object) -> None:
+        self.pressed = True
+        self._simulation.stop()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._timer = threading.Timer(GRACE, _thread.interrupt_main)
+        self._timer.name = "pliant-interrupt"
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def command_line() -> str:
+    """Return what was typed, without the names of the files that are written: equal runs give equal recordings."""
+    words = []
+    skip = False
+    for word in sys.argv[1:]:
+        if skip or word.split("=")[0] in ("--record", "--plot"):
+            skip = not skip and "=" not in word
+            continue
+        words.append(word)
+    return " ".join(["pliant", *words])
+
+
+def _served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    own = health.get(name, {})
+    note = f"{own.get('dropped', 0)} dropped, {own.get('rejected', 0)} refused, "
+    note += f"{own.get('loop_us_per_step', 0.0):.0f} us a step"
+    table = Table(title=f"{name}: {note}", title_justify="left", box=None)
+    for column in ("topic", "type", "", "messages", "Hz", "peers"):
+        right = column in ("messages", "Hz")
+        table.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right or not column)
+    for row in rows:
+        if row["count"] or row["peers"]:
+            peers = ", ".join(row["peers"])
+            table.add_row(
+                plain(row["topic"]), plain(row["type"]), row["direction"], str(row["count"]),
+                f"{row['rate']:.1f}", plain(peers),
+            )  # fmt: skip
+    silent = sum(1 for row in rows if not row["count"] and not row["peers"])
+    if silent:
+        table.caption = f"{silent} more topics, which nobody used"
+        table.caption_justify = "left"
+    return table
