@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pliant.wire.ros import Codec
+
+if TYPE_CHECKING:
+    from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["TopicHandle", "Transport"]
 
@@ -51,6 +54,8 @@ class Transport(Protocol):
     """Name of the toolbox's state message."""
     services: bool
     """Whether `serve` is there."""
+    actions: bool
+    """Whether `serve_action` is there."""
     lockstep: bool
     """Whether the loop waits for answers, in `wait_for`."""
     sync_topics: tuple[str, ...]
@@ -84,6 +89,10 @@ class Transport(Protocol):
 
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Answer a service."""
+        ...
+
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Take the goals of an action: give them to the server, and set its ``wire`` to hear of them."""
         ...
 
     def set_param(self, name: str, value: Any) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
+from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.bridges.ros1.node import Node
 from pliant.wire.ros import Codec
 
@@ -31,6 +33,7 @@ class Ros1Transport:
     name = "ros1"
     state_type = "viactors_plugins/state_info"
     services = True
+    actions = True
     lockstep = False
 
     def __init__(self, node: str, *, master: str | None = None, host: str | None = None) -> None:
@@ -73,6 +76,10 @@ class Ros1Transport:
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Serve a service."""
         self.node.serve(name, type_name, callback)
+
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Serve an action, as actionlib does."""
+        ActionTopics(self.node, name, type_name, server)
 
     def set_param(self, name: str, value: Any) -> None:
         """Set a parameter of the server."""

@@ -7,11 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros2.participant import Participant
 from pliant.errors import BridgeError
+
+if TYPE_CHECKING:
+    from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["Ros2Options", "Ros2Transport", "make"]
 
@@ -29,6 +32,7 @@ class Ros2Transport:
     name = "ros2"
     state_type = "viactors_plugins/StateInfo"
     services = False
+    actions = False
     lockstep = False
 
     def __init__(self, participant: Participant) -> None:
@@ -72,6 +76,10 @@ class Ros2Transport:
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Raise: services of ROS 2 are not spoken."""
         raise BridgeError("services of ROS 2 are not spoken", field=name)
+
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Raise: actions of ROS 2 are not spoken."""
+        raise BridgeError("actions of ROS 2 are not spoken", field=name)
 
     def set_param(self, name: str, value: Any) -> None:
         """Do nothing: ROS 2 has no parameter server."""

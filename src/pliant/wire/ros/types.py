@@ -12,6 +12,7 @@ from pliant.errors import WireError, nearest
 from pliant.wire.ros.definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.wire.ros.definitions_cpr import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 from pliant.wire.ros.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts
+from pliant.wire.ros.definitions_ros1 import ROS1_SERVICES, ROS1_TEXTS
 
 __all__ = ["PRIMITIVES", "Field", "MessageType", "Registry", "ServiceType", "dds_type_name", "registry"]
 
@@ -127,10 +128,10 @@ class Registry:
         self.version = version
         self._types: dict[str, MessageType] = {}
         self._services: dict[str, ServiceType] = {}
-        texts = {**TEXTS, **CPR_TEXTS, **({**TEXTS_2, **CPR_TEXTS_2, **NODE_TEXTS} if version == 2 else {})}
+        texts = {**TEXTS, **CPR_TEXTS, **({**TEXTS_2, **CPR_TEXTS_2, **NODE_TEXTS} if version == 2 else ROS1_TEXTS)}
         for name, text in texts.items():
             self._types[name] = parse(name, text)
-        self.add_services({**SERVICES, **CPR_SERVICES, **(NODE_SERVICES if version == 2 else {})})
+        self.add_services({**SERVICES, **CPR_SERVICES, **(NODE_SERVICES if version == 2 else ROS1_SERVICES)})
         if version == 2:
             for name, parts in ACTIONS.items():
                 messages, services = action_parts(name, *parts)
