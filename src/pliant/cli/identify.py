@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.errors import PliantError, nearest
@@ -66,7 +67,7 @@ def identify(
         if is_bag(path):
             traces = read_traces(path, device)
             data.append(measurement_of(traces.columns, str(path), names, units))
-            _say_what_was_read(console, path, traces, data[-1])
+            say_what_was_read(console, path, traces, data[-1])
         else:
             data.append(read_measurement(path, names, units, device=device))
     mode = Mode.PID_EQ_PRESET if kind == "servo" else Mode.SPRING_REFS
@@ -80,7 +81,7 @@ def identify(
         node[last] = value
     if tree:
         start = change_actuator(start, tree, "actuator")
-    chosen = {"free": tuple(free)} if free else {}
+    chosen: Any = {"free": tuple(free)} if free else {}
     with console.status("fitting ...") if not json else _nothing():
         if kind == "spring":
             found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **chosen)
@@ -105,16 +106,6 @@ def identify(
         if path is not None:
             console.print(f"{what}: {path}")
     return 0
-
-
-def _say_what_was_read(console: Any, path: Path, traces: Any, data: Any) -> None:
-    """Say what of a bag or recording became which quantity, and what was not used."""
-    rows = [f"{name} from {traces.topics[name]}" for name in traces.columns if name in traces.topics and name in data]
-    console.print(
-        f"[dim]{plain(str(path))}: {traces.joint}, {data.samples} rows; {plain(', '.join(rows))}[/dim]", soft_wrap=True
-    )
-    if traces.unused:
-        console.print(f"[dim]not used: {plain(', '.join(traces.unused))}[/dim]", soft_wrap=True)
 
 
 def _nothing() -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import RecordingError, nearest
 
-__all__ = ["QUANTITIES", "UNITS", "Measurement", "read_measurement"]
+__all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "read_measurement"]
 
 Array = NDArray[np.float64]
 
@@ -238,6 +238,47 @@ def read_measurement(
             raise RecordingError(f"the file ends in {suffix!r}; valid: .csv, .txt, .tsv, .npz", file=path)
     except OSError as error:
         raise RecordingError(f"the file cannot be read: {error.strerror or error}", file=path) from None
+    chosen, used_units = _chosen(raw, columns, units, device, path)
+    if lines is not None:
+        # Every used column: numbers or empty; rows with an empty cell are left out.
+        for name, cells in chosen.items():
+            chosen[name] = _numbers(path, name, cells, lines)
+        keep = np.all([np.isfinite(a) for a in chosen.values()], axis=0)
+        if not keep.any():
+            raise RecordingError("no row has a number in every used column", file=path)
+        chosen = {name: a[keep] for name, a in chosen.items()}
+    return Measurement.of(chosen, used_units, source=str(path))
+
+
+def measurement_of(
+    raw: Mapping[str, ArrayLike],
+    source: str,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Measurement:
+    """Return a measurement of columns under the names of a file, those of `QUANTITIES` or their other names.
+
+    Args:
+        raw: column -> values, shape (n,); columns with other names are ignored unless ``columns`` names them.
+        source: the file, for messages.
+        columns: quantity (see `QUANTITIES`) -> the column's name; None takes the known names.
+        units: units by the column's name; SI where none is given.
+
+    Raises:
+        RecordingError: no column is known, two are the same quantity, or one has a wrong unit or values.
+    """
+    chosen, used_units = _chosen(raw, columns, units, None, Path(source))
+    return Measurement.of(chosen, used_units, source=source)
+
+
+def _chosen(
+    raw: Mapping[str, Any],
+    columns: Mapping[str, str] | None,
+    units: Mapping[str, str] | None,
+    device: str | None,
+    path: Path,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the columns that are quantities, by their names, and the units that are said."""
     chosen: dict[str, Any] = {}
     used_units: dict[str, str] = {}
     if columns:
@@ -269,15 +310,7 @@ def read_measurement(
         raise RecordingError(
             f"no column is known; found: {', '.join(list(raw)[:12])}; valid: {', '.join(QUANTITIES)}", file=path
         )
-    if lines is not None:
-        # Every used column: numbers or empty; rows with an empty cell are left out.
-        for name, cells in chosen.items():
-            chosen[name] = _numbers(path, name, cells, lines)
-        keep = np.all([np.isfinite(a) for a in chosen.values()], axis=0)
-        if not keep.any():
-            raise RecordingError("no row has a number in every used column", file=path)
-        chosen = {name: a[keep] for name, a in chosen.items()}
-    return Measurement.of(chosen, used_units, source=str(path))
+    return chosen, used_units
 
 
 def _quantity(key: str) -> str | None:

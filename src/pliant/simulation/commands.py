@@ -3,12 +3,13 @@
 A table has a column ``time`` [s] and columns ``<device>/<field>``; one element of an array field is
 ``<device>/<field>[i]``. CSV (a header line, then numbers; an empty cell keeps the value; lines that begin with # are
 skipped), NPZ (arrays of equal length by name; an array field is one array of shape (n, size)), YAML and JSON (lists by
-name, and optionally ``interpolation``).
+name, and optionally ``interpolation``). Bags of ROS 1 and ROS 2 are tables too, see `pliant.simulation.bags`.
 """
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +22,7 @@ import numpy as np
 
 from pliant.devices.base import Device, FieldInfo
 from pliant.errors import DeviceError, nearest
-from pliant.simulation.bags import BAG_SUFFIXES, read_bag
+from pliant.simulation.bags import BAG_SUFFIXES, is_bag, read_bag
 from pliant.simulation.files import read_document
 
 __all__ = ["CommandPlayer", "CommandTable", "read_commands"]
@@ -43,6 +44,10 @@ class CommandTable:
     """Between two times: "hold" keeps the earlier value, "linear" goes straight; after the end the last value holds."""
     file: Path | None = None
     """Where it came from."""
+    topics: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Of a bag: column -> the topic that it comes from. Columns of a bag that fit no device are left out."""
+    unused: tuple[str, ...] = ()
+    """Of a bag: topics that are no commands, with their types."""
 
     def __post_init__(self) -> None:
         time = np.asarray(self.time, dtype=np.float64)
@@ -110,7 +115,7 @@ class CommandTable:
 
 
 def read_commands(path: str | Path, *, interpolation: str | None = None) -> CommandTable:
-    """Read a table of commands from CSV, NPZ, YAML or JSON, or from a ROS bag (.bag, .mcap).
+    """Read a table of commands from CSV, NPZ, YAML or JSON, or from a bag (.bag, .mcap, .db3, a folder of rosbag2).
 
     Args:
         path: the file.
@@ -118,8 +123,20 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
 
     Raises:
         DeviceError: no such file, another suffix, text where a number belongs, a ragged row; with file, line, column.
+        RecordingError: a bag that cannot be read.
     """
     path = Path(path)
+    if path.is_dir() or is_bag(path):
+        bag = read_bag(path)
+        time = bag.columns.pop("time")
+        return CommandTable(
+            time=time,
+            columns=bag.columns,
+            interpolation=interpolation or "hold",
+            file=path,
+            topics=bag.topics,
+            unused=bag.unused,
+        )
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise DeviceError(
@@ -130,8 +147,6 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
         columns = _read_csv(path)
     elif suffix == ".npz":
         columns = _read_npz(path)
-    elif suffix in BAG_SUFFIXES:
-        columns = read_bag(path)
     else:
         columns, said = _read_lists(path)
     time = columns.pop("time", None)
@@ -151,7 +166,10 @@ class CommandPlayer:
         start_ns: run time [ns] at which the table's time 0 lies.
 
     Raises:
-        DeviceError: a column names a device, a field or an element that does not exist.
+        DeviceError: a column names a device, a field or an element that does not exist; of a bag: no column fits.
+
+    Attributes:
+        left_out: columns of a bag that fit no device.
     """
 
     def __init__(self, table: CommandTable, devices: Mapping[str, Device], start_ns: int) -> None:
@@ -159,11 +177,15 @@ class CommandPlayer:
         self._linear = table.interpolation == "linear"
         valid = _valid_names(devices)
         fields: dict[str, dict[str, np.ndarray]] = {}
+        self.left_out: list[str] = []
         for name, values in table.columns.items():
             match = COLUMN.fullmatch(name)
             device = devices.get(match["device"]) if match else None
             info = _info(device, match["field"]) if match and device else None
             if match is None or device is None or info is None:
+                if name in table.topics and len(self.left_out) + 1 < len(table.columns):
+                    self.left_out.append(name)
+                    continue
                 raise _no_column(table, name, valid)
             array = np.asarray(values, dtype=np.float64)
             own = fields.setdefault(device.name, {})

@@ -35,7 +35,7 @@ from typing import Any
 
 from pliant.errors import RecordingError
 
-__all__ = ["Channel", "Contents", "McapWriter", "read_mcap"]
+__all__ = ["Channel", "Contents", "CutOff", "McapScan", "McapWriter", "decompressed", "read_mcap"]
 
 MAGIC = b"\x89MCAP0\r\n"
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
@@ -46,6 +46,12 @@ MESSAGE_HEADER = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, 
 
 CHUNK_SIZE = 512 * 1024  # a chunk ends with the message that reaches this size [bytes]
 FLUSH_INTERVAL = 0.25  # longest time from a message to the disk [s of wall time]
+PLAIN_LIMIT = 1 << 30  # the longest chunk that is decompressed [bytes]; recorders make chunks of about 1 MB
+_DECOMPRESSORS = {
+    "lz4": (("lz4.frame", "LZ4FrameDecompressor"),),
+    "zstd": (("compression.zstd", "ZstdDecompressor"), ("backports.zstd", "ZstdDecompressor")),
+    "bz2": (("bz2", "BZ2Decompressor"),),
+}
 PENDING_LIMIT = 32 * 1024 * 1024  # the loop waits for the disk above this [bytes]
 
 
@@ -395,7 +401,7 @@ class McapWriter:
         beside = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
         try:
             self._file = beside.open("wb", buffering=0)
-            _write_all(self._file, self._head + TAIL)
+            _write_all(self._file, bytes(self._head) + TAIL)
             with suppress(OSError):  # a file system without modes
                 beside.chmod(path.stat().st_mode & 0o777)
             beside.replace(path)
@@ -467,6 +473,12 @@ class Channel:
     """Name of the topic."""
     type: str
     """Name of the message type."""
+    encoding: str
+    """How the bodies are encoded: "cdr", "ros1"."""
+    schema_encoding: str
+    """In which language the type is described: "ros2msg", "ros1msg", "ros2idl"; "" if it is not."""
+    text: bytes
+    """The description of the type."""
     metadata: dict[str, str]
     """What the writer noted about the topic."""
     log_times: array
@@ -487,8 +499,8 @@ class Contents:
     """What is wrong with the file, "" if it was closed properly."""
 
 
-class _CutOff(Exception):
-    """The file ends inside a record."""
+class CutOff(Exception):
+    """The file ends inside a record, or the record is damaged."""
 
 
 def read_mcap(path: str | Path) -> Contents:
@@ -509,22 +521,30 @@ def read_mcap(path: str | Path) -> Contents:
             if os.fstat(file.fileno()).st_size == 0:
                 raise RecordingError("the file is empty; valid is an MCAP file", file=path)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _Scan(data, path).run()
+                return McapScan(data, path).run()
     except OSError as error:
         raise RecordingError(f"the recording cannot be read: {error.strerror}", file=path) from None
 
 
-class _Scan:
-    """One linear pass over a file."""
+class McapScan:
+    """One linear pass over a file; a subclass may take the messages in another way.
+
+    Args:
+        data: the whole file, as a map of it.
+        path: the file, for messages.
+    """
 
     def __init__(self, data: Any, path: Path) -> None:
         self.data = data
         self.path = path
-        self.schemas: dict[int, str] = {}
+        self.place: tuple[int, int, str, int] = (0, 0, "", 0)
+        """The present chunk: where its records begin in the file, their length there, compression, plain length."""
+        self.schemas: dict[int, tuple[str, str, bytes]] = {}
         self.channels: dict[int, Channel] = {}
         self.metadata: dict[str, dict[str, str]] = {}
 
     def run(self) -> Contents:
+        """Read everything; a damage ends it and becomes the ``fault``."""
         data = self.data
         if data[:8] != MAGIC:
             raise RecordingError(
@@ -539,7 +559,7 @@ class _Scan:
                 begin = offset + 9
                 if opcode == FOOTER:
                     if data[begin + length : begin + length + 8] != MAGIC:
-                        raise _CutOff
+                        raise CutOff
                     closed = length == 20 and struct.unpack_from("<Q", data, begin)[0] != 0
                     fault = "" if closed else "it was not closed: the run that wrote it was interrupted"
                     break
@@ -548,7 +568,7 @@ class _Scan:
                 elif opcode == CHUNK:
                     self.chunk(begin, min(begin + length, size))
                 elif begin + length > size:
-                    raise _CutOff
+                    raise CutOff
                 elif opcode == MESSAGE:
                     self.message(data, begin, length)
                 else:
@@ -556,12 +576,13 @@ class _Scan:
                 offset = begin + length
             else:
                 if offset < size:
-                    raise _CutOff
-        except (_CutOff, struct.error, UnicodeDecodeError, IndexError, zlib.error):
+                    raise CutOff
+        except (CutOff, struct.error, UnicodeDecodeError, IndexError, zlib.error):
             fault = f"it is cut off or damaged in the record at byte {offset} of {size}"
         return Contents(list(self.channels.values()), self.metadata, fault)
 
     def chunk(self, begin: int, end: int) -> None:
+        """Read a chunk's records."""
         _, _, plain_size, crc = struct.unpack_from("<QQQI", self.data, begin)
         (name_length,) = struct.unpack_from("<I", self.data, begin + 28)
         name = self.data[begin + 32 : begin + 32 + name_length].decode()
@@ -569,12 +590,13 @@ class _Scan:
         begin += 40 + name_length
         whole = begin + length <= end
         records = self.data[begin : min(begin + length, end)]
+        self.place = begin, length, name, plain_size
         if name:
             if not whole:
-                raise _CutOff
-            records = _decompressed(name, records, self.path)
+                raise CutOff
+            records = decompressed(name, records, plain_size, self.path)
         if whole and (len(records) != plain_size or (crc and zlib.crc32(records) != crc)):
-            raise _CutOff
+            raise CutOff
         offset, size = 0, len(records)
         while offset + 9 <= size:
             (record_length,) = struct.unpack_from("<Q", records, offset + 1)
@@ -586,29 +608,35 @@ class _Scan:
                 self.other(records[offset], records[offset + 9 : offset + 9 + record_length])
             offset += 9 + record_length
         if offset != size or not whole:
-            raise _CutOff
+            raise CutOff
 
     def message(self, data: Any, begin: int, length: int) -> None:
+        """Take the message record at ``data[begin : begin + length]``."""
+        if length < 22:
+            raise CutOff
         number, _, log_time, _ = struct.unpack_from("<HIQQ", data, begin)
         channel = self.channels.get(number)
         if channel is None:
-            raise _CutOff
+            raise CutOff
         channel.log_times.append(log_time)
         channel.data.append(data[begin + 22 : begin + length])
 
     def other(self, opcode: int, content: bytes) -> None:
+        """Take a record that is no message."""
         if opcode == SCHEMA:
             (number,) = struct.unpack_from("<H", content)
-            name, _ = _take_text(content, 2)
-            self.schemas[number] = name
+            name, offset = _take_text(content, 2)
+            encoding, offset = _take_text(content, offset)
+            (size,) = struct.unpack_from("<I", content, offset)
+            self.schemas[number] = name, encoding, bytes(content[offset + 4 : offset + 4 + size])
         elif opcode == CHANNEL:
             number, schema = struct.unpack_from("<HH", content)
             topic, offset = _take_text(content, 4)
-            _, offset = _take_text(content, offset)
+            encoding, offset = _take_text(content, offset)
             metadata = _take_mapping(content, offset)
             if number not in self.channels:
-                kind = self.schemas.get(schema, "")
-                self.channels[number] = Channel(topic, kind, metadata, array("Q"), [])
+                kind = self.schemas.get(schema, ("", "", b""))
+                self.channels[number] = Channel(topic, kind[0], encoding, kind[1], kind[2], metadata, array("Q"), [])
         elif opcode == METADATA:
             name, offset = _take_text(content, 0)
             self.metadata[name] = _take_mapping(content, offset)
@@ -618,7 +646,7 @@ def _take_text(content: bytes, offset: int) -> tuple[str, int]:
     (length,) = struct.unpack_from("<I", content, offset)
     end = offset + 4 + length
     if end > len(content):
-        raise _CutOff
+        raise CutOff
     return content[offset + 4 : end].decode(), end
 
 
@@ -633,16 +661,36 @@ def _take_mapping(content: bytes, offset: int) -> dict[str, str]:
     return result
 
 
-def _decompressed(name: str, data: bytes, path: Path) -> bytes:
-    """Undo a compression that another program applied; this writer applies none."""
-    modules = {"lz4": ("lz4.frame",), "zstd": ("compression.zstd", "backports.zstd")}.get(name, ())
-    for module in modules:
+def decompressed(name: str, data: bytes, size: int, path: Path) -> bytes:
+    """Undo a compression that another program applied; this writer applies none.
+
+    Args:
+        name: "lz4", "zstd" or "bz2".
+        data: the compressed bytes.
+        size: length that the file states for the plain bytes.
+        path: the file, for messages.
+
+    Raises:
+        CutOff: the bytes are damaged, or longer than stated.
+        RecordingError: the compression is not known here, or the stated length is beyond `PLAIN_LIMIT`.
+    """
+    if size > PLAIN_LIMIT:
+        raise RecordingError(
+            f"a chunk states {size} bytes of messages; valid are at most {PLAIN_LIMIT}: it is damaged", file=path
+        )
+    for module, kind in _DECOMPRESSORS.get(name, ()):
         try:
-            decompress = importlib.import_module(module).decompress
+            make = getattr(importlib.import_module(module), kind)
         except ImportError:
             continue
         try:
-            return decompress(data)
+            plain = make().decompress(data, max_length=size + 1)
         except Exception as error:  # each library has an error of its own for damaged data
-            raise _CutOff from error
-    raise RecordingError(f"the chunks are compressed with {name!r}, which cannot be undone here", file=path)
+            raise CutOff from error
+        if len(plain) > size:
+            raise CutOff
+        return plain
+    raise RecordingError(
+        f"the chunks are compressed with {name!r}, which cannot be undone here; valid: {', '.join(_DECOMPRESSORS)}",
+        file=path,
+    )

@@ -1,0 +1,35 @@
+"""What is said of a bag that is read: which topic became what, and what was not used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.cli.output import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["say_what_is_played", "say_what_was_read"]
+
+
+def say_what_is_played(console: Console, table: Any, player: Any) -> None:
+    """Say of a `CommandTable` that came from a bag which topics command what, and what is not used."""
+    if not table.topics:
+        return
+    rows = [f"{column} from {topic}" for column, topic in table.topics.items() if column not in player.left_out]
+    console.print(f"[dim]{plain(str(table.file))}: {plain(', '.join(rows))}[/dim]", soft_wrap=True)
+    if player.left_out:
+        text = ", ".join(table.topics[column] for column in player.left_out)
+        console.print(f"[yellow]note[/yellow] of no device of this robot: {plain(text)}", soft_wrap=True)
+    if table.unused:
+        console.print(f"[dim]no commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
+
+
+def say_what_was_read(console: Console, path: Path, traces: Any, data: Any) -> None:
+    """Say of `Traces` which topic or field became which quantity of a `Measurement`, and what is not used."""
+    rows = [f"{name} from {traces.topics[name]}" for name in traces.columns if name in traces.topics]
+    text = f"{path}: {traces.joint}, {data.samples} rows; {', '.join(rows)}"
+    console.print(f"[dim]{plain(text)}[/dim]", soft_wrap=True)
+    if traces.unused:
+        console.print(f"[dim]not used: {plain(', '.join(traces.unused))}[/dim]", soft_wrap=True)
