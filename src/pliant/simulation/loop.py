@@ -471,7 +471,7 @@ class Simulation:
             self._event_count += 1
             self._next_event_ns = self._events[self._event][0]
 
-    def play(self, commands: CommandTable, *, start: float = 0.0) -> None:
+    def play(self, commands: CommandTable, *, start: float = 0.0) -> CommandPlayer:
         """Play a table of commands into the mailboxes.
 
         Args:
@@ -480,8 +480,13 @@ class Simulation:
 
         Raises:
             DeviceError: a column names a device, a field or a mode that does not exist.
+
+        Returns:
+            The player; its ``left_out`` names the columns of a bag that fit no device.
         """
-        self._players.append(commands.player(self._devices, to_ns(start, "start")))
+        player = commands.player(self._devices, to_ns(start, "start"))
+        self._players.append(player)
+        return player
 
     def submit(self, action: Callable[[], Any]) -> Future[Any]:
         """Let the loop thread call ``action()`` at the start of the next step. Any thread may call this.
