@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.cli.bag_notes import say_what_is_played
 from pliant.cli.messages import say_if_compiling
 from pliant.cli.options import (
     Bridges,
@@ -134,7 +135,7 @@ def run(
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:
-            simulation.play(table)
+            say_what_is_played(console, table, simulation.play(table))
         if events is not None:
             events.install(simulation)
         for name, value in constants.items():
