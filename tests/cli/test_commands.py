@@ -5,37 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from pliant.cli import main
+from arm import MODEL
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
-MODEL = """
-<mujoco><option timestep="0.001"/><worldbody>
-<body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>
-<geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/></body>
-</worldbody></mujoco>
-"""
-
-
-@pytest.fixture
-def robot_file(tmp_path):
-    (tmp_path / "arm.xml").write_text(MODEL)
-    path = tmp_path / "arm.yaml"
-    path.write_text("model: arm.xml\nactuators:\n  elbow: {law: qbmove, mode: 6}\n")
-    return str(path)
-
-
-@pytest.fixture
-def call(capsys):
-    """Run the command line; returns (exit code, standard output, standard error)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return int(end.value.code or 0), out, err
-
-    return run
 
 
 @pytest.mark.parametrize("name", ["template", "qbmove_template", "sea_template", "awas_ii_template"])

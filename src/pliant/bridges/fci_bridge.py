@@ -34,6 +34,8 @@ class FciBridge:
 
     lockstep = True  # the loop asks `wait` in every mode; what it waits for is the mode's business
     name = "fci"
+    own_timeout = "command_timeout"
+    """The option that says how long a cycle waits; the loop's time-out is not asked."""
 
     def __init__(
         self,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import sys
-import warnings
+import traceback
+from typing import Any, NoReturn
 
-from cyclopts import App
+from cyclopts import App, CycloptsError
 
 from pliant import __version__
 from pliant.cli.check import check
@@ -14,7 +15,8 @@ from pliant.cli.cpr import cpr
 from pliant.cli.export import export
 from pliant.cli.identify import identify
 from pliant.cli.list import list_
-from pliant.cli.messages import say_error
+from pliant.cli.messages import Messages, as_dict, say
+from pliant.cli.output import emit
 from pliant.cli.replay import replay
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
@@ -28,6 +30,7 @@ app = App(
     help="Simulate robots that bend: compliant actuators, soft feet, continuum parallel robots and compliant arms.",
     version=__version__,
     help_on_error=False,
+    suppress_keyboard_interrupt=False,
 )
 
 for command in (run, check, reproduce, sweep, export, replay, identify):
@@ -36,27 +39,41 @@ app.command(list_, name="list")
 app.command(cpr)
 
 
+class Interrupted(Exception):
+    """Ctrl-C before there was a result."""
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    debug = "--debug" in arguments
-    logging.getLogger("pliant").addHandler(logging.NullHandler())
-    warnings.showwarning = lambda message, *_: print(f"pliant: warning: {message}", file=sys.stderr)  # type: ignore
-    try:
-        code = app(arguments, exit_on_error=True, print_error=True)
-    except DivergedError as error:
-        if debug:
-            raise
-        print(f"pliant: {error}", file=sys.stderr)
-        raise SystemExit(4) from None
-    except PliantError as error:
-        if debug:
-            raise
-        say_error(error)
-        raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        print("pliant: interrupted", file=sys.stderr)
-        raise SystemExit(130) from None
-    except BrokenPipeError:
-        raise SystemExit(0) from None
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    debug, as_json = "--debug" in before, "--json" in before
+
+    def fail(error: BaseException, code: int) -> NoReturn:
+        if debug and isinstance(error, PliantError):
+            traceback.print_exception(error)
+        if as_json:
+            emit(as_dict(error, code))
+        elif not debug or not isinstance(error, PliantError):
+            say(str(error))
+        raise SystemExit(code) from None
+
+    code: Any = 0
+    with Messages():
+        try:
+            code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
+        except CycloptsError as error:
+            if as_json:
+                fail(error, 2)
+            raise SystemExit(2) from None
+        except DivergedError as error:
+            fail(error, 4)
+        except PliantError as error:
+            fail(error, 1)
+        except KeyboardInterrupt:
+            fail(Interrupted("interrupted"), 130)
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; the interpreter would complain once more when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(0) from None
     raise SystemExit(code if isinstance(code, int) else 0)

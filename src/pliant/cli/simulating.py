@@ -103,7 +103,7 @@ class Plan:
         refuse_unused(
             self.realtime and self.rtf is None and not self.bridges and not self.view,
             "--realtime",
-            "--rtf, --bridge or --view: nobody waits for the steps",
+            "--rtf, --bridge or --view",
         )
         for option, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridges, option, "a --bridge in lock-step")

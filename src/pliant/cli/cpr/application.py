@@ -16,6 +16,7 @@ cpr = App(
     name="cpr",
     help="Continuum parallel robots: solve, simulate, check and move robots of elastic rods.",
     help_on_error=False,
+    suppress_keyboard_interrupt=False,
 )
 
 for command in (solve, run, check, view):
