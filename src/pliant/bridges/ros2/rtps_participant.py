@@ -1,0 +1,789 @@
+"""A participant of DDS of our own, for what no library shows: who asked, and the bytes beside a sample.
+
+It finds others by SPDP and SEDP, over unicast to the well-known ports of this machine and over multicast, and has
+reliable writers and readers (`rtps_endpoints`). One thread, ``ros2-rtps``, owns what arrives; any thread may write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import struct
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from pliant.bridges.ros2.rtps_endpoints import Address, Delivered, Outgoing, Reader, ReaderProxy, Writer, WriterProxy
+from pliant.errors import BridgeError, WireError
+from pliant.wire.rtps import (
+    AckNack,
+    Data,
+    DataFrag,
+    EndpointData,
+    Gap,
+    Header,
+    Heartbeat,
+    InfoDestination,
+    InfoSource,
+    InfoTimestamp,
+    Locator,
+    NackFrag,
+    ParticipantData,
+    Qos,
+    Submessage,
+    decode_endpoint,
+    decode_message,
+    decode_participant,
+    encode_endpoint,
+    encode_message,
+    encode_participant,
+    mismatch,
+    related_identity,
+)
+from pliant.wire.rtps.messages import UNKNOWN_ENTITY, UNKNOWN_PREFIX, Parameters
+from pliant.wire.rtps.parameters import UDP4, disposed, encode_key
+
+__all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
+
+CYCLONE = b"\x01\x10"
+"""Number of Cyclone DDS among the makers (OMG's list)."""
+GROUP = "239.255.0.1"
+"""Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""
+SPREAD = 62
+"""How many participants of this machine are looked for by their well-known ports."""
+LEASE = 20.0
+"""How long others take this participant for living when it is silent [s]."""
+ANNOUNCE_EARLY = (0.0, 0.05, 0.15, 0.4, 1.0)
+"""When this participant tells of itself at its start [s]."""
+ANNOUNCE_PERIOD = 3.0
+REMOTE_LIMIT = 200
+"""Most participants that are remembered."""
+ENDPOINT_LIMIT = 4000
+"""Most endpoints of one participant that are remembered."""
+TICK = 0.02
+"""How often timers are looked at while somebody has to be asked [s]; ten times as seldom otherwise."""
+BATCH = 64
+
+_PARTICIPANT = b"\0\0\1\xc1"
+_SPDP_WRITER, _SPDP_READER = b"\0\1\0\xc2", b"\0\1\0\xc7"
+_PUB_WRITER, _PUB_READER = b"\0\0\3\xc2", b"\0\0\3\xc7"
+_SUB_WRITER, _SUB_READER = b"\0\0\4\xc2", b"\0\0\4\xc7"
+_BUILTIN = 0x3F
+"""Announcer and detector of participants, writers and readers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What a reader got."""
+
+    payload: bytes
+    """Encapsulation and content."""
+    writer: bytes
+    """Identifier of the writer, 16 bytes."""
+    sequence: int
+    """Its number."""
+    related: tuple[bytes, int] | None
+    """Writer or reader, and number, of the sample that this one belongs to."""
+    vendor: bytes
+    """Who made the writer's participant."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LocalWriter:
+    """A writer of this participant."""
+
+    data: EndpointData
+    """What is told of it."""
+    state: Writer
+    """Its samples and readers."""
+
+    @property
+    def guid(self) -> bytes:
+        """Its identifier."""
+        return self.data.guid
+
+    @property
+    def matched(self) -> int:
+        """How many readers it has."""
+        return len(self.state.proxies)
+
+    def reaches(self, prefix: bytes) -> bool:
+        """Return whether a participant has a reader of it."""
+        return any(guid[:12] == prefix for guid in list(self.state.proxies))
+
+
+@dataclass(slots=True, kw_only=True)
+class LocalReader:
+    """A reader of this participant."""
+
+    data: EndpointData
+    """What is told of it."""
+    state: Reader
+    """Its writers."""
+    callback: Callable[[Sample], None]
+    """Takes what arrives, in the participant's thread."""
+
+    @property
+    def guid(self) -> bytes:
+        """Its identifier."""
+        return self.data.guid
+
+    @property
+    def matched(self) -> int:
+        """How many writers it has."""
+        return len(self.state.proxies)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Remote:
+    data: ParticipantData
+    metatraffic: Address
+    default: Address
+    expires: float
+    endpoints: dict[bytes, tuple[EndpointData, bool]] = field(default_factory=dict)
+    announcement: Data | None = None
+    told: dict[bytes, OrderedDict[int, Data]] = field(default_factory=dict)
+    """What its writers of discovery said: entity -> number -> sample; kept for `RtpsParticipant.relay_to`."""
+    beats: dict[bytes, Heartbeat] = field(default_factory=dict)
+    relayed: set[tuple[bytes, bytes]] = field(default_factory=set)
+    """(participant, entity) to which a heartbeat was handed on."""
+
+
+class RtpsParticipant:
+    """A participant.
+
+    Args:
+        name: what others call it.
+        domain: number of the domain.
+        loopback: talk on 127.0.0.1, to this machine only.
+        complain: takes the faults of others.
+        user_data: what is told of it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        domain: int,
+        loopback: bool = True,
+        complain: Callable[[str], None] = lambda _: None,
+        user_data: bytes = b"",
+    ) -> None:
+        self.name = name
+        self.domain = domain
+        self.loopback = loopback
+        self.prefix = bytes(2) + os.urandom(10)
+        self.writers: dict[bytes, LocalWriter] = {}
+        self.readers: dict[bytes, LocalReader] = {}
+        self.remotes: dict[bytes, _Remote] = {}
+        self.malformed = 0
+        """Datagrams that could not be read."""
+        self.unsent = 0
+        """Datagrams that the system did not take."""
+        self.relayed = 0
+        """Datagrams that were handed on."""
+        self._complain = complain
+        self._user_data = user_data
+        self._lock = threading.RLock()
+        self._siblings: set[bytes] = set()
+        self._local: dict[str, bool] = {}
+        self._entities = 0
+        self._announced = 0
+        self._announcements: list[float] = []
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._sockets: list[socket.socket] = []
+        self._port = 0
+        self._host = "127.0.0.1"
+        self._pub = Writer(self.prefix + _PUB_WRITER, transient_local=True, depth=0)
+        self._sub = Writer(self.prefix + _SUB_WRITER, transient_local=True, depth=0)
+        self._pub_reader = Reader(self.prefix + _PUB_READER)
+        self._sub_reader = Reader(self.prefix + _SUB_READER)
+        self._writer_of: dict[bytes, Writer] = {_PUB_WRITER: self._pub, _SUB_WRITER: self._sub}
+        self._callbacks: dict[bytes, Callable[[Sample], None]] = {}
+
+    # ------------------------------------------------------------------ life
+    def start(self) -> None:
+        """Open the sockets and look for others.
+
+        Raises:
+            BridgeError: no port of the domain is free.
+        """
+        if not self.loopback:
+            self._host = _own_address()
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        first = 7400 + 250 * self.domain + 10
+        for index in range(120):
+            with contextlib.suppress(OSError):
+                sock.bind(("127.0.0.1" if self.loopback else "", first + 2 * index))
+                break
+        else:
+            sock.close()
+            raise BridgeError(
+                f"no UDP port of domain {self.domain} is free ({first} to {first + 238}); choose another domain",
+                field="domain",
+            )
+        self._port = sock.getsockname()[1]
+        sock.setblocking(False)
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self._host))
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+        wake, self._wake = socket.socketpair()
+        wake.setblocking(False)
+        self._wake.setblocking(False)
+        self._sockets = [sock, wake]
+        self._join_group()
+        now = time.monotonic()
+        self._announcements = [now + t for t in ANNOUNCE_EARLY]
+        self._thread = threading.Thread(target=self._run, name="ros2-rtps", daemon=True)
+        self._thread.start()
+
+    def _join_group(self) -> None:
+        """Listen to the group of discovery where the system has multicast; unicast does without."""
+        group = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            group.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            group.bind((GROUP, 7400 + 250 * self.domain))
+            hosts = {"127.0.0.1", self._host} if self.loopback else {self._host}
+            joined = 0
+            for host in hosts:
+                with contextlib.suppress(OSError):
+                    member = socket.inet_aton(GROUP) + socket.inet_aton(host)
+                    group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+                    joined += 1
+            if not joined:
+                raise OSError("no interface takes multicast")
+            group.setblocking(False)
+            self._sockets.append(group)
+        except OSError:
+            group.close()
+
+    def stop(self) -> None:
+        """Say goodbye, close the sockets, join the thread. May be called twice."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        with self._lock:
+            self._say_goodbye()
+            self._stopping = True
+        with contextlib.suppress(OSError):
+            self._wake.send(b"x")
+        thread.join(5.0)
+        for sock in (*self._sockets, self._wake):
+            sock.close()
+
+    @property
+    def guid(self) -> bytes:
+        """Its identifier, 16 bytes."""
+        return self.prefix + _PARTICIPANT
+
+    # ------------------------------------------------------------------ endpoints
+    def writer(
+        self,
+        topic: str,
+        type_name: str,
+        *,
+        transient_local: bool = False,
+        depth: int = 100,
+        user_data: bytes = b"",
+    ) -> LocalWriter:
+        """Make a reliable writer.
+
+        Args:
+            topic: name of the topic on the wire.
+            type_name: name of its type on the wire.
+            transient_local: whether readers that come later get what is kept.
+            depth: how many samples are kept.
+            user_data: what is told of it.
+        """
+        with self._lock:
+            guid = self._guid(3)
+            qos = Qos(durability=int(transient_local), depth=depth)
+            data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
+            made = LocalWriter(data=data, state=Writer(guid, transient_local=transient_local, depth=depth))
+            self.writers[guid] = made
+            self._writer_of[guid[12:]] = made.state
+            self._send_all(self._pub.write(encode_endpoint(data), time.monotonic()))
+            for remote in self.remotes.values():
+                for endpoint, writes in list(remote.endpoints.values()):
+                    if not writes:
+                        self._match_writer(made, remote, endpoint)
+        self._nudge()
+        return made
+
+    def reader(
+        self,
+        topic: str,
+        type_name: str,
+        callback: Callable[[Sample], None],
+        *,
+        depth: int = 100,
+        user_data: bytes = b"",
+    ) -> LocalReader:
+        """Make a reliable, volatile reader.
+
+        Args:
+            topic: name of the topic on the wire.
+            type_name: name of its type on the wire.
+            callback: takes what arrives, in this participant's thread; it must be short.
+            depth: how many samples others take it to keep.
+            user_data: what is told of it.
+        """
+        with self._lock:
+            guid = self._guid(4)
+            data = EndpointData(guid=guid, topic=topic, type=type_name, qos=Qos(depth=depth), user_data=user_data)
+            made = LocalReader(data=data, state=Reader(guid), callback=callback)
+            self.readers[guid] = made
+            self._callbacks[guid] = callback
+            self._send_all(self._sub.write(encode_endpoint(data), time.monotonic()))
+            for remote in self.remotes.values():
+                for endpoint, writes in list(remote.endpoints.values()):
+                    if writes:
+                        self._match_reader(made, remote, endpoint)
+        self._nudge()
+        return made
+
+    def remove(self, endpoint: LocalWriter | LocalReader) -> None:
+        """Take a writer or a reader back."""
+        inline, payload = encode_key(endpoint.guid)
+        with self._lock:
+            teller = self._pub if isinstance(endpoint, LocalWriter) else self._sub
+            self.writers.pop(endpoint.guid, None)
+            self.readers.pop(endpoint.guid, None)
+            self._writer_of.pop(endpoint.guid[12:], None)
+            self._callbacks.pop(endpoint.guid, None)
+            self._send_all(teller.write(payload, time.monotonic(), inline=inline, key=True))
+
+    def write(self, writer: LocalWriter, payload: bytes, *, inline: Parameters = (), only: bytes | None = None) -> None:
+        """Send a sample; never waits.
+
+        Args:
+            writer: who writes.
+            payload: encapsulation and content.
+            inline: parameters beside it.
+            only: prefix of the participant that it is for; None for every reader.
+        """
+        with self._lock:
+            if not self._stopping:
+                self._send_all(writer.state.write(payload, time.monotonic(), inline=inline, only=only))
+        self._nudge()
+
+    def relay_to(self, prefix: bytes) -> None:
+        """Hand on to another participant of this process what strangers tell of themselves.
+
+        A participant drops what a stranger's writers of discovery send before it has heard of the stranger, and Fast
+        DDS tells it again only 1 to 3 s later; it takes itself for connected meanwhile, and loses what it writes. This
+        participant has it already.
+
+        Args:
+            prefix: the other participant.
+        """
+        with self._lock:
+            self._siblings.add(prefix)
+            self._relay_all()
+
+    def _guid(self, kind: int) -> bytes:
+        self._entities += 1
+        return self.prefix + struct.pack(">I", self._entities << 8 | kind)
+
+    # ------------------------------------------------------------------ sending
+    def _header(self) -> Header:
+        return Header(prefix=self.prefix)
+
+    def _send(self, address: Address, header: Header, submessages: Iterable[Submessage]) -> None:
+        if self._stopping or not self._sockets:
+            return
+        try:
+            self._sockets[0].sendto(encode_message(header, submessages), address)
+        except OSError:  # no route, or the system has no room: what is reliable is sent again
+            self.unsent += 1
+
+    def _send_all(self, out: list[Outgoing]) -> None:
+        header = self._header()
+        for prefix, address, submessages in out:
+            self._send(address, header, (InfoDestination(prefix=prefix), *submessages))
+
+    def _locators(self) -> tuple[Locator, ...]:
+        return (Locator(address=self._host, port=self._port),)
+
+    def _announcement(self) -> Data:
+        self._announced += 1
+        data = ParticipantData(
+            guid=self.guid, domain=self.domain, builtin=_BUILTIN, lease=LEASE, metatraffic=self._locators(),
+            default=self._locators(), name=self.name, user_data=self._user_data,
+        )  # fmt: skip
+        return Data(
+            reader=UNKNOWN_ENTITY, writer=_SPDP_WRITER, sequence=self._announced, payload=encode_participant(data)
+        )
+
+    def _everywhere(self) -> list[Address]:
+        base = 7400 + 250 * self.domain
+        found = [(GROUP, base)]
+        found += [("127.0.0.1", base + 10 + 2 * i) for i in range(SPREAD) if base + 10 + 2 * i != self._port]
+        known = {remote.metatraffic for remote in self.remotes.values()}
+        return found + sorted(known.difference(found))
+
+    def _announce(self, addresses: list[Address]) -> None:
+        stamp = InfoTimestamp(time_ns=time.time_ns())
+        announcement = self._announcement()
+        for address in addresses:
+            self._send(address, self._header(), (stamp, announcement))
+
+    def _say_goodbye(self) -> None:
+        inline, payload = encode_key(self.guid, participant=True)
+        self._announced += 1
+        data = Data(writer=_SPDP_WRITER, sequence=self._announced, inline=inline, payload=payload, key=True)
+        for remote in self.remotes.values():
+            self._send(remote.metatraffic, self._header(), (data,))
+
+    # ------------------------------------------------------------------ the thread
+    def _nudge(self) -> None:
+        """Let the thread look at its timers."""
+        if threading.current_thread() is not self._thread and self._thread is not None:
+            with contextlib.suppress(OSError):
+                self._wake.send(b"x")
+
+    def _run(self) -> None:
+        sockets = list(self._sockets)
+        ticked = 0.0
+        busy = True
+        while not self._stopping:
+            readable, _, _ = select.select(sockets, (), (), TICK if busy else 10 * TICK)
+            for sock in readable:
+                self._receive(sock)
+            now = time.monotonic()
+            if now - ticked >= TICK:
+                ticked = now
+                with self._lock:
+                    busy = self._tick(now)
+
+    def _receive(self, sock: socket.socket) -> None:
+        for _ in range(BATCH):
+            try:
+                datagram, source = sock.recvfrom(65536)
+            except OSError:
+                return
+            if sock is self._sockets[1] or not datagram or (self.loopback and not self._is_local(source[0])):
+                continue
+            try:
+                header, submessages = decode_message(datagram)
+                if header.prefix != self.prefix:
+                    with self._lock:
+                        self._handle(header, submessages, source)
+            except WireError as error:
+                self.malformed += 1
+                if self.malformed <= 10:
+                    self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
+
+    def _tick(self, now: float) -> bool:
+        """Do what is due; return whether something is to be asked soon."""
+        due = [t for t in self._announcements if t <= now]
+        if due:
+            self._announcements = [t for t in self._announcements if t > now] or [now + ANNOUNCE_PERIOD]
+            self._announce(self._everywhere())
+        for remote in [r for r in self.remotes.values() if r.expires < now]:
+            self._forget(remote.data.guid[:12])
+        busy = False
+        for writer in list(self._writer_of.values()):
+            self._send_all(writer.tick(now))
+            busy = busy or any(p.reliable and p.acknowledged < writer.last for p in writer.proxies.values())
+        readers = (self._pub_reader, self._sub_reader, *(reader.state for reader in self.readers.values()))
+        for reader in readers:
+            ready, out = reader.tick(now)
+            self._send_all(out)
+            self._deliver(reader, ready)
+            busy = busy or any(p.reliable and p.expected is None for p in reader.proxies.values())
+        return busy or any(t < now + 1.0 for t in self._announcements)
+
+    # ------------------------------------------------------------------ receiving
+    def _handle(self, header: Header, submessages: list[Submessage], source: Address) -> None:
+        if self._stopping:
+            return
+        now = time.monotonic()
+        prefix = header.prefix
+        ours = True
+        for message in submessages:
+            match message:
+                case InfoDestination():
+                    ours = message.prefix in (UNKNOWN_PREFIX, self.prefix)
+                case InfoSource():
+                    prefix = message.prefix
+                case Data() if ours and message.writer == _SPDP_WRITER:
+                    self._participant_told(prefix, message, source, now)
+                case Data() if ours:
+                    self._keep(prefix, message)
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.take(prefix, message, now))
+                case DataFrag() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.take_fragments(prefix, message, now))
+                case Heartbeat() if ours:
+                    self._keep_beat(prefix, message)
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.hear(prefix, message, now))
+                case Gap() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._deliver(reader, reader.skip(prefix, message))
+                case AckNack() if ours:
+                    writer = self._writer_of.get(message.writer)
+                    if writer is not None:
+                        self._send_all(writer.answer(prefix, message, now))
+                case NackFrag() if ours:
+                    writer = self._writer_of.get(message.writer)
+                    if writer is not None:
+                        self._send_all(writer.answer_fragments(prefix, message))
+        remote = self.remotes.get(prefix)
+        if remote is not None:
+            remote.expires = max(remote.expires, now + remote.data.lease)
+
+    def _readers_of(self, prefix: bytes, reader: bytes, writer: bytes) -> list[Reader]:
+        if writer == _PUB_WRITER:
+            return [self._pub_reader]
+        if writer == _SUB_WRITER:
+            return [self._sub_reader]
+        if reader != UNKNOWN_ENTITY:
+            found = self.readers.get(self.prefix + reader)
+            return [] if found is None else [found.state]
+        return [r.state for r in self.readers.values() if prefix + writer in r.state.proxies]
+
+    def _act(self, reader: Reader, ready: list[Delivered], out: list[Outgoing]) -> None:
+        self._send_all(out)
+        self._deliver(reader, ready)
+
+    def _deliver(self, reader: Reader, ready: list[Delivered]) -> None:
+        for guid, data in ready:
+            if reader is self._pub_reader or reader is self._sub_reader:
+                self._endpoint_told(guid, data, writes=reader is self._pub_reader)
+                continue
+            callback = self._callbacks.get(reader.guid)
+            if callback is None or data.payload is None or data.key:
+                continue
+            remote = self.remotes.get(guid[:12])
+            callback(
+                Sample(
+                    payload=data.payload, writer=guid, sequence=data.sequence,
+                    related=related_identity(data.inline, little=data.little),
+                    vendor=b"\0\0" if remote is None else remote.data.vendor,
+                )
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ discovery
+    def _participant_told(self, prefix: bytes, message: Data, source: Address, now: float) -> None:
+        guid = disposed(message.inline, message.payload)
+        if guid is not None:
+            self._forget(guid[:12])
+            return
+        if message.payload is None:
+            return
+        data = decode_participant(message.payload)
+        if data.guid[:12] != prefix or (data.domain is not None and data.domain != self.domain):
+            return
+        remote = self.remotes.get(prefix)
+        metatraffic = self._address(data.metatraffic, source)
+        default = self._address(data.default or data.metatraffic, source)
+        if metatraffic is None or default is None:
+            return
+        if remote is not None:
+            remote.data, remote.metatraffic, remote.default = data, metatraffic, default
+            remote.announcement = message
+            return
+        if len(self.remotes) >= REMOTE_LIMIT:
+            self._complain(
+                f"more than {REMOTE_LIMIT} participants are in domain {self.domain}; {data.name!r} is left out"
+            )
+            return
+        remote = _Remote(
+            data=data, metatraffic=metatraffic, default=default, expires=now + data.lease, announcement=message
+        )
+        self.remotes[prefix] = remote
+        self._announce([metatraffic])
+        out: list[Outgoing] = []
+        for bit, writer, entity in ((3, self._pub, _PUB_READER), (5, self._sub, _SUB_READER)):
+            if data.builtin >> bit & 1:
+                out += writer.add(ReaderProxy(guid=prefix + entity, address=metatraffic), now)
+        for bit, reader, entity in ((2, self._pub_reader, _PUB_WRITER), (4, self._sub_reader, _SUB_WRITER)):
+            if data.builtin >> bit & 1:
+                proxy = WriterProxy(guid=prefix + entity, address=metatraffic, base_zero=data.vendor != CYCLONE)
+                out += reader.add(proxy, now)
+        self._send_all(out)
+        self._relay_all() if prefix in self._siblings else self._relay(remote)
+
+    def _forget(self, prefix: bytes) -> None:
+        """Drop a participant that is gone."""
+        remote = self.remotes.pop(prefix, None)
+        if remote is None:
+            return
+        for guid, (_, writes) in remote.endpoints.items():
+            self._unmatch(guid, writes)
+        for writer, entity in ((self._pub, _PUB_READER), (self._sub, _SUB_READER)):
+            writer.remove(prefix + entity)
+        for reader, entity in ((self._pub_reader, _PUB_WRITER), (self._sub_reader, _SUB_WRITER)):
+            reader.remove(prefix + entity)
+
+    def _unmatch(self, guid: bytes, writes: bool) -> None:
+        if writes:
+            for reader in self.readers.values():
+                reader.state.remove(guid)
+        else:
+            for writer in self.writers.values():
+                writer.state.remove(guid)
+
+    def _endpoint_told(self, teller: bytes, data: Data, *, writes: bool) -> None:
+        remote = self.remotes.get(teller[:12])
+        if remote is None:
+            return
+        guid = disposed(data.inline, data.payload)
+        if guid is not None:
+            if remote.endpoints.pop(guid, None) is not None:
+                self._unmatch(guid, writes)
+            return
+        if data.payload is None or data.key:
+            return
+        endpoint = decode_endpoint(data.payload, writer=writes)
+        if endpoint.guid[:12] != teller[:12]:
+            return
+        known = endpoint.guid in remote.endpoints
+        if not known and len(remote.endpoints) >= ENDPOINT_LIMIT:
+            self._complain(
+                f"{remote.data.name!r} has more than {ENDPOINT_LIMIT} endpoints; {endpoint.topic} is left out"
+            )
+            return
+        remote.endpoints[endpoint.guid] = (endpoint, writes)
+        if known:
+            return
+        if writes:
+            for reader in self.readers.values():
+                self._match_reader(reader, remote, endpoint)
+        else:
+            for writer in self.writers.values():
+                self._match_writer(writer, remote, endpoint)
+
+    def _fits(self, ours: EndpointData, theirs: EndpointData, *, writes: bool, name: str) -> bool:
+        """Return whether two endpoints match; complain where they nearly do."""
+        if ours.topic != theirs.topic:
+            return False
+        what = "writes" if writes else "reads"
+        if ours.type != theirs.type:
+            self._complain(f"{ours.topic}: {name} {what} {theirs.type}; valid is {ours.type}")
+            return False
+        reason = mismatch(theirs.qos, ours.qos) if writes else mismatch(ours.qos, theirs.qos)
+        if reason:
+            self._complain(f"{ours.topic}: {name} {what} it with another quality of service: {reason}")
+        return not reason
+
+    def _match_writer(self, writer: LocalWriter, remote: _Remote, endpoint: EndpointData) -> None:
+        if self._fits(writer.data, endpoint, writes=False, name=_called(remote.data)):
+            address = self._address(endpoint.locators, remote.default) or remote.default
+            proxy = ReaderProxy(guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable)
+            self._send_all(writer.state.add(proxy, time.monotonic()))
+
+    def _match_reader(self, reader: LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
+        if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
+            address = self._address(endpoint.locators, remote.default) or remote.default
+            proxy = WriterProxy(
+                guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable,
+                base_zero=remote.data.vendor != CYCLONE,
+            )  # fmt: skip
+            self._send_all(reader.state.add(proxy, time.monotonic()))
+
+    def _address(self, locators: tuple[Locator, ...], source: Address) -> Address | None:
+        """Return the address to speak to: on this machine where it can be, else where the other one spoke from."""
+        found = [item for item in locators if item.kind == UDP4 and item.port and item.address != "0.0.0.0"]
+        for wanted in ("127.0.0.1", source[0]):
+            for item in found:
+                if item.address == wanted:
+                    return item.address, item.port
+        for item in found:
+            if not self.loopback or self._is_local(item.address):
+                return item.address, item.port
+        return None
+
+    def _is_local(self, address: str) -> bool:
+        """Return whether an address is one of this machine's."""
+        if address.startswith("127."):
+            return True
+        if address not in self._local:
+            if len(self._local) > 256:
+                self._local.clear()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                try:
+                    probe.bind((address, 0))
+                    self._local[address] = True
+                except OSError:
+                    self._local[address] = False
+        return self._local[address]
+
+    # ------------------------------------------------------------------ handing on
+    def _keep(self, prefix: bytes, message: Data) -> None:
+        """Keep what a stranger's writers of discovery say, and hand it on."""
+        remote = self.remotes.get(prefix)
+        if remote is None or message.writer not in (_PUB_WRITER, _SUB_WRITER) or not self._strange(remote):
+            return
+        told = remote.told.setdefault(message.writer, OrderedDict())
+        if message.sequence in told:
+            return
+        told[message.sequence] = message
+        if len(told) > ENDPOINT_LIMIT:
+            told.popitem(last=False)
+        for sibling in self._known_siblings():
+            if (sibling.data.guid, message.writer) in remote.relayed:
+                self._hand_on(remote, sibling, message)
+
+    def _keep_beat(self, prefix: bytes, message: Heartbeat) -> None:
+        remote = self.remotes.get(prefix)
+        if remote is None or message.writer not in (_PUB_WRITER, _SUB_WRITER) or not self._strange(remote):
+            return
+        first = message.writer not in remote.beats
+        remote.beats[message.writer] = message
+        if first:
+            self._relay(remote)
+
+    def _strange(self, remote: _Remote) -> bool:
+        return self.loopback and remote.data.vendor != CYCLONE and remote.data.guid[:12] not in self._siblings
+
+    def _known_siblings(self) -> list[_Remote]:
+        return [self.remotes[prefix] for prefix in self._siblings if prefix in self.remotes]
+
+    def _relay_all(self) -> None:
+        for remote in list(self.remotes.values()):
+            self._relay(remote)
+
+    def _relay(self, remote: _Remote) -> None:
+        """Hand on a stranger's announcement, then what its writers of discovery have, then what they said."""
+        if not self._strange(remote):
+            return
+        for sibling in self._known_siblings():
+            if (sibling.data.guid, _SPDP_WRITER) not in remote.relayed and remote.announcement is not None:
+                remote.relayed.add((sibling.data.guid, _SPDP_WRITER))
+                self._hand_on(remote, sibling, remote.announcement)
+            for entity, beat in remote.beats.items():
+                if (sibling.data.guid, entity) in remote.relayed:
+                    continue
+                remote.relayed.add((sibling.data.guid, entity))
+                self._hand_on(remote, sibling, beat)
+                for message in remote.told.get(entity, {}).values():
+                    self._hand_on(remote, sibling, message)
+
+    def _hand_on(self, remote: _Remote, sibling: _Remote, message: Submessage) -> None:
+        header = Header(prefix=remote.data.guid[:12], vendor=remote.data.vendor, version=remote.data.version)
+        self.relayed += 1
+        self._send(sibling.metatraffic, header, (InfoDestination(prefix=sibling.data.guid[:12]), message))
+
+
+def _called(data: ParticipantData) -> str:
+    return f"the participant {data.name!r}" if data.name else f"the participant {data.guid[:12].hex()}"
+
+
+def _own_address() -> str:
+    """Return the address of the interface that leads to the group of discovery, 127.0.0.1 if none does."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((GROUP, 7400))
+            return probe.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"
