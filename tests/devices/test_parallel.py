@@ -44,7 +44,7 @@ def test_names_are_those_of_the_original_topics():
     assert set(device.commands) == {"dgm_parameters", "igm_parameters", "controller_wrench"}
     assert set(device.commands["dgm_parameters"]) == {"joints_values", "wrench"}
     assert set(device.commands["igm_parameters"]) == {"pose", "wrench"}
-    assert list(device.samples) == ["joint_values", "pose", "wrench", "stable"]
+    assert list(device.samples) == ["joint_values", "joint_velocities", "pose", "twist", "wrench", "stable"]
     assert device.samples["pose"].shape == (7,)
 
 

@@ -8,22 +8,80 @@ robot; wrenches are about the plate's origin in world axes, (fx, fy, mz) for a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.devices.base import Command, DeviceBase, FieldInfo, request
+from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
+from pliant.devices.solving import Solver
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError, PliantError
+from pliant.errors import DeviceError, PliantError, nearest
 
 if TYPE_CHECKING:
     from pliant.model.parallel import ParallelRobot
     from pliant.rods import ContinuumParallelRobot, Solution
 
-__all__ = ["ParallelRobotDevice"]
+__all__ = ["CONTROLLER_WRENCHES", "JOINT_SPEEDS", "ParallelRobotDevice"]
 
 Array = np.ndarray
+CONTROLLER_WRENCHES = ("hold", "push", "exert")
+"""What the wrench of a controller does: see `ParallelRobotDevice`."""
+JOINT_SPEEDS = (0.5, 1.0)
+"""Largest speed of sliding and turning joints [m/s, rad/s]. 0.5 m/s is the velocity limit of the prismatic base joints
+in the Gazebo simulator (cpr_description/urdf/limb_base_prismatic.xacro); its turning joints have none.  # assumed"""
+LINE_POINTS = 101
+"""Points of a centre line, as many as the Gazebo simulator draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """Where the robot was told to be, and what acts on it there."""
+
+    solution: Solution
+    """The equilibrium."""
+    q: Array
+    """Actuated joint values [m or rad]."""
+    load: Array
+    """Wrench that came with the last pose or joint values, shape (6,) [N, N m]."""
+    control: Array
+    """Wrench of the controller, shape (6,) [N, N m]."""
+    applied: Array
+    """What acts on the plate from outside, shape (6,) [N, N m]."""
+    stable: float
+    """1 where the equilibrium of the last pose or joint values is stable, else 0."""
+    lines: Array | None = None
+    """Centre lines, where the device itself is the robot."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One command as the solver gets it."""
+
+    mode: str
+    """A mode of the device, or "parameters_vector"."""
+    values: Mapping[str, Any]
+    """Fields of the command."""
+    measured: Array | None = None
+    """Plate pose when it was asked, shape (4, 4); None: that of the equilibrium."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of a command."""
+
+    generation: int
+    """How often the device was reset before it was asked."""
+    goal: _Goal | None
+    """The new goal; None: there is none."""
+    reason: str
+    """Why not."""
+    seconds: float
+    """How long it took [s of wall time]."""
 
 
 class ParallelRobotDevice(DeviceBase):
@@ -33,30 +91,71 @@ class ParallelRobotDevice(DeviceBase):
     the inverse model, and samples are measured. With a robot of the statics alone the device itself is the robot, as
     in the original: the pose is that of the equilibrium.
 
-    A command without an equilibrium changes nothing; it is counted, and its reason stands in ``health``.
+    A command without an equilibrium, or beyond the joints' limits, changes nothing; it is counted, its reason stands in
+    ``health`` and goes to each of ``listeners``.
+
+    What the wrench of a controller does, beside the wrench that came with the pose or the joint values:
+
+    * ``hold``: the joints take the values that hold the plate at its pose under this wrench; the plate does not move.
+      So does the original.
+    * ``push``: it acts on the plate, which gives way by the rods' compliance; the joints stay.
+    * ``exert``: the joints take the values at which the rods exert it on the plate where the plate is now; nothing acts
+      on the plate from outside. This is how a controller of the plate's pose can move it.
 
     Args:
         robot: a `ParallelRobot`, which the engine must simulate, or a `ContinuumParallelRobot`.
         name: unique in a simulation.
+        controller_wrench: hold, push or exert.
+        joint_speeds: largest speeds of sliding and turning joints [m/s, rad/s]; the servos' commands approach a goal in
+            a straight line of the joint space. Not for a robot of the statics alone.
+        worker: whether a thread of its own solves, for a run at the clock's pace: what is slow to solve (a command
+            without an equilibrium takes a tenth of a second) then keeps no step waiting. Without it the step solves,
+            and two runs are equal.
         options: of `DeviceBase`.
+
+    Raises:
+        DeviceError: an option is not valid.
     """
 
-    def __init__(self, robot: ParallelRobot | ContinuumParallelRobot, name: str = "cpr", **options: Any) -> None:
+    def __init__(
+        self,
+        robot: ParallelRobot | ContinuumParallelRobot,
+        name: str = "cpr",
+        *,
+        controller_wrench: str = "push",
+        joint_speeds: tuple[float, float] = JOINT_SPEEDS,
+        worker: bool = False,
+        **options: Any,
+    ) -> None:
+        if controller_wrench not in CONTROLLER_WRENCHES:
+            raise DeviceError(
+                f"{name}: controller_wrench is {controller_wrench!r}; "
+                f"{nearest(controller_wrench, CONTROLLER_WRENCHES)}",
+                field="controller_wrench",
+            )
+        if len(joint_speeds) != 2 or not all(speed > 0.0 for speed in joint_speeds):
+            raise DeviceError(
+                f"{name}: joint_speeds is {joint_speeds!r}; valid: two numbers above 0 [m/s, rad/s]",
+                field="joint_speeds",
+            )
         self._dynamic: Any = robot if hasattr(robot, "solution") else None
         self._statics: ContinuumParallelRobot = self._dynamic.solution.robot if self._dynamic else robot
         n, planar = self._statics.actuator_count, self._statics.planar
         size = 3 if planar else 6
         pose_text = "(x, y, theta)" if planar else "(x, y, z, qx, qy, qz, qw)"
+        unit = "m or rad"
         wrench = FieldInfo((size,), "N, N m", "wrench on the plate about its origin, world axes")
-        joints = FieldInfo((n,), "m or rad", "actuated joint values, in the order of the limbs")
+        joints = FieldInfo((n,), unit, "actuated joint values, in the order of the limbs")
         pose = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
         super().__init__(
             name,
             samples={
                 "joint_values": joints,
+                "joint_velocities": FieldInfo((n,), f"({unit})/s", "velocities of the actuated joints"),
                 "pose": pose,
+                "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
                 "wrench": wrench,
-                "stable": FieldInfo(description="1 where the equilibrium that was solved for last is stable, else 0"),
+                "stable": FieldInfo(description="1 where the equilibrium that was asked for last is stable, else 0"),
             },
             commands={
                 "dgm_parameters": {"joints_values": joints, "wrench": wrench},
@@ -65,18 +164,73 @@ class ParallelRobotDevice(DeviceBase):
             },
             **options,
         )
+        self.policy = controller_wrench
+        """What the wrench of a controller does."""
+        self.driven = False
+        """Whether a controller moves the plate: then a pose that is asked for is its goal, not the joints'."""
+        self.wrenches = Mailbox(name, {"controller_wrench": {"wrench": wrench}})
+        """Where a controller puts its wrench, so that it does not displace a pose that came in the same step."""
+        self.listeners: list[Callable[[str], None]] = []
+        """Called by the loop with the reason of each refusal."""
+        self._speeds = np.array(
+            [joint_speeds[1 if joint.kind == "revolute" else 0] for joint in self._actuated_joints()], dtype=float
+        )
+        self._solver = Solver(f"{name} solver") if worker else None
+        self._robot = self._statics.fork() if worker else self._statics
+        self._lock = threading.Lock()
+        self._generation = 0
+        self._answers: dict[str, Future[list[float]]] = {}
+        self._vectors = 0
         self._controls: list[Array] = []
         self._positions: list[Array] = []
-        self._failed = 0
-        self._reason = ""
+        self._velocities: list[Array] = []
+        self._turning: Callable[[], Array] | None = None
+        self._lines: Callable[[], Array] | None = None
         self._update: Callable[[], None] | None = None
+        self._forget()
         self._home()
 
+    def _forget(self) -> None:
+        self._failed, self._reason, self._worst = 0, "", 0.0
+        self._removed = False
+
     def _home(self) -> None:
-        self._solution: Solution = self._dynamic.solution if self._dynamic else self._statics.home()
-        self._q = self._solution.q.copy()
-        self._wrench = np.array(self._solution.wrench, dtype=float)
-        self._stable = float(self._solution.stable)
+        solution: Solution = self._dynamic.solution if self._dynamic else self._statics.home()
+        wrench = np.array(solution.wrench, dtype=float)
+        goal = _Goal(solution, solution.q.copy(), wrench, np.zeros(6), wrench, float(solution.stable))
+        with self._lock:
+            self._generation += 1
+            self._newest = self._goal = goal
+        self._setpoint = self._goal.q.copy()
+
+    # -- facts --------------------------------------------------------------------------------------------------
+
+    @property
+    def robot(self) -> ContinuumParallelRobot:
+        """The robot's statics."""
+        return self._statics
+
+    @property
+    def planar(self) -> bool:
+        """Whether the robot moves in a plane."""
+        return self._statics.planar
+
+    @property
+    def removed(self) -> bool:
+        """Whether the robot was taken away, by the request ``remove``; a reset brings it back."""
+        return self._removed
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the actuated joints, in the order of the values."""
+        if self._dynamic is not None:
+            return list(self._dynamic.actuator_names)
+        d = self._statics.description
+        return [f"{d.limb_name(i)}/{d.limbs[i].joints[j].kind}" for i, j in d.actuators]
+
+    def _actuated_joints(self) -> list[Any]:
+        d = self._statics.description
+        return [d.limbs[i].joints[j] for i, j in d.actuators]
 
     # -- the loop thread ----------------------------------------------------------------------------------------
 
@@ -86,54 +240,108 @@ class ParallelRobotDevice(DeviceBase):
         names = self._dynamic.actuator_names
         self._controls = [engine.port(f"{joint}/control") for joint in names]
         self._positions = [engine.port(f"{joint}/position") for joint in names]
+        self._velocities = [engine.port(f"{joint}/velocity") for joint in names]
         self._load = engine.port("body/plate/wrench")
         self._place = engine.port("body/plate/position")
         self._turn = engine.port("body/plate/orientation")
         self._com = np.asarray(self._statics.description.plate.com, dtype=float)
+        self._step = float(engine.dt)
+        # What changes with a rod's length is the model itself, and the plate of a spatial robot hangs on a joint
+        # that no port carries.
+        model, data = getattr(engine, "model", None), getattr(engine, "data", None)
+        if model is None or data is None:
+            raise DeviceError(
+                f"{self.name}: a dynamic parallel robot needs MuJoCo's model and data, which {type(engine).__name__} "
+                "does not have; valid: a MujocoEngine",
+                field="engine",
+            )
         if self._dynamic.extensible:
-            # What changes with a rod's length is the model itself, which no port carries.
-            model, data = getattr(engine, "model", None), getattr(engine, "data", None)
-            if model is None or data is None:
-                raise DeviceError(
-                    f"{self.name}: extensible limbs need MuJoCo's model and data, which {type(engine).__name__} "
-                    "does not have; valid: a MujocoEngine",
-                    field="engine",
-                )
             robot = self._dynamic
             self._update = lambda: robot.update(model, data)
+        first = int(model.body_dofadr[model.body("plate").id])
+        speed = data.qvel[first : first + (3 if self.planar else 6)]
+        # MuJoCo gives the turning of a free body in its own axes.
+        self._turning = (lambda: speed) if self.planar else lambda: np.append(speed[:3], _rotate(self._turn, speed[3:]))
+        from pliant.devices.rod_lines import RodLines
+
+        self._lines = RodLines(model, data, LINE_POINTS)
 
     def _restart(self, rng: np.random.Generator) -> None:
-        self._failed, self._reason = 0, ""
+        self._forget()
+        self.wrenches.clear()
+        self._accept(None)
+        if self._solver is not None:
+            self._solver.clear()
         self._home()
+        for answer in self._answers.values():
+            answer.set_exception(DeviceError(f"{self.name}: the simulation was reset before it was solved"))
+        self._answers.clear()
         self._firmware()
 
+    def serve(self) -> None:
+        """Run the requests that are queued now, and answer those that were solved elsewhere."""
+        super().serve()
+        if self._answers:  # a paused loop serves without writing
+            self._collect()
+
+    def write(self) -> None:
+        """Take the controller's wrench, then what the other commands ask for."""
+        late = self.wrenches.take()
+        if late is not None:
+            self._counters.commands += 1
+            self._latch(late)
+        super().write()
+
     def _latch(self, command: Command) -> None:
-        values = command.values
-        wrench = self._full(values["wrench"]) if "wrench" in values else self._wrench
-        try:
-            if command.mode == "dgm_parameters":
-                q = np.array(values["joints_values"]) if "joints_values" in values else self._q
-                solution = self._statics.solve_dgm(q, wrench, start=self._solution, restarts=0)
-            elif command.mode == "igm_parameters" and "pose" in values:
-                solution = self._statics.solve_igm(
-                    self._matrix(values["pose"]), wrench, start=self._solution, restarts=0
-                )
-            else:
-                solution = self._statics.solve_dgm(self._q, wrench, start=self._solution, restarts=0)
-        except PliantError as error:
-            self._failed += 1
-            self._reason = str(error)
+        measured = None
+        if command.mode == "controller_wrench" and self.policy == "exert" and self._controls:
+            measured = self.plate_pose()
+        kind = "controller" if command.mode == "controller_wrench" else "goal"
+        self._ask(kind, _Asked(command.mode, command.values, measured))
+
+    def _ask(self, kind: str, asked: _Asked) -> None:
+        generation = self._generation
+        if self._solver is None:
+            self._take(kind, self._answer(asked, generation))
+        else:
+            self._solver.submit(kind, lambda: self._answer(asked, generation))
+
+    def _collect(self) -> None:
+        if self._solver is not None:
+            for kind, outcome in self._solver.results():
+                self._take(kind, outcome)
+
+    def _take(self, kind: str, outcome: _Outcome) -> None:
+        answer = self._answers.pop(kind, None)
+        if outcome.generation != self._generation:  # the robot was sent home in between
+            if answer is not None:
+                answer.set_exception(DeviceError(f"{self.name}: the robot was sent home before it was solved"))
             return
-        self._solution = solution
-        self._q, self._wrench = solution.q.copy(), np.array(wrench, dtype=float)
-        self._stable = float(solution.stable)
+        self._worst = max(self._worst, outcome.seconds)
+        if outcome.goal is not None:
+            self._goal = outcome.goal
+            if answer is not None:
+                answer.set_result(self._vector())
+            return
+        self._failed += 1
+        self._reason = outcome.reason
+        if answer is not None:
+            answer.set_exception(DeviceError(outcome.reason))
+            return
+        for listener in self.listeners:
+            listener(outcome.reason)
 
     def _firmware(self) -> None:
+        self._collect()
         if self._dynamic is None or not self._controls:
             return
-        for control, value in zip(self._controls, self._q):
+        goal = self._goal
+        ahead = goal.q - self._setpoint
+        steps = float(np.max(np.abs(ahead) / self._speeds, initial=0.0)) / self._step
+        self._setpoint = goal.q if steps <= 1.0 else self._setpoint + ahead / steps
+        for control, value in zip(self._controls, self._setpoint):
             control[0] = value
-        w = self._wrench
+        w = goal.applied
         self._load[:3] = w[:3]
         self._load[3:] = w[3:]
         if self._com.any():
@@ -142,29 +350,53 @@ class ParallelRobotDevice(DeviceBase):
             self._update()
 
     def _measure(self) -> dict[str, float | Array]:
-        planar = self._statics.planar
-        if self._dynamic is None or not self._controls:
-            q, X = self._solution.q, self._solution.plate_pose
-            pose = self._solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
+        planar, goal = self.planar, self._goal
+        if self._turning is None:
+            q, X = goal.solution.q, goal.solution.plate_pose
+            pose = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
+            speed, twist = np.zeros(len(q)), np.zeros(3 if planar else 6)
         else:
             q = np.array([p[0] for p in self._positions])
+            speed = np.array([v[0] for v in self._velocities])
+            twist = self._turning()
             w, x, y, z = self._turn
             if planar:
                 pose = np.array([self._place[0], self._place[1], 2.0 * np.arctan2(z, w)])
                 pose[2] = (pose[2] + np.pi) % (2.0 * np.pi) - np.pi
             else:
                 pose = np.array([*self._place, x, y, z, w])
-        wrench = self._wrench[[0, 1, 5]] if planar else self._wrench
-        return {"joint_values": q, "pose": pose, "wrench": wrench, "stable": self._stable}
+        return {
+            "joint_values": q,
+            "joint_velocities": speed,
+            "pose": pose,
+            "twist": twist,
+            "wrench": self._flat(goal.applied),
+            "stable": goal.stable,
+        }
 
-    def health(self) -> Mapping[str, Any]:
-        """Return the counters, with the number of commands that had no equilibrium and the last reason."""
-        return {**super().health(), "without_equilibrium": self._failed, "reason": self._reason}
+    def plate_pose(self) -> Array:
+        """Return where the plate is, shape (4, 4); the loop thread calls this."""
+        if self._turning is None:
+            return self._goal.solution.plate_pose
+        X = np.eye(4)
+        X[:3, :3] = _matrix(self._turn)
+        X[:3, 3] = self._place
+        return X
+
+    def centre_lines(self) -> Array:
+        """Return where the rods are, shape (limbs, 101, 3) [m]; the loop thread calls this."""
+        if self._lines is not None:
+            return self._lines()
+        goal = self._goal
+        if goal.lines is None:
+            self._goal = goal = replace(goal, lines=_lines(goal.solution))
+        assert goal.lines is not None
+        return goal.lines
 
     @property
     def equilibrium(self) -> Solution:
         """The equilibrium of the last command."""
-        return self._solution
+        return self._goal.solution
 
     def drive(self, q: Array, wrench: Array, solution: Solution | None = None) -> None:
         """Command the servos and the load as they are, without asking the statics; the loop thread calls this.
@@ -174,66 +406,273 @@ class ParallelRobotDevice(DeviceBase):
             wrench: on the plate about its origin, world axes, shape (6,) [N, N m].
             solution: the equilibrium that belongs to them, where it is known.
         """
-        self._q = np.array(q, dtype=float)
-        self._wrench = np.array(wrench, dtype=float)
+        q, load = np.array(q, dtype=float), np.array(wrench, dtype=float)
+        goal = replace(self._goal, q=q, load=load, applied=load, control=np.zeros(6))
         if solution is not None:
-            self._solution, self._stable = solution, float(solution.stable)
+            goal = replace(goal, solution=solution, stable=float(solution.stable), lines=None)
+        with self._lock:
+            self._generation += 1
+            self._newest = self._goal = goal
+        self._setpoint = q
+
+    # -- any thread ---------------------------------------------------------------------------------------------
+
+    def health(self) -> Mapping[str, Any]:
+        """Return the counters, with the number of commands that had no equilibrium and the last reason."""
+        return {
+            **super().health(),
+            "without_equilibrium": self._failed,
+            "reason": self._reason,
+            "worst_solve": self._worst,
+            "replaced": 0 if self._solver is None else self._solver.replaced,
+        }
+
+    def close(self) -> None:
+        """End the thread that solves, where there is one; may be called twice."""
+        if self._solver is not None:
+            self._solver.close()
 
     # -- requests -----------------------------------------------------------------------------------------------
 
     @request
-    def parameters_vector(self) -> list[float]:
+    def parameters_vector(self, given: Sequence[float] | None = None) -> list[float] | Future[list[float]]:
         """Return the unknowns as the original's service does: n0 and m0 of every limb, joint values, plate pose.
 
         The pose is x, y, z and the Euler angles of R = Rx Ry Rz, or x, y, theta; a planar limb has n0x, n0y, m0.
+
+        Args:
+            given: unknowns to start from: the robot goes to the plate pose in them (with fewer actuators than freedoms
+                to the joint values), in the shape nearest to them. None or empty: only read.
+
+        Returns:
+            The unknowns of the equilibrium, or, where a thread of its own solves, a future with them.
+
+        Raises:
+            DeviceError: a wrong number of values, or no equilibrium is reached from them.
         """
-        s = self._solution
+        if given is None or len(given) == 0:
+            return self._vector()
+        values = self._checked(given)
+        self._vectors += 1
+        kind = f"vector {self._vectors}"
+        answer: Future[list[float]] = Future()
+        self._answers[kind] = answer
+        self._ask(kind, _Asked("parameters_vector", {"vector": values}))
+        return answer.result() if self._solver is None else answer
+
+    @request
+    def margins(self) -> dict[str, float]:
+        """Return stability index, smallest plate stiffness and smallest singular values of the last equilibrium."""
+        s = self._goal.solution
+        return {"index": s.morse_index, "stiffness": s.smallest_stiffness, **s.singular_values()}
+
+    @request
+    def home(self) -> list[float]:
+        """Go back to where the simulation started; return the joint values."""
+        setpoint = self._setpoint
+        self._home()
+        self._setpoint = setpoint  # the servos travel there as to any goal
+        return self._goal.q.tolist()
+
+    @request
+    def remove(self) -> str:
+        """Take the robot away: it keeps still and obeys nobody until the simulation is reset."""
+        self._removed = True
+        self._accept(())
+        return f"{self.name} obeys nobody until the simulation is reset"
+
+    # -- solving: in the loop's thread, or in the one of its own ------------------------------------------------
+
+    def _answer(self, asked: _Asked, generation: int) -> _Outcome:
+        began = time.perf_counter()
+        goal, reason = None, ""
+        try:
+            # Absurd numbers overflow in the solver before it gives up; that is no news.
+            with np.errstate(all="ignore"):
+                goal = self._solve(asked, self._newest)
+        except PliantError as error:
+            reason = str(error)
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+            reason = f"{self._statics.name}: no equilibrium found, the numbers leave every range ({error})"
+        with self._lock:
+            if goal is not None and generation == self._generation:
+                self._newest = goal
+        if reason:
+            reason = f"{asked.mode}: {reason}"
+        return _Outcome(generation, goal, reason, time.perf_counter() - began)
+
+    def _solve(self, asked: _Asked, base: _Goal) -> _Goal:
+        values, robot, start = asked.values, self._robot, base.solution
+        load = self._full(values["wrench"]) if "wrench" in values else base.load
+        control = base.control
+        # What the solver must balance beside the load.
+        outside = np.zeros(6) if self.policy == "exert" else control
+        if asked.mode == "controller_wrench":
+            return self._solve_controller(asked, base)
+        if asked.mode == "parameters_vector":
+            load = base.load
+            start, pose, q = self._start_from(values["vector"], base)
+            inverse = robot.actuator_count >= (3 if self.planar else 6)
+            if inverse:
+                solution = robot.solve_igm(pose, load + outside, start=start, restarts=0)
+            else:
+                solution = robot.solve_dgm(self._inside(q), load + outside, start=start, restarts=0)
+        elif asked.mode == "igm_parameters" and "pose" in values and not self.driven:
+            pose = self._matrix(values["pose"])
+            held = outside if self.policy == "hold" else np.zeros(6)
+            solution = robot.solve_igm(pose, load + held, start=start, restarts=0)
+            if self.policy == "push" and control.any():
+                self._inside(solution.q)
+                solution = robot.solve_dgm(solution.q, load + control, start=solution, restarts=0)
+        else:
+            q = base.q
+            if asked.mode == "dgm_parameters" and "joints_values" in values:
+                q = np.array(values["joints_values"], dtype=float)
+            solution = robot.solve_dgm(self._inside(q), load + outside, start=start, restarts=0)
+        return self._goal_at(solution, load, control, load + outside, float(solution.stable))
+
+    def _solve_controller(self, asked: _Asked, base: _Goal) -> _Goal:
+        robot, start, load = self._robot, base.solution, base.load
+        control = self._full(asked.values["wrench"]) if "wrench" in asked.values else base.control
+        # A controller speaks a thousand times a second: whether the equilibrium is stable is not asked each time.
+        if self.policy == "hold":
+            solution = robot.solve_igm(start.plate_pose, load + control, start=start, restarts=0)
+            return self._goal_at(solution, load, control, load + control, base.stable)
+        if self.policy == "push":
+            solution = robot.solve_dgm(base.q, load + control, start=start, restarts=0)
+            return self._goal_at(solution, load, control, load + control, base.stable)
+        pose = start.plate_pose if asked.measured is None else asked.measured
+        solution = robot.solve_igm(pose, load - control, start=start, restarts=0)
+        if self._dynamic is None:  # there is nothing that moves: the plate is where it comes to rest
+            self._inside(solution.q)
+            solution = robot.solve_dgm(solution.q, load, start=solution, restarts=0)
+        return self._goal_at(solution, load, control, load, base.stable)
+
+    def _goal_at(self, solution: Solution, load: Array, control: Array, applied: Array, stable: float) -> _Goal:
+        q = self._inside(solution.q.copy())
+        if not (np.isfinite(q).all() and np.isfinite(solution.plate_pose).all()):
+            raise DeviceError(f"{self._statics.name}: the equilibrium that was found is not finite", field="pose")
+        lines = None
+        if self._solver is not None:
+            if self._dynamic is None:
+                lines = _lines(solution)
+            # The loop asks it for more, in the memory of its own robot.
+            solution = solution.belonging_to(self._statics)
+        return _Goal(solution, q, load, control, applied, stable, lines)
+
+    def _start_from(self, vector: Array, base: _Goal) -> tuple[Solution, Array, Array]:
+        """Return a start with the unknowns of a vector, the plate pose and the joint values in it."""
+        limbs, n = len(self._statics.description.limbs), self._statics.actuator_count
+        planar = self.planar
+        each = 3 if planar else 6
+        wrenches = np.zeros((limbs, 6))
+        wrenches[:, [0, 1, 5] if planar else slice(None)] = vector[: each * limbs].reshape(limbs, each)
+        q = vector[each * limbs : each * limbs + n]
+        tail = vector[each * limbs + n :]
+        X = np.eye(4)
+        if planar:
+            c, s = np.cos(tail[2]), np.sin(tail[2])
+            X[:2, :2], X[:2, 3] = [[c, -s], [s, c]], tail[:2]
+        else:
+            X[:3, 3] = tail[:3]
+            X[:3, :3] = _euler_xyz(*tail[3:])
+        return base.solution.with_unknowns(wrenches, q, X), (tail if planar else X), q
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _accept(self, modes: Sequence[str] | None) -> None:
+        self.inbox.accept(modes)
+        self.wrenches.accept(modes)
+
+    def _vector(self) -> list[float]:
+        s = self._goal.solution
         X = s.plate_pose
-        if self._statics.planar:
+        if self.planar:
             return [*s.base_wrenches[:, [0, 1, 5]].ravel().tolist(), *s.q.tolist(), *s.pose2d.tolist()]
         R = X[:3, :3]
         middle = np.arctan2(R[0, 2], np.hypot(R[0, 0], R[0, 1]))
         angles = [np.arctan2(-R[1, 2], R[2, 2]), middle, np.arctan2(-R[0, 1], R[0, 0])]
         return [*s.base_wrenches.ravel().tolist(), *s.q.tolist(), *X[:3, 3].tolist(), *map(float, angles)]
 
-    @request
-    def margins(self) -> dict[str, float]:
-        """Return stability index, smallest plate stiffness and smallest singular values of the last equilibrium."""
-        s = self._solution
-        return {"index": s.morse_index, "stiffness": s.smallest_stiffness, **s.singular_values()}
+    def _checked(self, given: Sequence[float]) -> Array:
+        each = 3 if self.planar else 6
+        limbs, n = len(self._statics.description.limbs), self._statics.actuator_count
+        wanted = each * limbs + n + each
+        values = np.asarray(given, dtype=float)
+        if values.shape != (wanted,) or not np.isfinite(values).all():
+            found = f"{values.size} numbers" if np.isfinite(values).all() else "numbers that are not finite"
+            raise DeviceError(
+                f"{self.name}: the parameters vector has {found}; valid: {wanted} finite numbers, {each} for the base "
+                f"of each of {limbs} rods, {n} joint values, {each} of the plate's pose",
+                field="given_guess",
+            )
+        return values
 
-    @request
-    def home(self) -> list[float]:
-        """Go back to where the simulation started; return the joint values."""
-        self._home()
-        return self._q.tolist()
+    def _inside(self, q: Array) -> Array:
+        """Return joint values that are within the joints' limits.
 
-    # -- inside -------------------------------------------------------------------------------------------------
+        Raises:
+            DeviceError: one is beyond them.
+        """
+        for value, joint, name in zip(q, self._actuated_joints(), self.joint_names):
+            if joint.limits is not None and not joint.limits[0] - 1e-9 <= value <= joint.limits[1] + 1e-9:
+                raise DeviceError(
+                    f"{name} would have to be at {value:g}; its limits are {joint.limits[0]:g} and {joint.limits[1]:g}",
+                    field=name,
+                )
+        return q
 
     def _full(self, wrench: Any) -> Array:
         w = np.asarray(wrench, dtype=float)
-        return np.array([w[0], w[1], 0.0, 0.0, 0.0, w[2]]) if self._statics.planar else w
+        return np.array([w[0], w[1], 0.0, 0.0, 0.0, w[2]]) if self.planar else w
+
+    def _flat(self, wrench: Array) -> Array:
+        return wrench[[0, 1, 5]] if self.planar else wrench
 
     def _matrix(self, values: Any) -> Array:
         v = np.asarray(values, dtype=float)
-        if self._statics.planar:
-            return v
-        x, y, z, w = v[3:]
-        size = float(np.sqrt(x * x + y * y + z * z + w * w))
-        if abs(size - 1.0) > 1e-3:
-            raise DeviceError(
-                f"{self.name}: the quaternion of pose has length {size:.4g}; valid: qx, qy, qz, qw of length 1",
-                field="pose",
-            )
-        x, y, z, w = (c / size for c in (x, y, z, w))
-        X = np.eye(4)
-        X[:3, 3] = v[:3]
-        X[:3, :3] = [
+        return v if self.planar else pose_matrix(v, self.name)
+
+
+def pose_matrix(values: Array, name: str) -> Array:
+    """Return the matrix of a pose (x, y, z, qx, qy, qz, qw), shape (4, 4).
+
+    Raises:
+        DeviceError: the quaternion is not of length 1.
+    """
+    size = float(np.linalg.norm(values[3:]))
+    if abs(size - 1.0) > 1e-3:
+        raise DeviceError(
+            f"{name}: the quaternion of pose has length {size:.4g}; valid: qx, qy, qz, qw of length 1", field="pose"
+        )
+    x, y, z, w = values[3:] / size
+    X = np.eye(4)
+    X[:3, 3] = values[:3]
+    X[:3, :3] = _matrix((w, x, y, z))
+    return X
+
+
+def _lines(solution: Solution) -> Array:
+    return np.array([line.position for line in solution.centrelines(LINE_POINTS)])
+
+
+def _matrix(q: Any) -> Array:
+    """Return the rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = q
+    return np.array(
+        [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
-        return X
+    )
+
+
+def _euler_xyz(a: float, b: float, c: float) -> Array:
+    """Return Rx(a) Ry(b) Rz(c)."""
+    x, y, z = (0.5 * angle for angle in (a, b, c))
+    turns = [(np.cos(x), np.sin(x), 0, 0), (np.cos(y), 0, np.sin(y), 0), (np.cos(z), 0, 0, np.sin(z))]
+    return _matrix(turns[0]) @ _matrix(turns[1]) @ _matrix(turns[2])
 
 
 def _rotate(q: Array, v: Array) -> Array:

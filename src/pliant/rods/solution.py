@@ -155,6 +155,29 @@ class Solution:
             iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
         )  # fmt: skip
 
+    def belonging_to(self, robot: ContinuumParallelRobot) -> Solution:
+        """Return the same equilibrium for a fork of its robot, in whose memory further questions are answered."""
+        return Solution(
+            robot, self._state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=self.residual,
+            iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
+        )  # fmt: skip
+
+    def with_unknowns(self, base_wrenches: Array, q: Array, plate_pose: Array) -> Solution:
+        """Return a start for a solve with other unknowns; passive joints stay.
+
+        Args:
+            base_wrenches: force and moment in each rod at its base, world axes, shape (limbs, 6) [N, N m].
+            q: actuated joint values, shape (actuators,) [m or rad].
+            plate_pose: shape (4, 4).
+        """
+        joints = self._state[1].copy()
+        joints[self._robot._actuators] = q
+        state = (np.array(base_wrenches, dtype=float), joints, flatten(np.asarray(plate_pose, dtype=float)))
+        return Solution(
+            self._robot, state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=np.inf,
+            iterations=0, inverse=self.inverse, controlled=self.controlled,
+        )  # fmt: skip
+
     def _moved_to(self, robot: ContinuumParallelRobot) -> Solution:
         """Return the same state as a start for a robot with other parameters."""
         return Solution(

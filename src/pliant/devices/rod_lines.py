@@ -1,0 +1,64 @@
+"""Where the rods of a simulated parallel robot are: centre lines through the nodes of its model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RodLines"]
+
+Array = np.ndarray
+
+
+class RodLines:
+    """The centre lines of all rods of a dynamic model, as cubic splines through its nodes.
+
+    A chain has nodes at the rod's ends and at its hinges, which stand at Gauss' points; a flex at its vertices. The
+    spline's weights are made once: a call is a product of matrices.
+
+    Args:
+        model: MuJoCo's model of a `pliant.model.parallel.ParallelRobot`.
+        data: its data.
+        points: points a rod, 2 or more.
+    """
+
+    def __init__(self, model: Any, data: Any, points: int = 101) -> None:
+        self._data = data
+        self._points = points
+        self._vertices: list[slice] = []
+        names = [model.geom(g).name for g in range(model.ngeom)]
+        rods = [name.removesuffix("/link0") for name in names if name.endswith("/link0")]
+        if rods:
+            count = sum(name.startswith(f"{rods[0]}/link") for name in names) - 1
+            gauss = 0.5 * (np.polynomial.legendre.leggauss(count)[0] + 1.0)
+            self._s = np.concatenate([[0.0], gauss, [1.0]])
+            links = [[f"{rod}/link{k}" for k in range(1, count + 1)] for rod in rods]
+            self._bodies = np.array([[model.body(name).id for name in row] for row in links])
+            ends = [(f"{rod}/link0", f"{rod}/link{count}") for rod in rods]
+            self._geoms = np.array([[model.geom(name).id for name in pair] for pair in ends])
+        else:
+            for f in range(model.nflex):
+                first, number = int(model.flex_vertadr[f]), int(model.flex_vertnum[f])
+                self._vertices.append(slice(first, first + number))
+                self._s = (np.arange(number) - 0.5) / (number - 2)
+        self._weights = self._spline()
+
+    def _spline(self) -> Array:
+        from scipy.interpolate import CubicSpline
+
+        return CubicSpline(self._s, np.eye(len(self._s)))(np.linspace(0.0, 1.0, self._points))
+
+    def nodes(self) -> Array:
+        """Return the model's nodes, shape (rods, nodes, 3) [m, world]."""
+        if self._vertices:
+            return np.array([self._data.flexvert_xpos[part] for part in self._vertices])
+        hinges = self._data.xpos[self._bodies]
+        # A capsule reaches from a hinge to the rod's end: its middle is halfway.
+        middle = self._data.geom_xpos[self._geoms]
+        root, tip = 2.0 * middle[:, 0] - hinges[:, 0], 2.0 * middle[:, 1] - hinges[:, -1]
+        return np.concatenate([root[:, None], hinges, tip[:, None]], axis=1)
+
+    def __call__(self) -> Array:
+        """Return the centre lines, shape (rods, points, 3) [m, world], from base to tip."""
+        return self._weights @ self.nodes()
