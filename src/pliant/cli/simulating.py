@@ -334,10 +334,17 @@ class _Interrupt:
         self.pressed = True
         self._simulation.stop()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        self._timer = threading.Timer(GRACE, _thread.interrupt_main)
+        self._timer = threading.Timer(GRACE, _interrupt_main)
         self._timer.name = "pliant-interrupt"
         self._timer.daemon = True
         self._timer.start()
+
+
+def _interrupt_main() -> None:
+    if hasattr(signal, "pthread_kill"):  # a signal in earnest: it also ends a wait for a lock
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def command_line() -> str:
