@@ -2,6 +2,7 @@
 
 from pliant.devices.base import Command, Device, DeviceBase, FieldInfo, Mailbox, Noise, Sample, request
 from pliant.devices.board import Board
+from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
@@ -9,6 +10,7 @@ from pliant.devices.imu import ImuDevice
 
 __all__ = [
     "Board",
+    "CameraDevice",
     "Command",
     "CompliantJoint",
     "Device",

@@ -7,16 +7,18 @@ from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
+from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
-from pliant.model.sensors import ForceTorque, Imu, SensorDescription
+from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
 
 __all__ = ["SENSORS", "make_devices"]
 
 SENSORS: dict[type[SensorDescription], Callable[..., DeviceBase]] = {
     Imu: ImuDevice,
     ForceTorque: ForceTorqueDevice,
+    Camera: CameraDevice,
 }
 """Kind of described sensor -> its device."""
 

@@ -54,6 +54,7 @@ class SensorDevice(DeviceBase):
             "period": dt,
             "sample_period": sample_period(description.rate, dt),
             "latency": description.latency,
+            "stamp": "measurement",
             "noise": {field: value for field, value in noise.items() if not value.silent},
         }
         super().__init__(description.name, samples=samples, **{**given, **options})

@@ -413,10 +413,10 @@ class Simulation:
             self._wake.notify_all()
 
     def close(self) -> None:
-        """Stop every bridge and close the recording; may be called twice.
+        """Stop every bridge, close cameras and the recording; may be called twice.
 
         Raises:
-            PliantError: the first fault of a bridge or of the recorder; all are closed nevertheless.
+            PliantError: the first fault of a bridge, a device or the recorder; all are closed nevertheless.
         """
         if self._closed:
             return
@@ -428,6 +428,13 @@ class Simulation:
                 bridge.stop()
             except Exception as error:
                 faults.append(error)
+        for device in self._devices.values():
+            close = getattr(device, "close", None)  # of those that hold threads or libraries, such as cameras
+            if close is not None:
+                try:
+                    close()
+                except Exception as error:
+                    faults.append(error)
         if self.recorder is not None:
             try:
                 self.recorder.close()

@@ -1,0 +1,371 @@
+"""Pictures of a MuJoCo model without a window: the graphics library is chosen, the pictures are exact.
+
+A graphics context belongs to the thread that made it. `Renderer` is made, used and closed by one thread; `RenderThread`
+is such a thread with a queue in front.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import DeviceError, MissingDependency
+
+__all__ = ["Intrinsics", "RenderThread", "Renderer", "choose_backend"]
+
+APT = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
+BACKENDS = ("egl", "osmesa", "glfw", "cgl")
+LIBRARIES = {"egl": ("libEGL.so.1",), "osmesa": ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so")}
+OFF = ("off", "disable", "disabled", "false", "0")
+
+# Contexts are made and freed one at a time: the libraries keep lists of their own.
+_MAKING = threading.Lock()
+
+
+def _loadable(names: tuple[str, ...]) -> bool:
+    for name in names:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            continue
+        return True
+    return False
+
+
+def choose_backend(purpose: str = "rendering") -> str:
+    """Return the graphics library to render with: that of MUJOCO_GL, else EGL, else OSMesa, else what a display has.
+
+    Args:
+        purpose: how the message names what needs it.
+
+    Raises:
+        DeviceError: MUJOCO_GL forbids rendering, or names something else.
+        MissingDependency: there is none.
+    """
+    asked = os.environ.get("MUJOCO_GL", "").strip().lower()
+    if asked in OFF:
+        raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}, which forbids it; valid: unset it, egl, osmesa")
+    if asked:
+        if asked not in BACKENDS:
+            raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}; valid: unset it, {', '.join(BACKENDS)}")
+        return asked
+    if sys.platform == "darwin":
+        return "cgl"
+    if not sys.platform.startswith("linux"):
+        return "glfw"
+    platform = os.environ.get("PYOPENGL_PLATFORM", "").strip().lower()
+    for name in (platform,) if platform in LIBRARIES else ("egl", "osmesa"):
+        if _loadable(LIBRARIES[name]):
+            return name
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return "glfw"
+    raise MissingDependency("a graphics library (EGL or OSMesa)", command=APT, purpose=purpose)
+
+
+def _context(backend: str, width: int, height: int, purpose: str) -> Any:
+    try:
+        if backend == "egl":
+            from mujoco.egl import GLContext
+        elif backend == "osmesa":
+            from mujoco.osmesa import GLContext
+        elif backend == "cgl":
+            from mujoco.cgl import GLContext
+        else:
+            from mujoco.glfw import GLContext
+        context = GLContext(width, height)
+        context.make_current()
+    except Exception as error:  # a driver raises whatever it likes: ImportError, AttributeError, RuntimeError, GLError
+        reason = " ".join(str(error).split())[:200]
+        raise MissingDependency(
+            f"a graphics library that works ({backend}: {type(error).__name__}: {reason})",
+            command=f"{APT} (or apt-get install libosmesa6, and MUJOCO_GL=osmesa)",
+            purpose=purpose,
+        ) from error
+    return context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intrinsics:
+    """How a pinhole camera maps its optical frame to pixels, whose centres are at whole numbers."""
+
+    width: int
+    """Columns."""
+    height: int
+    """Rows."""
+    fx: float
+    """Focal length along a row [pixels]."""
+    fy: float
+    """Focal length along a column [pixels]."""
+    cx: float
+    """Column of the optical axis; (width - 1) / 2 where it is in the middle."""
+    cy: float
+    """Row of the optical axis; (height - 1) / 2 where it is in the middle."""
+
+    @property
+    def K(self) -> np.ndarray:
+        """The camera matrix, shape (3, 3)."""
+        return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Return (column, row) of points in the optical frame.
+
+        Args:
+            points: shape (..., 3) [m], z > 0.
+
+        Returns:
+            shape (..., 2) [pixels].
+        """
+        p = np.asarray(points, dtype=float)
+        return p[..., :2] / p[..., 2:] * (self.fx, self.fy) + (self.cx, self.cy)
+
+
+class Renderer:
+    """Renders one camera of a model; made, used and closed by one thread.
+
+    Args:
+        model: the compiled model.
+        camera: name of its camera.
+        width: columns.
+        height: rows.
+        near: nearest distance [m].
+        far: farthest distance [m].
+        shadows: whether light throws shadows.
+        samples: samples a pixel.
+        purpose: how messages name what needs it.
+
+    Raises:
+        MissingDependency: no graphics library.
+        DeviceError: there is no such camera, or it has no perspective.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        camera: str,
+        width: int,
+        height: int,
+        *,
+        near: float,
+        far: float,
+        shadows: bool = False,
+        samples: int = 0,
+        purpose: str = "rendering",
+    ) -> None:
+        import mujoco
+
+        self._mujoco = mujoco
+        self._model = model
+        self._size = (width, height)
+        self._clip = (near, far)
+        self._data = mujoco.MjData(model)
+        index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
+        if index < 0:
+            raise DeviceError(f"{purpose}: the model has no camera {camera!r}; was it described and enabled before?")
+        if int(model.cam_projection[index]) != int(mujoco.mjtProjection.mjPROJ_PERSPECTIVE):
+            raise DeviceError(f"{purpose}: camera {camera!r} is orthographic; valid is one with a perspective")
+        self.backend = choose_backend(purpose)
+        self._gl: Any = None
+        self._context: Any = None
+        with _MAKING:
+            self._gl = _context(self.backend, width, height, purpose)
+            try:
+                self._context = self._make_context(width, height, shadows, samples)
+            except BaseException:
+                self._gl.free()
+                raise
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._scene = mujoco.MjvScene(model, maxgeom=max(1000, 2 * model.ngeom + 1000))
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = int(shadows)
+        self._option = mujoco.MjvOption()
+        self._option.sitegroup[:] = 0  # marks for people, which a camera does not see
+        self._camera = mujoco.MjvCamera()
+        self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        self._camera.fixedcamid = index
+        self._viewport = mujoco.MjrRect(0, 0, width, height)
+        # MuJoCo draws the sky as a box, whose distance is none.
+        self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
+        spec = mujoco.mjtState.mjSTATE_PHYSICS | mujoco.mjtState.mjSTATE_MOCAP_POS | mujoco.mjtState.mjSTATE_MOCAP_QUAT
+        self.state_spec = int(spec)
+        """What `render` takes: a state of `mujoco.mj_getState` with this specification."""
+        mujoco.mj_forward(model, self._data)
+        self._update()
+        self.intrinsics = self._intrinsics()
+        """How points become pixels."""
+
+    def _make_context(self, width: int, height: int, shadows: bool, samples: int) -> Any:
+        """Return MuJoCo's buffers for this size; the model says their size, so it is told for a moment."""
+        mujoco, quality, size = self._mujoco, self._model.vis.quality, self._model.vis.global_
+        before = quality.offsamples, quality.shadowsize, size.offwidth, size.offheight
+        quality.offsamples, size.offwidth, size.offheight = samples, width, height
+        if not shadows:
+            quality.shadowsize = 0
+        try:
+            context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+        finally:
+            quality.offsamples, quality.shadowsize, size.offwidth, size.offheight = before
+        return context
+
+    def _update(self) -> None:
+        mujoco = self._mujoco
+        mujoco.mjv_updateScene(
+            self._model,
+            self._data,
+            self._option,
+            None,
+            self._camera,
+            mujoco.mjtCatBit.mjCAT_ALL.value,
+            self._scene,
+        )
+        near, far = self._clip
+        for camera in self._scene.camera:
+            scale = near / camera.frustum_near
+            camera.frustum_bottom *= scale
+            camera.frustum_top *= scale
+            camera.frustum_center *= scale
+            camera.frustum_width *= scale
+            camera.frustum_near, camera.frustum_far = near, far
+
+    def _intrinsics(self) -> Intrinsics:
+        width, height = self._size
+        camera = self._scene.camera[0]
+        top, bottom = float(camera.frustum_top), float(camera.frustum_bottom)
+        half = float(camera.frustum_width) or 0.5 * width / height * (top - bottom)
+        center = float(camera.frustum_center)
+        near = float(camera.frustum_near)
+        index = self._camera.fixedcamid
+        if not self._model.cam_sensorsize[index].all():
+            # The scene keeps single precision; this is the same in double.
+            focal = 0.5 * height / math.tan(math.radians(0.5 * float(self._model.cam_fovy[index])))
+            return Intrinsics(
+                width=width, height=height, fx=focal, fy=focal, cx=0.5 * (width - 1), cy=0.5 * (height - 1)
+            )
+        # Edges of the image lie at -1/2 and width - 1/2, for pixels have their centres at whole numbers.
+        return Intrinsics(
+            width=width,
+            height=height,
+            fx=near * width / (2.0 * half),
+            fy=near * height / (top - bottom),
+            cx=width * (half - center) / (2.0 * half) - 0.5,
+            cy=height * top / (top - bottom) - 0.5,
+        )
+
+    def render(self, state: np.ndarray, *, color: bool, depth: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return a picture of a state.
+
+        Args:
+            state: positions and mocap poses, of `state_spec`.
+            color: whether colours are wanted.
+            depth: whether distances are wanted.
+
+        Returns:
+            (colours, shape (height, width, 3), uint8; distance along the optical axis, shape (height, width), float32
+            [m], infinite where nothing is in reach); None for what was not wanted.
+        """
+        mujoco, model, data = self._mujoco, self._model, self._data
+        mujoco.mj_setState(model, data, state, self.state_spec)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
+        mujoco.mj_flex(model, data)
+        mujoco.mj_tendon(model, data)
+        self._update()
+        width, height = self._size
+        colors = np.empty((height, width, 3), dtype=np.uint8) if color else None
+        raw = np.empty((height, width), dtype=np.float32) if depth else None
+        passes = [(colors, raw)] if colors is None or raw is None or not self._sky else [(colors, None), (None, raw)]
+        for pixels, distances in passes:
+            self._scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = int(pixels is not None)
+            mujoco.mjr_render(self._viewport, self._scene, self._context)
+            mujoco.mjr_readPixels(pixels, distances, self._viewport, self._context)
+        # OpenGL counts rows from below.
+        if colors is not None:
+            colors = np.ascontiguousarray(colors[::-1])
+        return colors, None if raw is None else self._distance(raw[::-1])
+
+    def _distance(self, raw: np.ndarray) -> np.ndarray:
+        """Undo the projection: the buffer holds 1 at `near` and 0 at `far`, linear in the inverse of the distance."""
+        near, far = self._clip
+        inverse = raw.astype(np.float64) * (1.0 / near - 1.0 / far) + 1.0 / far
+        return np.where(raw > 0.0, 1.0 / inverse, np.inf).astype(np.float32)
+
+    def close(self) -> None:
+        """Free what the graphics library holds; may be called twice."""
+        with _MAKING:
+            if self._context is not None:
+                self._context.free()
+                self._context = None
+            if self._gl is not None:
+                self._gl.free()
+                self._gl = None
+
+
+class RenderThread:
+    """A thread that makes a renderer, renders what is asked for in order, and closes it.
+
+    Args:
+        name: of the thread.
+        make: makes the renderer, in the thread.
+    """
+
+    def __init__(self, name: str, make: Callable[[], Renderer]) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[Renderer], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._ready: Future[Renderer] = Future()
+        self._thread = threading.Thread(
+            target=_serve, args=(make, self._jobs, self._ready), name=f"camera-{name}", daemon=True
+        )
+        self._thread.start()
+
+    def renderer(self) -> Renderer:
+        """Return the renderer, whose constants may be read; only the thread renders.
+
+        Raises:
+            PliantError: whatever making it raised.
+        """
+        return self._ready.result()
+
+    def submit(self, job: Callable[[Renderer], Any]) -> Future[Any]:
+        """Let the thread call ``job(renderer)`` after those that were asked for before."""
+        future: Future[Any] = Future()
+        self._jobs.put((job, future))
+        return future
+
+    def stop(self) -> None:
+        """Finish what was asked for, close the renderer, join the thread; may be called twice."""
+        self._jobs.put(None)
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+
+def _serve(
+    make: Callable[[], Renderer],
+    jobs: queue.SimpleQueue[tuple[Callable[[Renderer], Any], Future[Any]] | None],
+    ready: Future[Renderer],
+) -> None:
+    try:
+        renderer = make()
+    except BaseException as error:
+        ready.set_exception(error)
+        return
+    ready.set_result(renderer)
+    try:
+        while (item := jobs.get()) is not None:
+            job, future = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(job(renderer))
+            except BaseException as error:  # whoever asked gets it
+                future.set_exception(error)
+    finally:
+        renderer.close()

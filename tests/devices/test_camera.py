@@ -1,0 +1,314 @@
+"""The camera against geometry: where a point appears, how far it is, that runs repeat and nothing is left behind."""
+
+import threading
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant.devices import make_devices
+from pliant.devices.camera import CameraDevice
+from pliant.devices.camera_renderer import APT, Intrinsics, choose_backend
+from pliant.engine import MujocoEngine
+from pliant.errors import DeviceError, MissingDependency
+from pliant.model import Camera, Noise, Robot
+from pliant.simulation import Simulation
+
+SCENE = """
+<mujoco>
+  <option timestep="0.002" gravity="0 0 0"/>
+  <visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/></visual>
+  <asset>{sky}</asset>
+  <worldbody>
+    <camera name="eye" pos="0.1 -0.2 2" fovy="50" resolution="160 120"/>
+    <geom name="floor" type="box" size="0.5 0.4 0.1" pos="0.1 -0.2 0" rgba="0 1 0 1"/>
+    <body name="dot" pos="0.25 -0.1 0.5"><joint name="slide" type="slide" axis="1 0 0"/>
+      <geom type="box" size="0.02 0.02 0.0005" rgba="1 0 0 1" mass="1"/><site name="mark" size="0.2"/></body>
+    <geom type="box" size="0.0005 0.02 0.02" pos="0.25 -0.1 0.7" rgba="0 0 1 1"/>
+    <body name="mast" pos="-3 0 0"/>
+  </worldbody>
+</mujoco>
+"""
+SKY = '<texture type="skybox" builtin="flat" rgb1="0 0 1" rgb2="0 0 1" width="16" height="16"/>'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graphics():
+    """Skip where nothing can render."""
+    described = Camera(name="probe", camera="eye", width=8, height=8)
+    try:
+        with camera_of(described):
+            pass
+    except MissingDependency as error:
+        pytest.skip(f"no graphics library: {error}")
+
+
+def robot_with(*described, sky=""):
+    robot = Robot(mujoco.MjSpec.from_string(SCENE.format(sky=sky)))
+    robot.devices = list(described)
+    return robot
+
+
+class camera_of:
+    """An engine and the attached, reset device of a description; closed at the end."""
+
+    def __init__(self, described, seed=0, sky="", **options):
+        self.robot = robot_with(described, sky=sky)
+        self.engine = MujocoEngine(self.robot, check=False)
+        self.device = CameraDevice(described, self.robot, **options)
+        self.seed = seed
+
+    def __enter__(self):
+        self.device.attach(self.engine)
+        self.device.reset(np.random.default_rng(self.seed))
+        return self.engine, self.device
+
+    def __exit__(self, *_):
+        self.device.close()
+
+
+def spot(image, channel=0):
+    """Centre of the pixels of one colour, red, green or blue: (column, row)."""
+    others = [k for k in range(3) if k != channel]
+    where = np.argwhere((image[..., channel] > 128) & (image[..., others] < 64).all(axis=-1))
+    assert len(where), "nothing has the colour"
+    return where.mean(axis=0)[::-1]
+
+
+EYE = {"camera": "eye", "width": 160, "height": 120, "near": 0.1, "far": 10.0}
+
+
+# ---------------------------------------------------------------------------- geometry
+def test_a_known_point_appears_where_the_camera_matrix_puts_it():
+    # The camera looks down from z = 2: optical x is the world's, y the world's -y, z downwards.
+    with camera_of(Camera(name="eye", **EYE)) as (engine, device):
+        focal = 60.0 / np.tan(np.radians(25.0))
+        np.testing.assert_allclose(device.intrinsics.K, [[focal, 0, 79.5], [0, focal, 59.5], [0, 0, 1]], rtol=1e-12)
+        for slide in (0.0, -0.3, 0.1):
+            engine.port("slide/position")[0] = slide
+            image = device.read(0).values["image"]
+            expected = device.intrinsics.project(np.array([0.15 + slide, -0.1, 1.4995]))
+            np.testing.assert_allclose(spot(image), expected, atol=0.6)
+
+
+def test_a_camera_placed_by_its_optical_frame_looks_along_z_with_y_down():
+    # z forward is the world's x, x right is the world's -y, y down is the world's -z.
+    quat = (0.5, -0.5, 0.5, -0.5)
+    described = Camera(name="side", body="mast", pos=(0, 0, 0.5), quat=quat, fovy=20, width=200, height=100)
+    with camera_of(described) as (_, device):
+        expected = device.intrinsics.project(np.array([0.1, -0.2, 3.25 - 0.0005]))
+        np.testing.assert_allclose(spot(device.read(0).values["image"], channel=2), expected, atol=0.6)
+        assert device.frame == "side_optical_frame"
+        body, pos, turn = device.mount
+        assert (body, pos) == ("mast", (0.0, 0.0, 0.5))
+        np.testing.assert_allclose(np.abs(np.dot(turn, quat)), 1.0, atol=1e-12)
+
+
+def test_projection_inverts_with_the_matrix():
+    lens = Intrinsics(width=160, height=120, fx=100.0, fy=90.0, cx=79.5, cy=50.0)
+    points = np.random.default_rng(0).uniform([-1, -1, 0.5], [1, 1, 3], size=(20, 3))
+    pixels = lens.project(points)
+    homogeneous = points @ lens.K.T
+    np.testing.assert_allclose(pixels, homogeneous[:, :2] / homogeneous[:, 2:], rtol=1e-14)
+
+
+@pytest.mark.parametrize("sky", ["", SKY])
+def test_depth_is_the_distance_along_the_axis_and_infinite_where_nothing_is(sky):
+    with camera_of(Camera(name="eye", depth=True, **EYE), sky=sky) as (_, device):
+        values = device.read(0).values
+        depth, lens = values["depth"], device.intrinsics
+        assert (depth.dtype, depth.shape) == (np.float32, (120, 160))
+        column, row = np.round(lens.project(np.array([-0.3, 0.2, 1.9]))).astype(int)
+        np.testing.assert_allclose(depth[row, column], 1.9, rtol=1e-4)  # the same across the plane, not along the ray
+        column, row = np.round(lens.project(np.array([0.15, -0.1, 1.4995]))).astype(int)
+        np.testing.assert_allclose(depth[row, column], 1.4995, rtol=1e-4)
+        assert np.isposinf(depth[0, 0])
+        corner = values["image"][0, 0]
+        assert corner.tolist() == ([0, 0, 255] if sky else [0, 0, 0])
+
+
+def test_what_is_beyond_far_or_before_near_is_not_seen():
+    with camera_of(Camera(name="eye", camera="eye", width=160, height=120, depth=True, near=0.1, far=1.6)) as (_, eye):
+        depth = eye.read(0).values["depth"]
+        assert np.nanmax(depth[np.isfinite(depth)]) <= 1.6
+        np.testing.assert_allclose(depth[51, 92], 1.4995, rtol=1e-3)
+    with camera_of(Camera(name="eye", camera="eye", width=160, height=120, depth=True, near=1.7, far=9.0)) as (_, eye):
+        depth = eye.read(0).values["depth"]
+        np.testing.assert_allclose(depth[np.isfinite(depth)], 1.9, rtol=1e-3)
+
+
+def test_depth_alone_and_colour_alone():
+    with camera_of(Camera(name="eye", color=False, depth=True, **EYE)) as (_, device):
+        assert list(device.read(0).values) == ["depth"] == list(device.samples)
+    with camera_of(Camera(name="eye", **EYE)) as (_, device):
+        sample = device.read(0)
+        assert list(sample.values) == ["image"] == list(device.samples)
+        assert (sample.values["image"].shape, sample.values["image"].dtype) == ((120, 160, 3), np.uint8)
+        assert not sample.values["image"].flags.writeable
+
+
+def test_a_size_above_the_models_own_buffer_is_rendered():
+    with camera_of(Camera(name="eye", camera="eye", width=1200, height=900)) as (engine, device):
+        assert device.read(0).values["image"].shape == (900, 1200, 3)
+        assert engine.model.vis.global_.offwidth == 640
+
+
+# ---------------------------------------------------------------------------- time
+def test_a_picture_shows_the_state_of_its_stamp_whatever_the_latency():
+    described = Camera(name="eye", rate=100, **EYE)
+    robot = robot_with(described)
+
+    def run(latency):
+        engine = MujocoEngine(robot, check=False)
+        device = CameraDevice(described, robot, latency=latency)
+        taken = {}
+        with Simulation(engine, [device], pacer="free") as simulation:
+            simulation.at(0.0, lambda s: s.engine.port("slide/velocity").__setitem__(0, -1.0))
+            for _ in range(12):
+                simulation.run(0.01)
+                sample = simulation.sample("eye")
+                taken[sample.stamp_ns] = sample.values["image"]
+        return taken
+
+    prompt, late = run(0.0), run(0.025)
+    assert max(prompt) == 120_000_000
+    assert max(late) == 90_000_000
+    for stamp in late:
+        np.testing.assert_array_equal(late[stamp], prompt[stamp])
+    columns = [spot(prompt[stamp])[0] for stamp in sorted(prompt)]
+    focal = 60.0 / np.tan(np.radians(25.0))
+    np.testing.assert_allclose(np.diff(columns).mean(), -focal * 0.01 / 1.4995, rtol=0.1)
+
+
+def test_equal_seeds_give_equal_pictures():
+    described = Camera(name="eye", noise=Noise(std=8.0, bias=5.0), depth=True, depth_noise=Noise(std=0.01), **EYE)
+
+    def pictures(seed):
+        with camera_of(described, seed=seed) as (_, device):
+            samples = [device.read(i) for i in range(3)]
+            device.reset(np.random.default_rng(seed))
+            again = [device.read(i) for i in range(3)]
+        for first, second in zip(samples, again, strict=True):
+            np.testing.assert_array_equal(first.values["image"], second.values["image"])
+        return samples
+
+    one, two, other = pictures(1), pictures(1), pictures(2)
+    for key in ("image", "depth"):
+        np.testing.assert_array_equal(one[2].values[key], two[2].values[key])
+        assert not np.array_equal(one[2].values[key], other[2].values[key])
+        assert not np.array_equal(one[0].values[key], one[1].values[key])
+    with camera_of(Camera(name="eye", depth=True, **EYE)) as (_, device):
+        exact = device.read(0).values
+    seen = np.isfinite(exact["depth"])
+    error = one[0].values["depth"][seen] - exact["depth"][seen]
+    assert error.std() == pytest.approx(0.01, rel=0.1)
+    assert np.isposinf(one[0].values["depth"][~seen]).all()
+    lit = one[0].values["image"][..., 1][exact["image"][..., 1] == 255]
+    assert lit.size > 1000
+    assert 2.0 < lit.std() < 8.0  # of the noise, the half above 255 is cut
+
+
+# ---------------------------------------------------------------------------- life
+def threads():
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("camera-")]
+
+
+def test_the_simulation_closes_the_camera_and_another_may_use_it():
+    described = Camera(name="eye", rate=50, **EYE)
+    robot = robot_with(described)
+    engine = MujocoEngine(robot, check=False)
+    (device,) = make_devices(robot)
+    for _ in range(2):
+        with Simulation(engine, [device], pacer="free") as simulation:
+            assert threads() == ["camera-eye"]
+            simulation.run(0.05)
+            assert simulation.health()["devices"]["eye"]["samples"] == 2
+        assert threads() == []
+    with pytest.raises(DeviceError, match="eye: the camera is closed"):
+        device.read(0)
+
+
+def test_another_thread_may_run_the_simulation():
+    described = Camera(name="eye", rate=50, **EYE)
+    robot = robot_with(described)
+    seen = []
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+
+        def run():
+            simulation.run(0.04)
+            seen.append(simulation.sample("eye").values["image"])
+
+        simulation.run(0.04)
+        first = simulation.sample("eye").values["image"]
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join(60)
+    np.testing.assert_array_equal(seen[0], first)
+
+
+def test_a_forgotten_camera_ends_its_thread():
+    described = Camera(name="eye", **EYE)
+    robot = robot_with(described)
+    device = CameraDevice(described, robot)
+    device.attach(MujocoEngine(robot, check=False))
+    assert threads() == ["camera-eye"]
+    del device
+    assert threads() == []
+
+
+def test_two_cameras_do_not_disturb_each_other():
+    described = [
+        Camera(name="eye", rate=50, **EYE),
+        Camera(name="wide", body="world", pos=(0.1, -0.2, 2), quat=(0, 1, 0, 0), fovy=50, width=160, height=120),
+    ]
+    robot = robot_with(*described)
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free") as simulation:
+        simulation.run(0.1)
+        first, second = (simulation.sample(name).values["image"] for name in ("eye", "wide"))
+    np.testing.assert_array_equal(first, second)
+
+
+# ---------------------------------------------------------------------------- wrong things
+def test_a_missing_graphics_library_is_told_with_the_command(monkeypatch):
+    for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: False)
+    with pytest.raises(MissingDependency, match=f"camera 'eye' .*--set eye.enabled=false.*Type: {APT}"):
+        camera_of(Camera(name="eye", **EYE)).__enter__()
+    assert threads() == []
+
+
+def test_the_library_is_egl_then_osmesa_unless_asked_otherwise(monkeypatch):
+    for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    there = {"libEGL.so.1", "libOSMesa.so.8"}
+    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: bool(there & set(names)))
+    assert choose_backend() == "egl"
+    there.remove("libEGL.so.1")
+    assert choose_backend() == "osmesa"
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    assert choose_backend() == "egl"
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    with pytest.raises(DeviceError, match="MUJOCO_GL is 'off', which forbids it"):
+        choose_backend()
+    monkeypatch.setenv("MUJOCO_GL", "vulkan")
+    with pytest.raises(DeviceError, match="MUJOCO_GL is 'vulkan'; valid: unset it, egl, osmesa"):
+        choose_backend()
+
+
+def test_a_camera_that_the_model_does_not_have_is_refused():
+    robot = robot_with()
+    device = CameraDevice(Camera(name="far", body="world"), robot)
+    with pytest.raises(DeviceError, match="the model has no camera 'far/camera'; was it described"):
+        device.attach(MujocoEngine(robot, check=False))
+    assert threads() == []
+
+
+def test_an_engine_without_a_model_is_refused():
+    from fake_engine import SpringMassEngine
+
+    device = CameraDevice(Camera(name="eye", **EYE), robot_with())
+    with pytest.raises(DeviceError, match="a camera needs MuJoCo's model and data, which SpringMassEngine does not"):
+        device.attach(SpringMassEngine(1, dt=0.002))
