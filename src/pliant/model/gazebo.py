@@ -146,7 +146,11 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
             driven or is described twice. The message names file, line and tag.
     """
     found = Plugins()
+    # Those of ros2_control name its hardware.
+    hardware = {id(plugin) for system in root.iter("ros2_control") for plugin in system.iter("plugin")}
     for element in root.iter("plugin"):
+        if id(element) in hardware:
+            continue
         filename = element.get("filename", "")
         name = element.get("name", "")
         kind = _kind(filename)

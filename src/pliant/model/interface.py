@@ -29,6 +29,9 @@ class JointInterface:
     """Whether external_torque is listened to (tag sub_ext_tau)."""
     velocity_limit: float | None = None
     """Velocity limit of the URDF joint [rad/s or m/s]; kept for devices, not enforced by the physics."""
+    command_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Lowest and highest command [SI] by command interface of ros2_control, where its tags give them; kept for devices
+    and for export, not enforced by the physics."""
     file: str | None = None
     """File that described it."""
     line: int | None = None

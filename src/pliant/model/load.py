@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.metadata
 import math
@@ -16,12 +17,12 @@ import mujoco
 
 from pliant.errors import LawError, MissingDependency, ModelError, nearest
 from pliant.laws import CompliantActuator, get_law, registered_laws
-from pliant.model.export import actuator_of, apply_params, read_ros2_control
 from pliant.model.gazebo import Plugins, read_plugins
-from pliant.model.interface import Interface, JointInterface
+from pliant.model.interface import Interface
 from pliant.model.manager import manager_from_mapping, read_manager
 from pliant.model.parameters import change_actuator, parse_number
-from pliant.model.robot import Robot, _authored
+from pliant.model.robot import REST_KEY, Robot, _authored
+from pliant.model.ros2_control import apply_params, command_limits, place_initially, read_all, serve_joints
 from pliant.model.sensors import described_sensors
 from pliant.model.urdf import read_urdf
 from pliant.model.xmltree import Node, line_of, parse_xml, read_file
@@ -155,34 +156,31 @@ def read_urdf_with_plugins(
     plugins: Plugins | None = None,
 ) -> Robot:
     """Return the robot of a URDF tree; ``plugins`` are those of another file that it was made from."""
+    types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
     if plugins is None:
-        types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
         plugins = read_plugins(root, types, path)
-    controlled = read_ros2_control(root, {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}, path)
-    for joint, described in controlled.items():
-        found = actuator_of(described) if joint not in plugins.joints else None
-        if found is not None:
-            plugins.actuators[joint], plugins.joints[joint] = found
+    controlled, notes = read_all(root, types, path, plugins.joints)
     model = read_urdf(root, path, package_paths=package_paths, allow_missing_meshes=missing, self_collision=collision)
-    model.spec.option.timestep = DEFAULT_TIMESTEP
-    joints = {
-        joint: JointInterface(
-            joint=joint,
-            plugin=described.plugin,
-            publish_elastic_torque=described.publish_elastic_torque,
-            publish_state=described.publish_state,
-            subscribe_external_torque=described.subscribe_external_torque,
-            velocity_limit=model.velocity_limits.get(joint),
-            file=described.file,
-            line=described.line,
+    if not _authored(model.spec, "timestep"):
+        model.spec.option.timestep = DEFAULT_TIMESTEP
+    tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}
+    served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)
+    plugins.actuators.update(served[0])
+    plugins.joints.update(served[1])
+    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY)]
+    joints = {}
+    for joint, described in plugins.joints.items():
+        limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
+        joints[joint] = dataclasses.replace(
+            described,
+            velocity_limit=min(limits, default=None),
+            command_limits=command_limits(controlled[joint]) if joint in controlled else {},
         )
-        for joint, described in plugins.joints.items()
-    }
     robot = Robot(
         model.spec,
         plugins.actuators,
         interface=Interface(joints=joints),
-        notes=[*plugins.notes, *model.notes],
+        notes=[*plugins.notes, *notes, *model.notes],
         file=path,
     )
     apply_params(robot, controlled)

@@ -15,6 +15,15 @@ import numpy as np
 
 from pliant.errors import MissingDependency, ModelError, nearest
 from pliant.model.parameters import parse_bool, parse_number, parse_vector
+from pliant.model.urdf_extension import (
+    FRICTION_TAGS,
+    SPRING_TAGS,
+    Mimic,
+    apply_gazebo_tags,
+    read_extension,
+    read_gazebo_tags,
+    read_mimics,
+)
 from pliant.model.xmltree import MAX_BYTES, Node, line_of
 
 __all__ = ["UrdfModel", "find_resource", "read_urdf"]
@@ -53,6 +62,8 @@ class UrdfModel:
     """Velocity limits [rad/s or m/s] by joint."""
     notes: list[str] = field(default_factory=list)
     """What was left out or assumed."""
+    mimics: list[Mimic] = field(default_factory=list)
+    """Joints that follow others."""
 
 
 def read_urdf(
@@ -82,13 +93,18 @@ def read_urdf(
     model = UrdfModel(mujoco.MjSpec(), checker.joints, checker.velocity_limits, checker.notes)
     collide = _wants_self_collision(root, file) if self_collision is None else self_collision
     _note_references(root, checker, file)
+    extension = read_extension(root, checker.links, checker.joints, file)
+    model.notes.extend(extension.notes)
+    model.mimics = read_mimics(root, checker.joints, file)
+    tags = read_gazebo_tags(root, file)
+    extension.prepare(root, file)
 
     compiler = root.find("mujoco/compiler")
     if compiler is None:
-        extension = root.find("mujoco")
-        if extension is None:
-            extension = ET.SubElement(root, "mujoco")
-        compiler = ET.SubElement(extension, "compiler")
+        settings = root.find("mujoco")
+        if settings is None:
+            settings = ET.SubElement(root, "mujoco")
+        compiler = ET.SubElement(settings, "compiler")
     for key, value in COMPILER.items():
         if key not in compiler.attrib or key == "strippath":
             compiler.set(key, value)
@@ -101,11 +117,15 @@ def read_urdf(
         model.spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=assets.data)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
-    if all(link.find("inertial") is not None for link in root.findall("link") if link.find(".//mesh") is not None):
+    with_mesh = [link for link in root.findall("link") if link.find(".//mesh") is not None]
+    if all(link.find("inertial") is not None or link.get("name") in extension.inertials for link in with_mesh):
         # The inertias are given, so a surface that does not close has to enclose no volume.
         for mesh in model.spec.meshes:
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-    if not collide:
+    model.notes.extend(apply_gazebo_tags(model.spec, tags))
+    extension.apply(model.spec, file)
+    extension.couple(model.spec, model.mimics)
+    if not collide and (extension.excludes is None or self_collision is False):
         _exclude_self_collision(model.spec)
     return model
 
@@ -122,6 +142,8 @@ class _Checker:
         self.notes: list[str] = []
         joints = root.findall("joint")
         children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
+        self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
+        """Links whose inertia the ``<mujoco>`` element gives, so that nothing has to be raised."""
         self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
 
     def fail(self, message: str, element: ET.Element, field: str | None = None) -> ModelError:
@@ -157,13 +179,6 @@ class _Checker:
             seen[name] = joint
             self._joint(joint, name, parent_of)
         self._tree(parent_of)
-        for joint in self.root.findall("joint"):
-            mimic = joint.find("mimic")
-            if mimic is not None and mimic.get("joint") not in self.joints:
-                asked = mimic.get("joint", "")
-                raise self.fail(
-                    f"joint {joint.get('name')!r} mimics {asked!r}; {nearest(asked, self.joints)}", mimic, "mimic"
-                )
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
         text = element.get(attribute)
@@ -223,7 +238,7 @@ class _Checker:
             raise self.fail(
                 f"link {name!r}: the principal inertias are {shown} kg m^2; valid: 0 or more", inertia, "inertia"
             )
-        if value > 0.0 and principal[0] < least:
+        if value > 0.0 and principal[0] < least and name not in self.exact:
             repaired = np.maximum(principal, least)
             matrix = axes @ np.diag(repaired) @ axes.T
             for attribute, (i, j) in INERTIA_PLACES.items():
@@ -362,7 +377,7 @@ def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
 
 
 def _note_references(root: ET.Element, checker: _Checker, file: str | Path | None) -> None:
-    quiet = {"material", "plugin", "self_collide", "selfCollide"}
+    quiet = {"material", "plugin", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS}
     known = {*checker.links, *checker.joints}
     for element in root.findall("gazebo"):
         reference = element.get("reference")
