@@ -1,0 +1,524 @@
+"""A node of ROS 2 on zenoh: what rmw_zenoh_cpp would put there for it, without ROS 2.
+
+Topics are publishers and subscribers of zenoh, services are queryables; each has a liveliness token by which the nodes
+of rmw_zenoh and their graph tools know it. Latched topics have a cache that late joiners ask.
+
+Threads: zenoh's own call the callbacks of topics; ``zenoh-writer`` sends, ``zenoh-service`` answers services,
+``zenoh-watch`` looks whether anybody is connected.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from pliant.bridges.ros.outbox import Outbox
+from pliant.bridges.zenoh.graph import Graph
+from pliant.bridges.zenoh.session import MODES, load_zenoh, open_session
+from pliant.errors import BridgeError, PliantError, WireError, nearest
+from pliant.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
+from pliant.wire.ros import Codec, dds_type_name
+
+__all__ = ["Publication", "ZenohNode"]
+
+LAST_DOMAIN = 232
+"""Largest number of a ROS domain."""
+DEPTH = 1000
+"""History of a reliable topic, as told to others."""
+SENSOR_DEPTH = 5
+"""History of ROS's sensor data profile."""
+SERVICE_DEPTH = 10
+"""History of ROS's services profile."""
+HEARTBEAT = 0.5
+"""How often late joiners of a latched topic hear which message is the last [s]; rmw_zenoh's number."""
+PAYLOAD_LIMIT = 16 * 2**20
+"""Longest message or request that is read [bytes]."""
+REQUESTS = 64
+"""Requests that wait for a service; further ones are refused."""
+SERVICE_THREADS = 4
+"""Requests that are answered at once: one that waits for the loop does not hold up the others."""
+DISCOVERY = 0.5
+"""How long others may take to be known [s]."""
+WATCH = 0.25
+"""How often the connections are looked at [s]."""
+NAMES = 100
+"""Names of subscribers that a topic keeps."""
+ERROR_LIMIT = 20
+DEFAULT_QOS = Qos()
+_log = logging.getLogger("pliant.zenoh")
+
+
+class Publication:
+    """A topic that is published."""
+
+    __slots__ = (
+        "_node", "_token", "count", "drops", "endpoint", "first_at", "gid", "last_at", "latch", "listener", "matched",
+        "publisher", "seen", "sequence", "topic", "type",
+    )  # fmt: skip
+
+    def __init__(self, node: ZenohNode, topic: str, type_name: str, latch: bool, endpoint: Endpoint) -> None:
+        self._node = node
+        self._token: Any = None
+        self.topic = topic
+        self.type = type_name
+        self.latch = latch
+        self.endpoint = endpoint
+        self.gid = endpoint.gid
+        self.matched = False
+        self.count = 0
+        self.sequence = 0
+        self.drops = 0
+        self.first_at = self.last_at = 0.0
+        self.seen: set[str] = set()
+        self.publisher: Any = None
+        self.listener: Any = None
+
+    @property
+    def active(self) -> bool:
+        """Whether a message would go anywhere."""
+        return self.matched or self.latch
+
+    @property
+    def subscribers(self) -> list[str]:
+        """Names of the nodes that listen or have listened; programs that are no ROS nodes have none."""
+        names = sorted(self.seen)
+        return names or (["a program without a node"] if self.matched else [])
+
+    def send(self, data: bytes) -> None:
+        """Queue one message, its encapsulation included; never waits."""
+        self.count += 1
+        self.last_at = time.monotonic()
+        if self.count == 1:
+            self.first_at = self.last_at
+        self._node.outbox.send(self, data)
+
+
+class ZenohNode:
+    """One node of ROS 2 on zenoh.
+
+    Args:
+        node: name of the node.
+        namespace: its name space, beginning with a slash.
+        domain: number of the ROS domain; None for ``ROS_DOMAIN_ID``, else 0.
+        mode: ``peer`` (as nodes of rmw_zenoh are), ``router`` (they connect to it) or ``client``.
+        listen: addresses to listen to; none takes the mode's, on 127.0.0.1.
+        connect: addresses to connect to; none takes the mode's, on 127.0.0.1.
+
+    Raises:
+        BridgeError: no such domain or mode.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        *,
+        namespace: str = "/",
+        domain: int | None = None,
+        mode: str = "peer",
+        listen: tuple[str, ...] = (),
+        connect: tuple[str, ...] = (),
+    ) -> None:
+        if domain is None:
+            text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
+            if not (text.isascii() and text.isdigit()):
+                raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; valid is 0 to {LAST_DOMAIN}", field="domain")
+            domain = int(text)
+        if not 0 <= domain <= LAST_DOMAIN:
+            raise BridgeError(f"the domain is {domain}; valid is 0 to {LAST_DOMAIN}", field="domain")
+        if mode not in MODES:
+            raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
+        if mode == "client" and listen:
+            raise BridgeError("mode=client listens nowhere; leave listen away, or take mode=peer", field="listen")
+        self.node = node
+        self.namespace = "/" + namespace.strip("/")
+        self.domain = domain
+        self.mode = mode
+        self.listen = listen or MODES[mode][0]
+        self.connect = connect or MODES[mode][1]
+        self.codec = Codec(2)
+        self.publications: dict[str, Publication] = {}
+        self.outbox = Outbox("zenoh-writer", self._put)
+        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
+        self.error_count = 0
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        """Called, in any thread, with each fault of the other side."""
+        self.refused_requests = 0
+        """Requests refused because too many waited."""
+        self.connected = 0
+        """Routers, peers and clients that this session is connected to."""
+        self.lost_text = ""
+        """Why the wire is lost; "" while somebody is connected, or before anybody was."""
+        self._session: Any = None
+        self._zenoh: Any = None
+        self._graph: Graph | None = None
+        self._liveliness: Any = None
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._tokens: list[Any] = []
+        self._subscriptions: dict[str, tuple[Any, Any]] = {}
+        self._services: dict[str, Any] = {}
+        self._requests: queue.Queue[Callable[[], None] | None] = queue.Queue(REQUESTS)
+        self._threads: list[threading.Thread] = []
+        self._stopping = threading.Event()
+
+    # ------------------------------------------------------------------ life
+    def start(self) -> None:
+        """Open the session and start the threads.
+
+        Raises:
+            MissingDependency: eclipse-zenoh is not installed.
+            BridgeError: an address is in use, or no router answers a client.
+        """
+        self._zenoh = zenoh = load_zenoh()
+        self._session = session = open_session(zenoh, self.mode, self.listen, self.connect)
+        self._graph = Graph(str(session.zid()), self.complain)
+        self._liveliness = session.liveliness().declare_subscriber(
+            token_selector(self.domain), self._direct(self._token_changed), history=True
+        )
+        self._tokens.append(session.liveliness().declare_token(self._endpoint("NN").token()))
+        self.outbox.start()
+        for k in range(SERVICE_THREADS):
+            self._run(f"zenoh-service-{k}", self._answer_loop)
+        self._run("zenoh-watch", self._watch_loop)
+
+    def _run(self, name: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def stop(self) -> None:
+        """Send what is queued, leave, join the threads. May be called twice."""
+        if self._session is None or self._stopping.is_set():
+            return
+        self._stopping.set()
+        self.outbox.stop()
+        for _ in range(SERVICE_THREADS):
+            with contextlib.suppress(queue.Full):
+                self._requests.put_nowait(None)
+        for thread in self._threads:
+            thread.join(5.0)
+        with self._lock:
+            for publication in self.publications.values():
+                publication.matched = publication.latch = False
+                publication.publisher = None
+            self._subscriptions.clear()
+            self._services.clear()
+            self._tokens.clear()
+        self._session.close()
+
+    # ------------------------------------------------------------------ endpoints
+    def _endpoint(
+        self, kind: str, name: str = "", dds_type: str = "", type_hash: str = "", qos: Qos = DEFAULT_QOS
+    ) -> Endpoint:
+        return Endpoint(
+            domain=self.domain,
+            session=str(self._session.zid()),
+            node_id=0,
+            entity_id=0 if kind == "NN" else next(self._numbers),
+            kind=kind,
+            namespace=self.namespace,
+            node=self.node,
+            name=name,
+            dds_type=dds_type,
+            type_hash=type_hash,
+            qos=qos,
+        )
+
+    def _message_endpoint(self, kind: str, topic: str, type_name: str, qos: Qos) -> Endpoint:
+        return self._endpoint(kind, topic, dds_type_name(type_name), self.codec.types.rihs01(type_name), qos)
+
+    def _direct(self, call: Callable[[Any], None]) -> Any:
+        """A callback that zenoh's receiving thread calls itself: no thread a topic, no queue in between."""
+
+        def guarded(item: Any) -> None:
+            try:
+                call(item)
+            except Exception:  # a fault of ours must not reach zenoh's threads
+                _log.exception("callback of zenoh")
+
+        return self._zenoh.handlers.Callback(guarded, indirect=False)
+
+    def _declare_token(self, endpoint: Endpoint) -> Any:
+        assert self._graph is not None
+        self._graph.add_own(endpoint)
+        return self._session.liveliness().declare_token(endpoint.token())
+
+    def _token_changed(self, sample: Any) -> None:
+        assert self._graph is not None
+        token = str(sample.key_expr)
+        if sample.kind == self._zenoh.SampleKind.DELETE:
+            self._graph.vanished(token)
+            return
+        endpoint = self._graph.appeared(token)
+        if endpoint is not None and endpoint.kind == "MS":
+            publication = self.publications.get(endpoint.name)
+            if publication is not None:
+                self._note_subscriber(publication, endpoint)
+
+    @staticmethod
+    def _note_subscriber(publication: Publication, endpoint: Endpoint) -> None:
+        if endpoint.key == publication.endpoint.key and len(publication.seen) < NAMES:
+            publication.seen.add(endpoint.node_name)
+
+    # ------------------------------------------------------------------ topics
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> Publication:
+        """Publish a topic.
+
+        Args:
+            topic: its name in ROS, such as ``/clock``.
+            type_name: its type.
+            latch: late joiners get the last message (transient local).
+            sensor: best effort, as ROS's sensor data profile.
+        """
+        zenoh, session = self._zenoh, self._session
+        name = "/" + topic.strip("/")
+        with self._lock:
+            if name in self.publications:
+                return self.publications[name]
+            depth = 1 if latch else SENSOR_DEPTH if sensor else DEPTH
+            qos = Qos(reliable=not sensor, transient_local=latch, depth=depth)
+            endpoint = self._message_endpoint("MP", name, type_name, qos)
+            publication = Publication(self, name, type_name, latch, endpoint)
+            options = {
+                "congestion_control": zenoh.CongestionControl.DROP,
+                "reliability": zenoh.Reliability.BEST_EFFORT if sensor else zenoh.Reliability.RELIABLE,
+                # The node hears itself where it forwards references.
+                "allowed_destination": zenoh.Locality.REMOTE,
+            }
+            try:
+                if latch:
+                    publication.publisher = zenoh.ext.declare_advanced_publisher(
+                        session,
+                        endpoint.key,
+                        **options,
+                        cache=zenoh.ext.CacheConfig(depth),
+                        publisher_detection=True,
+                        sample_miss_detection=zenoh.ext.MissDetectionConfig(
+                            heartbeat=None, sporadic_heartbeat=HEARTBEAT
+                        ),
+                    )
+                else:
+                    publication.publisher = session.declare_publisher(endpoint.key, **options)
+                    publication.listener = self._listen_for_matches(publication)
+                self._tokens.append(self._declare_token(endpoint))
+            except zenoh.ZError as error:
+                raise BridgeError(f"{name} cannot be published: {error}", field=name) from None
+            self.publications[name] = publication
+        if self._graph is not None:
+            for other in self._graph.endpoints("MS", name):
+                self._note_subscriber(publication, other)
+        return publication
+
+    def _listen_for_matches(self, publication: Publication) -> Any:
+        def changed(status: Any) -> None:
+            publication.matched = bool(status.matching)
+
+        listener = publication.publisher.declare_matching_listener(self._direct(changed))
+        # The listener hears changes only.
+        if publication.publisher.matching_status.matching:
+            publication.matched = True
+        return listener
+
+    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Listen to a topic; the callback runs in a thread of zenoh and must be short."""
+        zenoh = self._zenoh
+        name = "/" + topic.strip("/")
+        kind = self.codec.types.message(type_name)
+
+        def arrived(sample: Any) -> None:
+            if self._stopping.is_set() or sample.kind != zenoh.SampleKind.PUT:
+                return
+            try:
+                callback(self.codec.decode(kind, self._read(sample, "a message")))
+            except WireError as error:
+                self.complain(f"{name}: {error}")
+
+        endpoint = self._message_endpoint("MS", name, type_name, Qos(depth=DEPTH))
+        with self._lock:
+            try:
+                subscriber = self._session.declare_subscriber(
+                    endpoint.key, self._direct(arrived), allowed_origin=zenoh.Locality.REMOTE
+                )
+                self._subscriptions[name] = subscriber, self._declare_token(endpoint)
+            except zenoh.ZError as error:
+                raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None
+
+    def unsubscribe(self, topic: str) -> None:
+        """Stop listening."""
+        name = "/" + topic.strip("/")
+        with self._lock:
+            found = self._subscriptions.pop(name, None)
+        if found is not None:
+            subscriber, token = found
+            subscriber.undeclare()
+            token.undeclare()
+            if self._graph is not None:
+                self._graph.remove_own("MS", name)
+
+    @staticmethod
+    def _attachment(item: Any, what: str) -> Attachment:
+        if item.attachment is None:
+            raise WireError(
+                f"{what} without attachment; a node of rmw_zenoh sends sequence number, time and identifier with each",
+                field="attachment",
+            )
+        if len(item.attachment) > PAYLOAD_LIMIT:
+            raise WireError(f"{what} with an attachment of {len(item.attachment)} bytes", field="attachment")
+        return Attachment.decode(bytes(item.attachment))
+
+    @staticmethod
+    def _payload(item: Any, what: str) -> bytes:
+        payload = item.payload
+        if payload is None:
+            raise WireError(f"{what} without content", field="payload")
+        if len(payload) > PAYLOAD_LIMIT:
+            raise WireError(f"{what} of {len(payload)} bytes; valid are at most {PAYLOAD_LIMIT}", field="payload")
+        return bytes(payload)
+
+    def _read(self, item: Any, what: str) -> bytes:
+        self._attachment(item, what)
+        return self._payload(item, what)
+
+    def taken(self, topics: list[str], patience: float = DISCOVERY) -> dict[str, list[str]]:
+        """Return the topics that nodes of other sessions publish already, and which nodes.
+
+        Args:
+            topics: names in ROS.
+            patience: how long others may take to be known [s]: the tokens come after the session is open.
+        """
+        assert self._graph is not None
+        end = time.monotonic() + patience
+        while True:
+            found = {
+                topic: sorted({endpoint.node_name for endpoint in endpoints})
+                for topic in topics
+                if (endpoints := self._graph.endpoints("MP", topic))
+            }
+            # Nobody can have come to a router that has just begun to listen.
+            if found or time.monotonic() > end or not self.connect:
+                return found
+            self._stopping.wait(0.02)
+
+    # ------------------------------------------------------------------ services
+    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Answer a service.
+
+        Args:
+            name: its name in ROS.
+            type_name: its type.
+            callback: takes the request, returns the response; it runs in a thread of its own. A `PliantError` goes to
+                the client as zenoh's error reply.
+        """
+        zenoh = self._zenoh
+        full = "/" + name.strip("/")
+        types = self.codec.types
+        service = types.service(type_name)
+        qos = Qos(depth=SERVICE_DEPTH)
+        endpoint = self._endpoint("SS", full, dds_service_name(type_name), types.rihs01(type_name), qos)
+        key = endpoint.key
+
+        def answer(query: Any) -> None:
+            with query:
+                try:
+                    asked = self._attachment(query, "a request")
+                    request = self.codec.decode(service.request, self._payload(query, "a request"))
+                    response = self.codec.encode(service.response, callback(request))
+                except PliantError as error:
+                    self.complain(f"{full}: {error}")
+                    self._refuse(query, str(error))
+                    return
+                except Exception as error:  # a fault of ours: the client must not wait for ever
+                    _log.exception("service %s", full)
+                    self._refuse(query, f"{type(error).__name__}: {error}")
+                    return
+                back = Attachment(sequence_number=asked.sequence_number, timestamp_ns=time.time_ns(), gid=asked.gid)
+                try:
+                    query.reply(key, response, attachment=back.encode())
+                except zenoh.ZError as error:
+                    self.complain(f"{full}: the answer was not taken: {error}")
+
+        def asked(query: Any) -> None:
+            try:
+                self._requests.put_nowait(lambda: answer(query))
+            except queue.Full:
+                self.refused_requests += 1
+                self.complain(f"{full}: {REQUESTS} requests wait already; one more is refused")
+                with query:
+                    self._refuse(query, f"{REQUESTS} requests wait already")
+
+        with self._lock:
+            try:
+                queryable = self._session.declare_queryable(key, self._direct(asked), complete=True)
+                self._services[full] = queryable, self._declare_token(endpoint)
+            except zenoh.ZError as error:
+                raise BridgeError(f"{full} cannot be served: {error}", field=full) from None
+
+    def _refuse(self, query: Any, text: str) -> None:
+        with contextlib.suppress(self._zenoh.ZError):
+            query.reply_err(text.encode())
+
+    def _answer_loop(self) -> None:
+        while not self._stopping.is_set():
+            with contextlib.suppress(queue.Empty):
+                answer = self._requests.get(timeout=1.0)
+                if answer is not None:
+                    answer()
+                del answer  # a request that is kept is not ended for its client
+
+    # ------------------------------------------------------------------ threads
+    def _put(self, publication: Publication, data: bytes) -> None:
+        publisher = publication.publisher
+        if publisher is None:
+            return
+        publication.sequence += 1
+        attachment = Attachment(
+            sequence_number=publication.sequence, timestamp_ns=time.time_ns(), gid=publication.gid
+        ).encode()
+        try:
+            publisher.put(data, attachment=attachment)
+        except Exception as error:  # whatever zenoh says, the writer goes on
+            publication.drops += 1
+            self.complain(f"{publication.topic}: not sent: {error}")
+
+    def _watch_loop(self) -> None:
+        info = self._session.info
+        # Before zenoh 1.9 there are no transports, and clients of a router are not counted.
+        count = getattr(info, "transports", lambda: [*info.routers_zid(), *info.peers_zid()])
+        began, told, ever = time.monotonic(), False, False
+        where = ", ".join(self.connect)
+        while not self._stopping.wait(WATCH):
+            try:
+                self.connected = len(count())
+            except Exception:  # the session is being closed
+                return
+            if not self.connect:
+                continue
+            if self.connected:
+                if self.lost_text:
+                    self.complain(f"connected again to {where}")
+                self.lost_text, ever, told = "", True, False
+            elif ever and not self.lost_text:
+                self.lost_text = f"nobody is connected any more: the zenoh router at {where} is gone"
+                self.complain(self.lost_text)
+            elif not (ever or told) and time.monotonic() - began > 4 * WATCH:
+                told = True
+                self.complain(
+                    f"no zenoh router answers at {where} yet: start one (ros2 run rmw_zenoh_cpp rmw_zenohd), or let "
+                    "pliant be the router (mode=router)"
+                )
+
+    def complain(self, text: str) -> None:
+        """Note a fault of the other side."""
+        self.error_count += 1
+        if not self.errors or self.errors[-1] != text:
+            self.errors.append(text)
+            _log.warning("%s", text)
+        self.on_complaint(text)
