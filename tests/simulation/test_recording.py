@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_loop import Recall
 
-from pliant.devices import Device, DeviceBase, FieldInfo, Noise
+from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample
 from pliant.errors import DeviceError, RecordingError
 from pliant.simulation import (
     Recorder,
@@ -150,6 +150,26 @@ class Odd(DeviceBase):
 
     def _measure(self):
         return {"Temp (C)": 1.0, "temp_c": np.array([2.0, 3.0])}
+
+
+def test_images_are_left_out_and_asking_for_them_is_refused(tmp_path):
+    class Eye(SpringJoint):
+        def __init__(self):
+            super().__init__(0, "eye")
+            self.samples = {"image": FieldInfo((4, 6, 3), dtype="uint8")}
+
+        def read(self, stamp_ns):
+            return Sample(self.name, 0, stamp_ns, {"image": np.zeros((4, 6, 3), np.uint8)})
+
+    path = tmp_path / "run.mcap"
+    with Simulation(SpringMassEngine(3), [Eye(), SpringJoint(1)], recorder=path) as run:
+        run.step(3)
+    assert list(read_recording(path).devices) == ["joint_1"]
+    with (
+        pytest.raises(RecordingError, match="'eye' was to be recorded, but gives images, which recordings leave out"),
+        Simulation(SpringMassEngine(3), [Eye()], recorder=Recorder(tmp_path / "b.mcap", devices=["eye"])) as run,
+    ):
+        run.step()
 
 
 def test_names_that_ros_does_not_take_are_kept_for_us_and_changed_for_ros(tmp_path):

@@ -51,7 +51,7 @@ class Recorder:
 
     Args:
         path: the file; its name ends in .mcap, its folder exists.
-        devices: names of the devices to record; None records all.
+        devices: names of the devices to record; None records all but cameras, whose images are left out.
         overwrite: replace a file that exists.
         command_line: what would repeat the run; it goes into the file.
         metadata: further texts that go into the file.
@@ -110,11 +110,17 @@ class Recorder:
         if self._started:
             raise RecordingError("a recorder serves one simulation only; make a new one", file=self.path)
         self._started = True
-        names = list(devices) if self._names is None else self._names
+        names = [n for n in devices if not _has_images(devices[n])] if self._names is None else self._names
         for name in names:
             if name not in devices:
                 raise RecordingError(
                     f"device {name!r} was to be recorded, but is not there; {nearest(name, devices)}", file=self.path
+                )
+            if _has_images(devices[name]):
+                raise RecordingError(
+                    f"device {name!r} was to be recorded, but gives images, which recordings leave out; record its "
+                    "topics on the ROS side (rosbag record, ros2 bag record)",
+                    file=self.path,
                 )
         self._writer.add_metadata(
             "pliant",
@@ -337,6 +343,11 @@ def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str,
         lines.append(f"float64{f'[{info.shape[0]}]' if info.shape else ''} {plain}")
         fields.append({"name": name, "shape": list(info.shape), "unit": info.unit, "description": info.description})
     return "\n".join(lines) + "\n" + DEPENDENCIES, fields
+
+
+def _has_images(device: Device) -> bool:
+    """Say whether samples of a device hold more than float64 numbers."""
+    return any(info.dtype != "float64" for info in device.samples.values())
 
 
 def _joint_state_fields(device: Device) -> tuple[str, ...]:
