@@ -1,129 +1,27 @@
 """A joint with two motors: what the qb_move packages serve for one qbmove.
 
-``joint_states`` at 100 Hz and two trajectory controllers; spec of the real device: `QB_SUFFIXES`, `QB_PRESET`.
+``joint_states`` at 100 Hz, and two trajectory controllers, each with ``command``, ``follow_joint_trajectory``,
+``state`` at 50 Hz and ``query_state``.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from pliant.bridges.ros.actions import serve_action
+from pliant.bridges.ros.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
 from pliant.bridges.ros.served import Every, Served
-from pliant.bridges.ros.trajectory import Trajectory
-from pliant.errors import DeviceError, PliantError
-from pliant.laws import COMMAND_NAMES
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
 
 QB_RATE = 100.0
 """The qb_move packages publish their joints at 100 Hz."""
-QB_PRESET = 3000 * math.pi / 2**14
-"""Preset 1.0 of the qb_move packages [rad]: 3000 ticks of 180 deg / 2^14."""
-QB_SUFFIXES = ("_motor_1_joint", "_motor_2_joint", "_shaft_joint", "_stiffness_preset_virtual_joint")
+STATE_RATE = 50.0
+"""joint_trajectory_controller's state_publish_rate [Hz]."""
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
-
-
-class QbController:
-    """A trajectory controller of the qb_move packages on one joint.
-
-    Args:
-        device: the joint.
-        base: name of the qbmove.
-        motors: whether it takes motor positions; else shaft position and preset.
-    """
-
-    def __init__(self, device: Any, base: str, motors: bool, complain: Callable[[str], None]) -> None:
-        self.device = device
-        self.motors = motors
-        self.joints = [base + s for s in (QB_SUFFIXES[:2] if motors else QB_SUFFIXES[2:])]
-        self.topic = ""
-        self._complain = complain
-        self._trajectory: Trajectory | None = None
-        self._incoming: Mapping[str, Any] | None = None
-        self._desired: np.ndarray | None = None
-
-    def take(self, message: dict[str, Any]) -> None:
-        """Leave a JointTrajectory for the loop; the thread of the sockets calls this."""
-        self._incoming = message
-
-    def forget(self) -> None:
-        self._trajectory = self._incoming = self._desired = None
-
-    @property
-    def busy(self) -> bool:
-        return self._incoming is not None or self._trajectory is not None
-
-    def advance(self, now_ns: int, state: tuple[float, float] | None) -> None:
-        """Put the references of this time into the mailbox; the loop's thread calls this.
-
-        Args:
-            now_ns: simulation time [ns].
-            state: present equilibrium and preset [rad]; None: not measured yet, a new trajectory waits for it.
-        """
-        message = None
-        if state is not None:
-            message, self._incoming = self._incoming, None
-        try:
-            if message is not None and state is not None:
-                self._begin(message, now_ns, state)
-            if self._trajectory is None:
-                return
-            values, done = self._trajectory.at(now_ns)
-            self._desired = values
-            if done:
-                self._trajectory = None
-            self._put(values)
-        except PliantError as error:
-            self._trajectory = None
-            self._complain(f"{self.topic}: {error}")
-
-    def _begin(self, message: Mapping[str, Any], now_ns: int, state: tuple[float, float]) -> None:
-        names = list(message["joint_names"])
-        if sorted(names) != sorted(self.joints):
-            raise DeviceError(f"joint_names are {names}; valid are {self.joints}, both in one message")
-        order = [names.index(joint) for joint in self.joints]
-        points = message["points"]
-        if not points:
-            self._trajectory = None  # an empty trajectory stops the motion where it is
-            return
-        times = np.array([p["time_from_start"] * 1e-9 for p in points])
-        if times[0] < 0.0 or (np.diff(times) <= 0.0).any():
-            raise DeviceError(f"time_from_start are {times.tolist()} s; valid are increasing times from 0 on")
-        for key in ("positions", "velocities"):
-            wrong = next((p for p in points if len(p[key]) not in ((2,) if key == "positions" else (0, 2))), None)
-            if wrong is not None:
-                raise DeviceError(f"a point has {len(wrong[key])} {key}; valid are 2, one for each of {self.joints}")
-        positions = np.array([np.asarray(p["positions"], dtype=float)[order] for p in points])
-        velocities = None
-        if all(len(p["velocities"]) == 2 for p in points):
-            velocities = np.array([np.asarray(p["velocities"], dtype=float)[order] for p in points])
-        if not np.isfinite(positions).all() or not (velocities is None or np.isfinite(velocities).all()):
-            raise DeviceError("a point has a position or velocity that is not finite")
-        if not self.motors and not ((positions[:, 1] > -1e-9) & (positions[:, 1] < 1.0 + 1e-9)).all():
-            raise DeviceError(f"the stiffness presets are {positions[:, 1].tolist()}; valid are 0 to 1")
-        begin = self._desired
-        if begin is None:
-            eq, preset = state
-            begin = np.array([eq + preset, eq - preset] if self.motors else [eq, preset / QB_PRESET])
-        stamp = int(message["header"]["stamp"])
-        self._trajectory = Trajectory(stamp or now_ns, times, positions, velocities, np.asarray(begin))
-
-    def _put(self, values: np.ndarray) -> None:
-        first, second = float(values[0]), float(values[1])
-        if not self.motors:
-            second *= QB_PRESET
-        names = COMMAND_NAMES[self.device.mode]
-        equilibrium = names[0] == "equilibrium_position"
-        if names[0] not in ("equilibrium_position", "reference_1"):
-            raise DeviceError(f"the joint is in mode {int(self.device.mode)}; valid are 2, 3, 5 and 6")
-        if self.motors and equilibrium:
-            first, second = 0.5 * (first + second), 0.5 * (first - second)
-        elif not self.motors and not equilibrium:
-            first, second = first + second, first - second
-        self.device.inbox.put({names[0]: first, names[1]: second})
 
 
 def serve_qb(served: Served, name: str, device: Any) -> None:
@@ -133,20 +31,31 @@ def serve_qb(served: Served, name: str, device: Any) -> None:
         return
     joint = device.joint
     served.writers[name].append(_states(served, joint))
+    measure = _measure(served, device)
+    controllers = []
     for motors, kind in CONTROLLERS:
-        controller = QbController(device, joint, motors, served.refuse)
-        controller.topic = served.name(joint, "control", f"{joint}_{kind}_trajectory_controller", "command")
-        served.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
-        served.rewinds.append(controller.forget)
-        served.ticks.append(_advance(served, controller))
+        controller = QbController(device, joint, motors, measure, served.refuse)
+        _serve_controller(served, served.name(joint, "control", f"{joint}_{kind}_trajectory_controller"), controller)
+        controllers.append(controller)
+    controllers[0].rival, controllers[1].rival = controllers[1], controllers[0]
 
 
-def _advance(served: Served, controller: QbController) -> Callable[[int], None]:
-    def advance(stamp_ns: int) -> None:
-        if controller.busy:
-            controller.advance(stamp_ns, _state(served, controller.device))
-
-    return advance
+def _serve_controller(served: Served, base: str, controller: QbController) -> None:
+    transport = served.transport
+    controller.topic = f"{base}/command"
+    served.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
+    served.rewinds.append(controller.forget)
+    served.ticks.append(controller.tick)
+    if transport.actions:
+        action = f"{base}/follow_joint_trajectory"
+        controller.server = serve_action(served, action, "control_msgs/FollowJointTrajectory", controller)
+    if transport.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
+        served.ticks.append(_state(served, f"{base}/state", controller))
+        transport.serve(
+            f"{base}/query_state",
+            "control_msgs/QueryTrajectoryState",
+            lambda request: controller.query(int(request["time"])),
+        )
 
 
 def _states(served: Served, joint: str) -> Callable[[Any], None]:
@@ -169,12 +78,63 @@ def _states(served: Served, joint: str) -> Callable[[Any], None]:
     return write
 
 
-def _state(served: Served, device: Any) -> tuple[float, float] | None:
-    """Equilibrium and preset of a joint, from a board's sample where there is one: it is younger than the joint's."""
-    for name, board in served.devices.items():
-        sample = served.latest.get(name)
-        if sample is not None and device.joint in getattr(board, "joints", ()):
-            i = board.joints.index(device.joint)
-            return float(sample.values["equilibrium"][i]), float(sample.values["preset"][i])
-    sample = served.latest.get(device.name)
-    return None if sample is None else (sample.values["equilibrium"], sample.values["preset"])
+def _state(served: Served, topic: str, controller: QbController) -> Callable[[int], None]:
+    """Send control_msgs/JointTrajectoryControllerState: where the joints should be, are, and the difference."""
+    kind = "control_msgs/JointTrajectoryControllerState"
+    handle = served.advertise(topic, kind)
+    zeros = [0.0, 0.0]
+    point = {"positions": zeros, "velocities": zeros, "accelerations": zeros}
+    parts = ("desired", "actual", "error")
+    values = {"joint_names": controller.joints, **dict.fromkeys(parts, point)}
+    paths = [f"{part}.{field}" for part in parts for field in point]
+    fill = served.stamped(kind, values, paths)
+    every = Every(STATE_RATE)
+
+    def write(stamp_ns: int) -> None:
+        if not (every.due(stamp_ns) and handle.active):
+            return
+        found = controller.state()
+        if found is not None:
+            handle.send(fill(stamp_ns, *(v for s in found for v in (s.position, s.velocity, s.acceleration))))
+
+    return write
+
+
+def _measure(served: Served, device: Any) -> Callable[[], Measured | None]:
+    """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
+    boards = [(name, board.joints.index(device.joint)) for name, board in served.devices.items()
+              if device.joint in getattr(board, "joints", ())]  # fmt: skip
+    latest = served.latest
+
+    def measure() -> Measured | None:
+        for name, i in boards:
+            sample = latest.get(name)
+            if sample is not None:
+                v = sample.values
+                return Measured(
+                    stamp_ns=sample.stamp_ns,
+                    position=float(v["position"][i]),
+                    velocity=float(v["velocity"][i]),
+                    equilibrium=float(v["equilibrium"][i]),
+                    preset=float(v["preset"][i]),
+                    motor_velocities=_finite(v["motor_1_velocity"][i], v["motor_2_velocity"][i]),
+                )
+        sample = latest.get(device.name)
+        if sample is None:
+            return None
+        v = sample.values
+        return Measured(
+            stamp_ns=sample.stamp_ns,
+            position=v["position"],
+            velocity=v["velocity"],
+            equilibrium=v["equilibrium"],
+            preset=v["preset"],
+            motor_velocities=_finite(v["motor_1_velocity"], v["motor_2_velocity"]),
+        )
+
+    return measure
+
+
+def _finite(first: float, second: float) -> tuple[float, float]:
+    """Return two velocities; 0 where the motors have none, as in modes 2 and 3."""
+    return (float(first) if first == first else 0.0, float(second) if second == second else 0.0)

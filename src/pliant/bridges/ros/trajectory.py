@@ -2,53 +2,164 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-__all__ = ["Trajectory"]
+from pliant.errors import DeviceError
+
+__all__ = ["LARGEST_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
+
+LARGEST_POINTS = 100_000
+"""Points that a trajectory may have; at 1 kHz more than a minute and a half."""
+
+
+@dataclass(frozen=True, slots=True)
+class MotionState:
+    """Where joints are, or should be, and how they move."""
+
+    position: np.ndarray
+    """In rad, or in the unit of the joint; shape (n,)."""
+    velocity: np.ndarray
+    """Its rate of change [1/s], shape (n,)."""
+    acceleration: np.ndarray
+    """Its second rate of change [1/s^2], shape (n,)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointPoints:
+    """The points of a trajectory message, in the order of a controller's joints."""
+
+    times: np.ndarray
+    """Time of each point after the start [s], increasing, shape (m,)."""
+    positions: np.ndarray
+    """Shape (m, n)."""
+    velocities: np.ndarray | None
+    """Shape (m, n); None where a point has none."""
+    accelerations: np.ndarray | None
+    """Shape (m, n); None where a point has none, or there are no velocities."""
+    start_ns: int
+    """When it begins [ns of simulation time]; 0 for at once."""
+
+
+def read_points(message: Mapping[str, Any], joints: Sequence[str]) -> JointPoints:
+    """Return the points of a trajectory_msgs/JointTrajectory in the order of these joints.
+
+    Raises:
+        DeviceError: other joints, no or too many points, times that do not increase, a wrong number of values, a value
+            that is not finite.
+    """
+    names, n = list(message["joint_names"]), len(joints)
+    if sorted(names) != sorted(joints):
+        raise DeviceError(f"joint_names are {names[:8]}; valid are {list(joints)}, all in one message", field="joints")
+    order = [names.index(joint) for joint in joints]
+    points = message["points"]
+    if not 0 < len(points) <= LARGEST_POINTS:
+        raise DeviceError(f"the trajectory has {len(points)} points; valid are 1 to {LARGEST_POINTS}", field="points")
+    times = np.array([p["time_from_start"] * 1e-9 for p in points])
+    if times[0] < 0.0 or (np.diff(times) <= 0.0).any():
+        at = 0 if times[0] < 0.0 else int(np.argmax(np.diff(times) <= 0.0)) + 1
+        raise DeviceError(
+            f"time_from_start of point {at} is {times[at]:g} s; valid are increasing times from 0 on", field="points"
+        )
+    columns: dict[str, np.ndarray | None] = {}
+    for key in ("positions", "velocities", "accelerations"):
+        valid = (n,) if key == "positions" else (0, n)
+        wrong = next((i for i, p in enumerate(points) if len(p[key]) not in valid), None)
+        if wrong is not None:
+            raise DeviceError(
+                f"point {wrong} has {len(points[wrong][key])} {key}; valid are {n}, one for each of {list(joints)}",
+                field="points",
+            )
+        if any(len(p[key]) == 0 for p in points):
+            columns[key] = None
+            continue
+        values = np.array([p[key] for p in points], dtype=float)[:, order]
+        if not np.isfinite(values).all():
+            at = int(np.argmin(np.isfinite(values).all(axis=1)))
+            raise DeviceError(f"point {at} has {key} {values[at].tolist()}; valid are finite numbers", field="points")
+        columns[key] = values
+    positions = columns["positions"]
+    assert positions is not None  # a point without positions was refused
+    return JointPoints(
+        times=times,
+        positions=positions,
+        velocities=columns["velocities"],
+        accelerations=columns["accelerations"] if columns["velocities"] is not None else None,
+        start_ns=int(message["header"]["stamp"]),
+    )
 
 
 class Trajectory:
-    """A joint trajectory being executed: linear between positions, cubic where velocities are given.
+    """A joint trajectory being executed.
+
+    Between positions it is linear; cubic where velocities are given; quintic where accelerations are given too, as
+    joint_trajectory_controller interpolates.
 
     Args:
-        start_ns: simulation time of its time 0 [ns].
-        times: times of the points [s], strictly increasing, shape (n,).
-        positions: shape (n, joints).
-        velocities: shape (n, joints), or None.
-        begin: position at time 0, shape (joints,).
+        points: what was asked for.
+        now_ns: simulation time at which it is taken up [ns]; points before it are left away.
+        begin: the motion at that time.
+
+    Raises:
+        DeviceError: all of its points are over.
     """
 
-    def __init__(
-        self,
-        start_ns: int,
-        times: np.ndarray,
-        positions: np.ndarray,
-        velocities: np.ndarray | None,
-        begin: np.ndarray,
-    ) -> None:
-        self.start_ns = start_ns
-        if times[0] > 0.0:
-            times = np.concatenate([[0.0], times])
-            positions = np.vstack([begin, positions])
+    def __init__(self, points: JointPoints, now_ns: int, begin: MotionState) -> None:
+        self.start_ns = points.start_ns or now_ns
+        since = max(0.0, (now_ns - self.start_ns) * 1e-9)
+        keep = points.times >= since
+        if not keep.any():
+            raise DeviceError(
+                f"the trajectory ended at {self.start_ns * 1e-9 + points.times[-1]:.9g} s; it is {now_ns * 1e-9:.9g} s",
+                field="points",
+            )
+        times, positions = points.times[keep], points.positions[keep]
+        velocities = None if points.velocities is None else points.velocities[keep]
+        accelerations = None if points.accelerations is None else points.accelerations[keep]
+        if times[0] > since:
+            times = np.concatenate([[since], times])
+            positions = np.vstack([begin.position, positions])
             if velocities is not None:
-                velocities = np.vstack([np.zeros_like(begin), velocities])
-        self._times, self._positions, self._velocities = times, positions, velocities
+                velocities = np.vstack([begin.velocity, velocities])
+            if accelerations is not None:
+                accelerations = np.vstack([begin.acceleration, accelerations])
+        self._times, self._positions = times, positions
+        self._velocities, self._accelerations = velocities, accelerations
+        self.end_ns = self.start_ns + round(float(times[-1]) * 1e9)
 
-    def at(self, now_ns: int) -> tuple[np.ndarray, bool]:
-        """Return the positions at a simulation time [ns], and whether the end is reached."""
-        t = max(0.0, (now_ns - self.start_ns) * 1e-9)
+    def at(self, now_ns: int) -> MotionState:
+        """Return the motion at a simulation time [ns]; before it begins and after its end it stands still."""
+        t = (now_ns - self.start_ns) * 1e-9
         times, x = self._times, self._positions
-        if t >= times[-1]:
-            return x[-1], True
-        i = int(np.searchsorted(times, t, side="right")) - 1
+        still = np.zeros(x.shape[1])
+        if t < times[0] or now_ns >= self.end_ns:
+            return MotionState(x[-1] if now_ns >= self.end_ns else x[0], still, still)
+        i = min(int(np.searchsorted(times, t, side="right")) - 1, len(times) - 2)
         h = times[i + 1] - times[i]
-        s = (t - times[i]) / h
+        s = min(1.0, max(0.0, (t - times[i]) / h))
+        a, b = x[i], x[i + 1]
         if self._velocities is None:
-            return x[i] + s * (x[i + 1] - x[i]), False
-        v = self._velocities
-        return (
-            (1 + 2 * s) * (1 - s) ** 2 * x[i]
-            + s * (1 - s) ** 2 * h * v[i]
-            + s * s * (3 - 2 * s) * x[i + 1]
-            + s * s * (s - 1) * h * v[i + 1]
-        ), False
+            return MotionState(a + s * (b - a), (b - a) / h, still)
+        va, vb = self._velocities[i] * h, self._velocities[i + 1] * h
+        if self._accelerations is None:
+            coefficients = (a, va, 3 * (b - a) - 2 * va - vb, 2 * (a - b) + va + vb)
+        else:
+            aa, ab = self._accelerations[i] * h * h, self._accelerations[i + 1] * h * h
+            d = b - a
+            coefficients = (
+                a,
+                va,
+                0.5 * aa,
+                10 * d - 6 * va - 4 * vb - 1.5 * aa + 0.5 * ab,
+                -15 * d + 8 * va + 7 * vb + 1.5 * aa - ab,
+                6 * d - 3 * va - 3 * vb - 0.5 * aa + 0.5 * ab,
+            )
+        position, velocity, acceleration = still, still, still
+        for c in reversed(coefficients):  # Horner's scheme for the polynomial and its two derivatives
+            acceleration = acceleration * s + 2.0 * velocity
+            velocity = velocity * s + position
+            position = position * s + c
+        return MotionState(position, velocity / h, acceleration / (h * h))
