@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,47 @@ def test_laws_compiled_in_different_processes_do_not_call_each_others_kernels(tm
         p = cls().parameters()
         expected = (*cls.torques(0.1, 0.2, 0.01, p), cls.stiffness(0.1, 0.2, 0.01, p), cls.energy(0.1, 0.2, 0.01, p))
         np.testing.assert_allclose([float(x) for x in line.split()], expected, rtol=1e-13)
+
+
+@pytest.fixture
+def _no_cache(tmp_path, monkeypatch):
+    """A user whose cache cannot be written: a file stands where its folder would be."""
+    (tmp_path / "blocked").write_text("")
+    monkeypatch.delenv("PLIANT_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "blocked" / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("pliant.laws.compile._temporary", [])
+
+
+@pytest.mark.usefixtures("_no_cache")
+def test_without_a_cache_that_can_be_written_a_temporary_one_is_taken_and_said_once(tmp_path, caplog):
+    first = cache_folder()
+    assert first.parent == tmp_path
+    assert first.stat().st_mode & 0o077 == 0
+    assert cache_folder() == first
+    assert [r.levelname for r in caplog.records] == ["WARNING"]
+    assert str(first) in caplog.text
+    assert "blocked" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders have no owner here")
+@pytest.mark.usefixtures("_no_cache")
+def test_a_temporary_folder_that_others_may_write_is_not_run_from(tmp_path):
+    known = tmp_path / f"pliant-{os.getuid()}"
+    known.mkdir()
+    known.chmod(0o777)
+    found = cache_folder()
+    assert found != known
+    assert found.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.usefixtures("_no_cache")
+def test_a_link_in_place_of_the_temporary_folder_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"pliant-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    cache_folder()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert cache_folder().resolve() != (tmp_path / "elsewhere").resolve()
 
 
 def test_the_cache_folder_follows_the_environment_and_refuses_one_that_cannot_be_written(tmp_path, monkeypatch):

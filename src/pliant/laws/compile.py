@@ -11,6 +11,7 @@ warm start does not pay. ``simulate`` and ``evaluate``, which take arrays, are k
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import contextlib
 import functools
@@ -19,6 +20,8 @@ import importlib.metadata
 import logging
 import os
 import re
+import shutil
+import stat
 import sys
 import tempfile
 import threading
@@ -33,7 +36,7 @@ from pliant.errors import LawError
 from pliant.laws import kernels
 from pliant.laws.base import Law
 
-__all__ = ["CompiledLaw", "cache_folder", "compiled", "fingerprint", "is_cached", "native"]
+__all__ = ["CompiledLaw", "cache_folder", "compiled", "fingerprint", "is_cached", "native", "temporary_cache"]
 
 log = logging.getLogger("pliant")
 
@@ -235,23 +238,60 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled laws, which exists and is writable."""
+    """Return the folder of compiled laws, which exists and is writable.
+
+    Where the user's own cannot be written it is a temporary one, which only costs the time of a compilation.
+
+    Raises:
+        LawError: ``PLIANT_CACHE`` names a folder that cannot be written.
+    """
     wanted = os.environ.get("PLIANT_CACHE")
-    if wanted:
-        folder = Path(wanted)
-    elif os.environ.get("XDG_CACHE_HOME"):
-        folder = Path(os.environ["XDG_CACHE_HOME"]) / "pliant"
-    else:
-        folder = Path.home() / ".cache" / "pliant"
     try:
+        if wanted:
+            folder = Path(wanted)
+        elif os.environ.get("XDG_CACHE_HOME"):
+            folder = Path(os.environ["XDG_CACHE_HOME"]) / "pliant"
+        else:
+            folder = Path.home() / ".cache" / "pliant"
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
             raise PermissionError(folder)
-    except OSError:
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
         if wanted:
             raise LawError(f"the cache folder PLIANT_CACHE={wanted} cannot be written; name another one") from None
-        folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
-        folder.mkdir(parents=True, exist_ok=True)
+        return temporary_cache(str(error))
+    return folder
+
+
+_temporary: list[Path] = []
+
+
+def temporary_cache(reason: str = "") -> Path:
+    """Return a folder for compiled code where the user's cache cannot be written; says so, once.
+
+    Args:
+        reason: why that is so.
+    """
+    if _temporary and _temporary[0].is_dir():
+        return _temporary[0]
+    # What lies there is run: a folder that somebody else made is not taken.
+    folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        state = folder.lstat()
+        foreign = hasattr(os, "getuid") and (state.st_uid != os.getuid() or bool(state.st_mode & 0o022))
+        if foreign or not stat.S_ISDIR(state.st_mode) or not os.access(folder, os.W_OK):
+            raise PermissionError(folder)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="pliant-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    log.warning(
+        "the cache of compiled code cannot be written%s; %s is used, so code may be compiled again "
+        "(PLIANT_CACHE names another folder)",
+        f" ({reason})" if reason else "",
+        folder,
+    )
+    _temporary[:] = [folder]
     return folder
 
 

@@ -22,10 +22,10 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, nearest
+from pliant.robots.franka.compiling import njit
 from pliant.robots.franka.kinematics import frames_kernel
 from pliant.robots.franka.parameters import D_FLANGE, FER, FRANKA_HAND, NO_PAYLOAD, Arm, Payload, arm
 
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 Variant = Literal["feasible", "frankasim"]
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@njit(error_model="numpy", inline="always")
 def _to_base(R, p, row):
     """Return mass, first moment and tensor of one link about the base's origin, in base axes."""
     m = row[0]
@@ -65,7 +65,7 @@ def _to_base(R, p, row):
     return m, b0, b1, b2, jxx, jxy, jxz, jyy, jyz, jzz
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def mass_kernel(R, p, table, S, M):
     """Write M (7, 7). S (7, 6) is scratch and receives the joint axes (z, p x z)."""
     for i in range(7):
@@ -101,7 +101,7 @@ def mass_kernel(R, p, table, S, M):
             M[j, i] = v
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def coriolis_kernel(R, p, dq, table, S, V, D, C):
     """Write C (7, 7). S, V, D (7, 6) are scratch: joint axes, link twists, rates of the axes."""
     w0, w1, w2, u0, u1, u2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -197,7 +197,7 @@ def coriolis_kernel(R, p, dq, table, S, V, D, C):
                 )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def gravity_kernel(R, p, table, g, out):
     """Write the joint torques (7) that hold the arm against gravity g (3), in the base."""
     m, h0, h1, h2 = 0.0, 0.0, 0.0, 0.0
@@ -216,7 +216,7 @@ def gravity_kernel(R, p, table, g, out):
         )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def friction_kernel(dq, table, out):
     """Write the friction torques (7), which oppose the motion."""
     for i in range(7):
@@ -224,7 +224,7 @@ def friction_kernel(dq, table, out):
         out[i] = a / (1.0 + np.exp(-b * (dq[i] + c))) - a / (1.0 + np.exp(-b * c))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _mass_batch(q, table, M):
     R, p, S = np.empty((7, 3, 3)), np.empty((7, 3)), np.empty((7, 6))
     for k in range(q.shape[0]):
@@ -232,7 +232,7 @@ def _mass_batch(q, table, M):
         mass_kernel(R, p, table, S, M[k])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _coriolis_batch(q, dq, table, C):
     R, p = np.empty((7, 3, 3)), np.empty((7, 3))
     S, V, D = np.empty((7, 6)), np.empty((7, 6)), np.empty((7, 6))
@@ -241,7 +241,7 @@ def _coriolis_batch(q, dq, table, C):
         coriolis_kernel(R, p, dq[k], table, S, V, D, C[k])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _gravity_batch(q, table, g, out):
     R, p = np.empty((7, 3, 3)), np.empty((7, 3))
     for k in range(q.shape[0]):
@@ -249,7 +249,7 @@ def _gravity_batch(q, table, g, out):
         gravity_kernel(R, p, table, g[k if g.shape[0] > 1 else 0], out[k])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _friction_batch(dq, table, out):
     for k in range(dq.shape[0]):
         friction_kernel(dq[k], table, out[k])

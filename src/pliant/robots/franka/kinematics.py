@@ -10,10 +10,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, nearest
+from pliant.robots.franka.compiling import njit
 from pliant.robots.franka.parameters import D_FLANGE, DH, EE_OF_HAND, ELBOW_FLIP
 
 __all__ = ["FRAMES", "elbow", "forward_kinematics", "frames", "inverse_kinematics", "jacobian"]
@@ -28,7 +28,7 @@ _SA = tuple(float(round(math.sin(x))) for x in DH[:7, 1])
 _D = tuple(float(x) for x in DH[:7, 2])
 
 
-@njit(cache=True, fastmath=False, error_model="numpy")
+@njit(fastmath=False, error_model="numpy")
 def frames_kernel(q, R, p):
     """Write rotation (7, 3, 3) and origin (7, 3) of the links, in the base."""
     x0, x1, x2 = 1.0, 0.0, 0.0
@@ -54,7 +54,7 @@ def frames_kernel(q, R, p):
         p[i, 0], p[i, 1], p[i, 2] = p0, p1, p2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def tool_kernel(R7, p7, F_T_EE, T):
     """Write the end effector's pose (4, 4) from link 7 and its pose in the flange."""
     for r in range(3):
@@ -65,7 +65,7 @@ def tool_kernel(R7, p7, F_T_EE, T):
     T[3, 3] = 1.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def jacobian_kernel(R, p, x, n, J):
     """Write the Jacobian (6, 7) of point x that moves with link n (1 to 7), in base axes."""
     for i in range(7):
@@ -81,7 +81,7 @@ def jacobian_kernel(R, p, x, n, J):
         J[3, i], J[4, i], J[5, i] = z0, z1, z2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def rotation_error_kernel(Rd, R, out):
     """Write the rotation vector, in base axes, that turns R into Rd."""
     E = np.empty((3, 3))
@@ -115,7 +115,7 @@ def rotation_error_kernel(Rd, R, out):
             out[i] = sign * angle * axis[i] / length
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def cholesky_solve_kernel(A, b, n):
     """Solve A x = b in place (x replaces b, the factor replaces A's lower part), A symmetric positive definite."""
     for j in range(n):
@@ -144,7 +144,7 @@ def cholesky_solve_kernel(A, b, n):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def inverse_kernel(q, T, F_T_EE, use_elbow, q3, iterations, damping):
     """Move q, in place, so that the end effector comes to T; return the residual (metres and radians mixed).
 
@@ -202,13 +202,13 @@ def inverse_kernel(q, T, F_T_EE, use_elbow, q3, iterations, damping):
     return residual
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _frames_batch(q, R, p):
     for k in range(q.shape[0]):
         frames_kernel(q[k], R[k], p[k])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _pose_batch(q, F_T_EE, link, T):
     R = np.empty((7, 3, 3))
     p = np.empty((7, 3))
@@ -223,7 +223,7 @@ def _pose_batch(q, F_T_EE, link, T):
             tool_kernel(R[6], p[6], F_T_EE, T[k])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _jacobian_batch(q, F_T_EE, link, body, J):
     R = np.empty((7, 3, 3))
     p = np.empty((7, 3))

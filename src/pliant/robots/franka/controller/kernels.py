@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from pliant.robots.franka.compiling import njit
 from pliant.robots.franka.dynamics import coriolis_kernel, friction_kernel, gravity_kernel, mass_kernel
 from pliant.robots.franka.kinematics import (
     cholesky_solve_kernel,
@@ -169,7 +169,7 @@ _PAIRS = np.array(
 )
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _raise(s, index):
     if s.enabled[index] and not s.errors[index]:
         s.errors[index] = 1
@@ -177,14 +177,14 @@ def _raise(s, index):
     return 0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _columns(T, reals, at):
     for c in range(4):
         for r in range(4):
             reals[at + 4 * c + r] = T[r, c]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _segments(a0, a1, b0, b1):
     """Return the squared distance of two segments (clamped closest points)."""
     d1, d2, r = a1 - a0, b1 - b0, a0 - b0
@@ -211,7 +211,7 @@ def _segments(a0, a1, b0, b1):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _self_collision(R, p):
     A = np.empty((_CAP_LINK.shape[0], 3))
     B = np.empty((_CAP_LINK.shape[0], 3))
@@ -240,7 +240,7 @@ def _self_collision(R, p):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def observe(memory):
     """Take in q, dq and tau_J; return the number of errors raised."""
     s = memory[0]
@@ -340,7 +340,7 @@ def observe(memory):
     return raised
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _deviates(s, row):
     if s.deviation[row, 0] >= 10.0 and s.deviation[row, 1] >= 3.12 and s.deviation[row, 2] >= 6.28:
         return False
@@ -352,13 +352,13 @@ def _deviates(s, row):
     return math.sqrt(d) > s.deviation[row, 0] or a > s.deviation[row, 1] or abs(s.q_d[2] - s.q[2]) > s.deviation[row, 2]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def goal_deviates(memory):
     """Return whether the end of a motion is farther from the desired pose than the Move request allows."""
     return _deviates(memory[0], 1)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def desired_pose(memory, reset_command):
     """Bring X_d to q_d; with reset_command also the commanded pose, at rest."""
     s = memory[0]
@@ -373,7 +373,7 @@ def desired_pose(memory, reset_command):
         s.ddelbow_c = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _desired_pose(s):
     R = np.empty((7, 3, 3))
     p = np.empty((7, 3))
@@ -381,7 +381,7 @@ def _desired_pose(s):
     tool_kernel(R[6], p[6], s.F_T_EE, s.X_d)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def publish(memory):
     """Write the published numbers of this cycle."""
     s = memory[0]
@@ -431,7 +431,7 @@ def publish(memory):
 # ------------------------------------------------------------------------------------------ motion generators
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _finite(x, n):
     good = True
     for i in range(n):
@@ -439,7 +439,7 @@ def _finite(x, n):
     return good
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _velocity_bounds(s, i):
     upper = s.dq_max[i]
     lower = -upper
@@ -451,7 +451,7 @@ def _velocity_bounds(s, i):
     return lower, upper
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _check_joints(s, q_new, base, slack):
     """Check q_new against the limits (base 12 for joint, 27 for Cartesian generators) and accept it."""
     raised = 0
@@ -478,7 +478,7 @@ def _check_joints(s, q_new, base, slack):
     return 0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _joint_motion(s, motion, flags):
     raised = 0
     position = s.generator == JOINT_POSITION
@@ -508,7 +508,7 @@ def _joint_motion(s, motion, flags):
     return 0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _rotate(R, w, out):
     """Write exp(hat(w)) R to out (3, 3), w in base axes."""
     a = math.sqrt(w[0] ** 2 + w[1] ** 2 + w[2] ** 2)
@@ -525,7 +525,7 @@ def _rotate(R, w, out):
         out[2, c] = z + k1 * u2 + k2 * v2
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _proper(T):
     """Return whether 16 column-major numbers are a homogeneous transform."""
     tolerance = 1e-5
@@ -544,12 +544,12 @@ def _proper(T):
     return determinant > 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _norm3(x, at):
     return math.sqrt(x[at] * x[at] + x[at + 1] * x[at + 1] + x[at + 2] * x[at + 2])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _cartesian_motion(s, motion, flags):
     raised = 0
     v = s.dX_new
@@ -669,7 +669,7 @@ def _cartesian_motion(s, motion, flags):
     return 0
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _interpolate(s):
     """Move q_d towards the target, limited in velocity and acceleration, without overshoot."""
     for i in range(7):
@@ -689,7 +689,7 @@ def _interpolate(s):
         s.q_d[i] += DT * v
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _decelerate(s):
     """Bring q_d to rest with the largest deceleration; set ``rest``."""
     s.rest = 1
@@ -707,7 +707,7 @@ def _decelerate(s):
 # ------------------------------------------------------------------------------------------------ controllers
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _projector(s, J):
     """Write P = 1 - J' (J J')^-1 J to P7 and leave J' (J J')^-1 unused."""
     B = np.empty(6)
@@ -731,7 +731,7 @@ def _projector(s, J):
             s.P7[i, j] = v
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _solve_impedance(s, force):
     """Write tau_d for stiffness K7, damping D7 and the generalized force at the end of the cycle, implicitly.
 
@@ -752,7 +752,7 @@ def _solve_impedance(s, force):
         s.tau_d[i] = v
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _joint_impedance(s):
     force = np.empty(7)
     s.K7[:, :] = 0.0
@@ -767,7 +767,7 @@ def _joint_impedance(s):
     _solve_impedance(s, force)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
     """Springs K (6) along and about the axes of K's frame towards X_d, and K_null on the elbow."""
     force = np.empty(7)
@@ -833,7 +833,7 @@ def _cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
     _solve_impedance(s, force)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def control(memory, motion, tau, flags):
     """Advance the motion by one command; write ``torque``; return the number of errors, 1000 and more for input
     that cannot be followed at all."""
