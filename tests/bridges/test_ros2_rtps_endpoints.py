@@ -110,7 +110,7 @@ def test_what_is_for_another_is_a_gap_and_holds_nothing_up(mine, data):
     wire = pair(fate)
     join(wire)
     for number, own in enumerate(mine):
-        wire.send(wire.writer.write(bytes([number]), wire.now, only=B if own else C))
+        wire.send(wire.writer.write(bytes([number]), wire.now, only=frozenset((B if own else C,))))
         wire.carry()
     wire.settle()
     assert [d.payload for d in wire.got] == [bytes([n]) for n, own in enumerate(mine) if own]

@@ -78,7 +78,7 @@ def test_a_sample_for_one_is_not_heard_by_the_other(join):
     writer = one.writer("rt/x", FLOAT)
     until(lambda: writer.matched == 2)
     for k in range(20):
-        one.write(writer, b"\0\1\0\0" + bytes([k]) * 4, only=(two if k % 2 else three).prefix)
+        one.write(writer, b"\0\1\0\0" + bytes([k]) * 4, only=frozenset(((two if k % 2 else three).prefix,)))
     until(lambda: len(heard["two"]) == len(heard["three"]) == 10)
     assert [s.payload[4] for s in heard["two"]] == list(range(1, 20, 2))
     assert [s.payload[4] for s in heard["three"]] == list(range(0, 20, 2))

@@ -406,15 +406,24 @@ class Participant:
 
         return write_public, False
 
-    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Listen to a topic; the callback runs in the reader's thread and must be short."""
+    def subscribe(
+        self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None], *, plain: bool = False
+    ) -> None:
+        """Listen to a topic; the callback runs in the reader's thread and must be short.
+
+        Args:
+            topic: its name in ROS.
+            type_name: its type.
+            callback: takes the messages.
+            plain: a name of DDS that gets no ``rt/`` in front.
+        """
         cyclonedds = _dds()
-        name = "/" + topic.strip("/")
+        name = topic if plain else "/" + topic.strip("/")
         with self._lock:
             try:
                 reader = cyclonedds.sub.DataReader(
                     self._participant,
-                    self._topic(f"rt{name}", type_name),
+                    self._topic(name if plain else f"rt{name}", type_name),
                     qos=self._qos(latch=False, sensor=False, type_name=type_name),
                 )
             except cyclonedds.core.DDSException as error:

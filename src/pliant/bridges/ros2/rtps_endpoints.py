@@ -68,7 +68,7 @@ class _Change:
     sequence: int
     payload: bytes
     inline: Parameters
-    only: bytes | None
+    only: frozenset[bytes] | None
     key: bool
 
 
@@ -106,7 +106,7 @@ class Writer:
         self.proxies[proxy.guid] = proxy
         out: list[Outgoing] = []
         for change in self._kept.values():
-            if change.sequence >= proxy.start:
+            if change.sequence >= proxy.start and (change.only is None or proxy.guid[:12] in change.only):
                 out += self._data(proxy, change)
         if proxy.reliable:
             # Also where there is nothing yet: a reader takes this for the sign that it is matched.
@@ -119,7 +119,13 @@ class Writer:
         self.proxies.pop(guid, None)
 
     def write(
-        self, payload: bytes, now: float, *, inline: Parameters = (), only: bytes | None = None, key: bool = False
+        self,
+        payload: bytes,
+        now: float,
+        *,
+        inline: Parameters = (),
+        only: frozenset[bytes] | None = None,
+        key: bool = False,
     ) -> list[Outgoing]:
         """Send a sample.
 
@@ -127,7 +133,7 @@ class Writer:
             payload: encapsulation and content.
             now: time [s].
             inline: parameters beside it.
-            only: prefix of the participant that it is for; None for every reader. The others hear of a gap.
+            only: prefixes of the participants that it is for; None for every reader. The others hear of a gap.
             key: whether the payload is a key alone.
         """
         self.last += 1
@@ -137,7 +143,7 @@ class Writer:
             self._kept.popitem(last=False)
         out: list[Outgoing] = []
         for proxy in self.proxies.values():
-            if only is None or proxy.guid[:12] == only:
+            if only is None or proxy.guid[:12] in only:
                 out += self._data(proxy, change, beat=proxy.reliable)
             elif proxy.reliable:
                 out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
@@ -158,7 +164,7 @@ class Writer:
         gaps: list[int] = []
         for sequence in message.missing:
             change = self._kept.get(sequence)
-            if change is not None and sequence >= proxy.start and change.only in (None, prefix):
+            if change is not None and sequence >= proxy.start and (change.only is None or prefix in change.only):
                 out += self._data(proxy, change)
             elif sequence <= self.last:
                 gaps.append(sequence)
@@ -176,7 +182,7 @@ class Writer:
         """Return the fragments that a reader lacks."""
         proxy = self.proxies.get(prefix + message.reader)
         change = self._kept.get(message.sequence)
-        if proxy is None or change is None or change.only not in (None, prefix):
+        if proxy is None or change is None or (change.only is not None and prefix not in change.only):
             return []
         found = self._data(proxy, change)
         return [found[number - 1] for number in message.missing if 0 < number <= len(found)]

@@ -186,6 +186,8 @@ class RtpsParticipant:
         """Datagrams that the system did not take."""
         self.relayed = 0
         """Datagrams that were handed on."""
+        self.on_tick: Callable[[float], None] = lambda now: None
+        """Called now and then, in the participant's thread, with the time [s, monotonic]."""
         self._complain = complain
         self._user_data = user_data
         self._lock = threading.RLock()
@@ -359,19 +361,31 @@ class RtpsParticipant:
             self._callbacks.pop(endpoint.guid, None)
             self._send_all(teller.write(payload, time.monotonic(), inline=inline, key=True))
 
-    def write(self, writer: LocalWriter, payload: bytes, *, inline: Parameters = (), only: bytes | None = None) -> None:
+    def write(
+        self,
+        writer: LocalWriter,
+        payload: bytes,
+        *,
+        inline: Parameters = (),
+        only: frozenset[bytes] | None = None,
+    ) -> None:
         """Send a sample; never waits.
 
         Args:
             writer: who writes.
             payload: encapsulation and content.
             inline: parameters beside it.
-            only: prefix of the participant that it is for; None for every reader.
+            only: prefixes of the participants that it is for; None for every reader.
         """
         with self._lock:
             if not self._stopping:
                 self._send_all(writer.state.write(payload, time.monotonic(), inline=inline, only=only))
         self._nudge()
+
+    def made_by(self, vendor: bytes) -> frozenset[bytes]:
+        """Return the participants of a maker."""
+        with self._lock:
+            return frozenset(prefix for prefix, remote in self.remotes.items() if remote.data.vendor == vendor)
 
     def relay_to(self, prefix: bytes) -> None:
         """Hand on to another participant of this process what strangers tell of themselves.
@@ -461,6 +475,7 @@ class RtpsParticipant:
                 ticked = now
                 with self._lock:
                     busy = self._tick(now)
+            self.on_tick(now)
 
     def _receive(self, sock: socket.socket) -> None:
         for _ in range(BATCH):

@@ -66,6 +66,8 @@ RELATED_IDENTITY = 0x0083
 RELATED_IDENTITY_FAST = 0x800F
 """What Fast DDS used before it took the number of the standard, and still understands."""
 
+VENDOR_NAMES = {b"\x01\x01": "RTI Connext", b"\x01\x0f": "Fast DDS", b"\x01\x10": "Cyclone DDS"}
+"""Number -> maker, of those below the rmws of ROS 2 (list of the OMG)."""
 XCDR1 = 0
 _BILLION = 1_000_000_000
 _FRACTION = 1 << 32
