@@ -1,4 +1,4 @@
-"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF: what they say, and the actuators that serve their joints.
+"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF, and the actuators that serve their joints.
 
 A joint is served by the strongest of its command interfaces that pliant has a mode for:
 
@@ -6,8 +6,9 @@ position and stiffness   a qbMove in mode 6
 position                 mode 1, a PID on the link
 effort                   mode 0, a torque on the link
 
-A joint with only a velocity command, and one without any, moves freely; so does one that mimics another. What was chosen
-stands in the notes. ``initial_value`` of the position's state interface is the joint's place in the key frame "rest".
+A joint with only a velocity command, and one without any, moves freely; so does one that mimics another. What was
+chosen stands in the notes. ``initial_value`` of the position's state interface is the joint's place in the key frame
+"rest".
 """
 
 from __future__ import annotations
@@ -227,10 +228,9 @@ class _Reader:
                 commands[what] = {k: v for k, v in numbers.items() if k != "initial_value"}
             else:
                 states.append(what)
-            if "initial_value" in numbers:
-                # Where both interfaces have one, the state is what the hardware starts from.
-                if interface.tag == "state_interface" or what not in initial:
-                    initial[what] = numbers["initial_value"]
+            # Where both interfaces have one, the state is what the hardware starts from.
+            if "initial_value" in numbers and (interface.tag == "state_interface" or what not in initial):
+                initial[what] = numbers["initial_value"]
         mimic = element.get("mimic")
         try:
             mimics = None if mimic is None else parse_bool(mimic, "mimic")
@@ -381,7 +381,7 @@ def serve_joints(
         if follows:
             if described.commands:
                 notes.append(
-                    f"{described.place}joint {joint!r} mimics {followed[joint]!r}; its command interfaces have no effect"
+                    f"{described.place}joint {joint!r} mimics {followed[joint]!r}; its commands have no effect"
                 )
             continue
         if "law" in described.params:

@@ -10,7 +10,8 @@ from pliant.model import Robot, load
 from pliant.model.export import describe_urdf, export_urdf
 from pliant.model.gazebo import PLUGINS
 
-ONE = """<mujoco model="one"><compiler angle="radian"/><worldbody><body name="arm"><joint name="elbow" axis="0 1 0" range="-1 1"/>
+ONE = """<mujoco model="one"><compiler angle="radian"/><worldbody><body name="arm">
+  <joint name="elbow" axis="0 1 0" range="-1 1"/>
   <geom name="rod" type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></worldbody>{rest}</mujoco>"""
 
 

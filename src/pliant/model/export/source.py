@@ -116,14 +116,10 @@ class Source:
     def _note(self) -> None:
         m = self.model
         own = [d for d in self.robot.devices if type(d).__module__.startswith("pliant.model.sensors")]
-        for count, what in (
-            (m.nsensor, "sensors"),
-            (m.ncam, "cameras"),
-            (m.nskin, "skins"),
-            (len(own), "sensor devices"),
-        ):
-            if count:
-                self.notes.append(f"the {count} {what} are left out" if count > 1 else f"1 of the {what} is left out")
+        counts = {"sensors": m.nsensor, "cameras": m.ncam, "skins": m.nskin, "sensor devices": len(own)}
+        left_out = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        if left_out:
+            self.notes.append(f"left out: {left_out}")
         others = [m.key(k).name or str(k) for k in range(m.nkey) if m.key(k).name != REST_KEY]
         if others:
             self.notes.append(f"the key frames {', '.join(map(repr, others[:8]))} are left out")

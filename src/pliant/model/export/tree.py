@@ -1,7 +1,7 @@
 """Links and joints of an exported robot.
 
-A body with several joints becomes a chain: light links stand between the joints, for tools that want every link to weigh
-something, and ``<mujoco><compose>`` names them, so that pliant makes one body of them again, without that weight.
+A body with several joints becomes a chain: light links stand between the joints, for tools that want every link to
+weigh something, and ``<mujoco><compose>`` names them, so that pliant makes one body of them again, without that weight.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A robot as URDF: links, joints, limits, transmissions, ros2_control's tags, the toolbox's plugins, extensions, meshes.
+"""A robot as URDF: links, joints, meshes, transmissions, ros2_control's tags, the toolbox's plugins, extensions.
 
 The tags give the simulated robot the names that the real one's controllers use. Beside them stand the toolbox's
 ``<gazebo><plugin>`` tags, by which pliant (and Gazebo with the toolbox) builds the same actuators again; what those
