@@ -1,11 +1,13 @@
-"""Sensors: sensor_msgs/Imu, geometry_msgs/WrenchStamped, and the joint states of other devices."""
+"""Sensors: sensor_msgs/Imu, geometry_msgs/WrenchStamped, their frames, and the joint states of other devices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pliant.bridges.ros.joint_state import joint_state_writer
+from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.served import Served
+from pliant.devices.imu import covariance
 
 __all__ = [
     "has_joint_states",
@@ -13,6 +15,7 @@ __all__ = [
     "is_wrench",
     "serve_imu",
     "serve_joint_states",
+    "serve_sensor_frames",
     "serve_wrench",
 ]
 
@@ -22,15 +25,23 @@ def _shape(device: Any, field: str) -> tuple[int, ...] | None:
     return None if info is None else info.shape
 
 
+def _topic(served: Served, name: str, device: Any) -> str:
+    """Return the topic of a sensor: what its description says, absolute or in the name space, else its name."""
+    topic = getattr(device, "topic", "") or name
+    return topic_name(topic) if topic.startswith("/") else served.name(topic)
+
+
 def is_imu(device: Any) -> bool:
     """Return whether a device samples angular velocity and linear acceleration."""
     return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
 
 
 def serve_imu(served: Served, name: str, device: Any) -> None:
-    """Serve ``<namespace>/<name>`` as sensor_msgs/Imu."""
-    handle = served.advertise(served.name(name), "sensor_msgs/Imu", sensor=True)
+    """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
+    handle = served.advertise(_topic(served, name, device), "sensor_msgs/Imu", sensor=True)
     values: dict[str, Any] = {"header": {"frame_id": getattr(device, "frame", name)}}
+    for part, noise in getattr(device, "noise", {}).items():
+        values[f"{part}_covariance"] = covariance(noise)
     has_orientation = _shape(device, "orientation") == (4,)
     if not has_orientation:  # by the message's own rule: no estimate
         values["orientation_covariance"] = [-1.0] + [0.0] * 8
@@ -58,7 +69,7 @@ def is_wrench(device: Any) -> bool:
 
 def serve_wrench(served: Served, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
-    handle = served.advertise(served.name(name), "geometry_msgs/WrenchStamped", sensor=True)
+    handle = served.advertise(_topic(served, name, device), "geometry_msgs/WrenchStamped", sensor=True)
     header = {"header": {"frame_id": getattr(device, "frame", name)}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = served.stamped("geometry_msgs/WrenchStamped", header, paths)
@@ -69,6 +80,28 @@ def serve_wrench(served: Served, name: str, device: Any) -> None:
             handle.send(fill(sample.stamp_ns, *v["force"].tolist(), *v["torque"].tolist()))
 
     served.writers[name].append(write)
+
+
+def serve_sensor_frames(served: Served) -> None:
+    """Send ``/tf_static``, once and latched: the frames of sensors that are fixed to a body and not the body's own."""
+    mounts = {
+        device.frame: device.mount for device in served.devices.values() if getattr(device, "mount", None) is not None
+    }
+    if not mounts:
+        return
+    transforms = [
+        {
+            "header": {"frame_id": body},
+            "child_frame_id": frame,
+            "transform": {
+                "translation": dict(zip("xyz", position, strict=True)),
+                "rotation": dict(zip("wxyz", orientation, strict=True)),
+            },
+        }
+        for frame, (body, position, orientation) in mounts.items()
+    ]
+    handle = served.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
+    handle.send(served.transport.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
 
 
 def _effort(device: Any) -> str:

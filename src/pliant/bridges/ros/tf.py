@@ -1,9 +1,10 @@
-"""``/tf``: where each body is in the world."""
+"""``/tf``: where each body is in the world; ``/tf_static``: where sensors are on their bodies."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pliant.bridges.ros.sensors import serve_sensor_frames
 from pliant.bridges.ros.served import Every, Served
 
 __all__ = ["serve_tf"]
@@ -16,6 +17,7 @@ def serve_tf(served: Served) -> None:
     """Send the pose of every body relative to ``world``; nothing where no engine is bound, as in a replay."""
     if served.simulation is None:
         return
+    serve_sensor_frames(served)
     engine = served.simulation.engine
     ports = engine.ports()
     bodies = [p[5:-9] for p in ports if p.startswith("body/") and p.endswith("/position") and p[5:-9] != "world"]

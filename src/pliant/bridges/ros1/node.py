@@ -34,6 +34,8 @@ __all__ = ["Node", "Publication"]
 
 QUEUE = 1000
 """Messages that wait for one subscriber before the oldest is dropped."""
+QUEUE_BYTES = 16 * 2**20
+"""Bytes of one topic that wait for one subscriber before the oldest message is dropped: images reach this first."""
 CALL_TIMEOUT = 2.0
 """Longest wait for an XML-RPC answer [s]."""
 HEARTBEAT = 1.0
@@ -146,9 +148,10 @@ class Publication:
             self.first_at = self.last_at
         if self.latch:
             self.last = data
+        fit = max(2, QUEUE_BYTES // max(1, len(data)))  # messages of one topic are about equally long
         for connection in self.connections:
             out = connection.out
-            if len(out) >= connection.limit:
+            if len(out) >= min(connection.limit, fit):
                 with contextlib.suppress(IndexError):
                     out.popleft()
                 connection.drops += 1

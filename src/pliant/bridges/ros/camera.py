@@ -1,0 +1,80 @@
+"""Cameras: sensor_msgs/Image and CameraInfo, as image_pipeline and RViz expect them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.served import Served
+
+__all__ = ["is_camera", "serve_camera"]
+
+TOPICS = {
+    "image": "image_raw",
+    "image_info": "camera_info",
+    "depth": "depth/image_raw",
+    "depth_info": "depth/camera_info",
+}
+"""What a camera publishes -> topic under its name, unless the device says otherwise."""
+ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
+"""Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
+
+
+def is_camera(device: Any) -> bool:
+    """Return whether a device samples images."""
+    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in ENCODINGS)
+
+
+def serve_camera(served: Served, name: str, device: Any) -> None:
+    """Serve ``<namespace>/<name>/image_raw``, ``depth/image_raw`` and a ``camera_info`` with each, of one stamp."""
+    names = {**TOPICS, **getattr(device, "topics", {})}
+    for field in ENCODINGS:
+        if field in device.samples:
+            _serve(served, name, device, field, names[field], names[f"{field}_info"])
+
+
+def _topic(served: Served, name: str, device: Any, topic: str) -> str:
+    if topic.startswith("/"):
+        return topic_name(topic)
+    base = getattr(device, "topic", "") or name
+    return topic_name(base, topic) if base.startswith("/") else served.name(base, topic)
+
+
+def _serve(served: Served, name: str, device: Any, field: str, image_topic: str, info_topic: str) -> None:
+    lens = device.intrinsics
+    encoding, size = ENCODINGS[field]
+    header = {"header": {"frame_id": getattr(device, "frame", name)}}
+    image = served.advertise(_topic(served, name, device, image_topic), "sensor_msgs/Image", sensor=True)
+    values = {
+        **header,
+        "height": lens.height,
+        "width": lens.width,
+        "encoding": encoding,
+        "is_bigendian": 0,
+        "step": size * lens.width,
+        "data": bytes(size * lens.width * lens.height),
+    }
+    fill = served.stamped("sensor_msgs/Image", values, ["data"])
+    info = served.advertise(_topic(served, name, device, info_topic), "sensor_msgs/CameraInfo", sensor=True)
+    fill_info = served.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(served, lens)}, [])
+
+    def write(sample: Any) -> None:
+        if image.active:
+            pixels = np.ascontiguousarray(sample.values[field])
+            image.send(fill(sample.stamp_ns, pixels.view(np.uint8).reshape(-1)))
+        if info.active:
+            info.send(fill_info(sample.stamp_ns))
+
+    served.writers[name].append(write)
+
+
+def _camera_info(served: Served, lens: Any) -> dict[str, Any]:
+    """Return what a CameraInfo says of an ideal pinhole: no distortion, no rectification."""
+    K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
+    P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    matrices = {"D": [0.0] * 5, "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
+    if served.transport.codec.version != 1:  # ROS 2 writes them in small letters
+        matrices = {key.lower(): matrix for key, matrix in matrices.items()}
+    return {"height": lens.height, "width": lens.width, "distortion_model": "plumb_bob", **matrices}
