@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.bridges.ros.board import is_board, serve_board
+from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.joint import is_joint, serve_joint
 from pliant.bridges.ros.sensors import (
     has_joint_states,
@@ -38,6 +39,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("board", is_board, serve_board),
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
+    Kind("camera", is_camera, serve_camera),
     Kind("joint states", has_joint_states, serve_joint_states),
 )
 """The first kind that matches serves the device."""
