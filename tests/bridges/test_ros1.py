@@ -1,17 +1,15 @@
 """The ROS 1 bridge against a small master and a node of its own; conformance/ros has roscore and rospy."""
 
 import math
-import re
 import socket
 import struct
-import sys
 import threading
 import time
-from pathlib import Path
-from urllib.parse import urlparse
 
 import numpy as np
 import pytest
+from fake_master import FakeMaster
+from ros1_world import DATA, World, template, until
 
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Node
@@ -19,14 +17,10 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
 from pliant.model import load
-from pliant.simulation import Simulation, sync
-from pliant.wire.ros import Codec, decode_header, encode_header
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_master import FakeMaster
+from pliant.simulation import Simulation
+from pliant.wire.ros import Codec, encode_header
 
 pytestmark = pytest.mark.network
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
 MODE_TOPICS = {
     0: ("torque_command", "disabled"),
     1: ("link_command", "disabled"),
@@ -36,127 +30,6 @@ MODE_TOPICS = {
     5: ("reference_1", "reference_2"),
     6: ("equilibrium_position", "stiffness_preset"),
 }
-
-
-def until(condition, what="", timeout=10.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
-
-
-@pytest.fixture
-def master():
-    master = FakeMaster()
-    yield master
-    master.close()
-
-
-def template(tmp_path, mode=6, joint="joint", flags=("true", "true", "true")):
-    """The toolbox's own template with another mode."""
-    if not DATA.exists():
-        pytest.skip(f"{DATA} is not there")
-    text = (DATA / "qbmove_template.urdf").read_text()
-    text = re.sub(r"<operation_mode>\d", f"<operation_mode>{mode}", text)
-    for tag, value in zip(("pub_eltau", "pub_state", "sub_ext_tau"), flags):
-        text = re.sub(rf"<{tag}>\w+<", f"<{tag}>{value}<", text)
-    path = tmp_path / f"robot{mode}.urdf"
-    path.write_text(text)
-    return path
-
-
-class World:
-    """A robot, its simulation and bridge, and a client node."""
-
-    def __init__(self, master, source, options="", manager=None, **simulation):
-        self.robot = load(source, manager=manager)
-        self.bridge = make_bridge(f"ros1:master={master.uri},host=127.0.0.1{options}", self.robot)
-        self.simulation = Simulation(
-            MujocoEngine(self.robot, check=False), make_devices(self.robot), [self.bridge], pacer=sync(), **simulation
-        )
-        self.bridge.bind(self.simulation)
-        self.node = self.bridge.transport.node
-        self.simulation.start()
-        self.client = None
-        self.master = master
-
-    def connect(self, name="/client"):
-        self.client = Node(name, master=self.master.uri, host="127.0.0.1")
-        self.client.start()
-        self.client.register()
-        return self.client
-
-    def hear(self, topic, kind):
-        """Subscribe; return the list that fills."""
-        got = []
-        self.client.subscribe(topic, kind, got.append)
-        until(lambda: self.node.publications[topic].connections, f"{topic} is connected")
-        return got
-
-    def speak(self, topic, kind):
-        """Publish; return a function that sends and waits for the arrival."""
-        publication = self.client.advertise(topic, kind)
-        until(lambda: publication.connections, f"{topic} is connected")
-        subscription = self.node.subscriptions[topic]
-
-        def send(**values):
-            before = subscription.count
-            publication.send(self.client.codec.encode(kind, values))
-            until(lambda: subscription.count > before, f"a message on {topic}")
-
-        return send
-
-    def call(self, name, kind, **request):
-        """Call a service as rospy does; while it waits, the simulation is run by another thread."""
-        codec = Codec(1)
-        service = codec.types.service(kind)
-        where = urlparse(self.master.services[name])
-        with socket.create_connection((where.hostname, where.port), timeout=10) as sock:
-            sock.sendall(
-                encode_header({"callerid": "/client", "service": name, "md5sum": codec.types.md5sum(kind)})
-                + codec.encode(service.request, request)
-            )
-            header = decode_header(read(sock, struct.unpack("<I", read(sock, 4))[0]))
-            assert "error" not in header, header
-            good = read(sock, 1)
-            size = read(sock, 4)
-            body = read(sock, struct.unpack("<I", size)[0])
-        if good == b"\0":
-            raise BridgeError(body.decode())
-        return codec.decode(service.response, size + body)
-
-    def close(self):
-        if self.client is not None:
-            self.client.stop()
-        self.simulation.close()
-
-
-def read(sock, size):
-    data = b""
-    while len(data) < size:
-        piece = sock.recv(size - len(data))
-        assert piece, "the connection was closed"
-        data += piece
-    return data
-
-
-@pytest.fixture
-def world(master, tmp_path):
-    made = []
-
-    def make(mode=6, options="", **kwargs):
-        item = World(master, template(tmp_path, mode), options, **kwargs)
-        made.append(item)
-        return item
-
-    yield make
-    for item in made:
-        item.close()
 
 
 @pytest.mark.parametrize("mode", range(7))

@@ -257,16 +257,24 @@ class QbController:
         self._now_ns = 0
 
     def _standing(self) -> MotionState | None:
-        """Return where the joint is held, from its references or the last trajectory; None: not measured yet."""
+        """Return where the joint is held: the last trajectory's, or what was measured since; None: not known yet."""
         measured = self._measure()
-        desired = self._desired
-        if desired is not None and (measured is None or measured.stamp_ns <= self._desired_ns):
-            position = desired.position
-        elif measured is None:
+        known = [c._commanded() for c in (self, self.rival) if c is not None and c._desired is not None]
+        if measured is not None:
+            known.append((measured.stamp_ns, measured.equilibrium, measured.preset))
+        if not known:
             return None
-        else:
-            position = self._commands(measured.equilibrium, measured.preset)
-        return MotionState(position, np.zeros(2), np.zeros(2))
+        # What is put at the end of a step acts in the next, so a sample of the same time does not show it.
+        _, equilibrium, preset = max(known, key=lambda item: item[0])
+        return MotionState(self._commands(equilibrium, preset), np.zeros(2), np.zeros(2))
+
+    def _commanded(self) -> tuple[int, float, float]:
+        """Return when this controller moved the joint last [ns], and to which equilibrium and preset [rad]."""
+        assert self._desired is not None
+        first, second = (float(v) for v in self._desired.position)
+        if self.motors:
+            return self._desired_ns, 0.5 * (first + second), 0.5 * (first - second)
+        return self._desired_ns, first, second * QB_PRESET
 
     def _commands(self, equilibrium: float, preset: float) -> np.ndarray:
         if self.motors:

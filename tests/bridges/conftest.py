@@ -1,0 +1,31 @@
+"""Fixtures of the tests of the ROS 1 bridge."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fake_master import FakeMaster
+from ros1_world import World, template
+
+
+@pytest.fixture
+def master():
+    master = FakeMaster()
+    yield master
+    master.close()
+
+
+@pytest.fixture
+def world(master, tmp_path):
+    made = []
+
+    def make(mode=6, options="", **kwargs):
+        item = World(master, template(tmp_path, mode), options, **kwargs)
+        made.append(item)
+        return item
+
+    yield make
+    for item in made:
+        item.close()
