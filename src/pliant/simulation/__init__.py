@@ -6,7 +6,8 @@ from pliant.simulation.loop import Progress, RunReport, Simulation
 from pliant.simulation.pacer import Pacer, PacerStats, free, paced, sync
 from pliant.simulation.plot import plot_recording
 from pliant.simulation.recorder import Recorder
-from pliant.simulation.recording import Recording, RecordingWarning, compare, export, read_recording, replay
+from pliant.simulation.recording import Recording, RecordingWarning, compare, export, read_recording
+from pliant.simulation.replay import RecordedTopic, Replay, open_replay, replay
 from pliant.simulation.scenario import Scenario, read_scenario
 
 __all__ = [
@@ -16,15 +17,18 @@ __all__ = [
     "Pacer",
     "PacerStats",
     "Progress",
+    "RecordedTopic",
     "Recorder",
     "Recording",
     "RecordingWarning",
+    "Replay",
     "RunReport",
     "Scenario",
     "Simulation",
     "compare",
     "export",
     "free",
+    "open_replay",
     "paced",
     "plot_recording",
     "read_commands",

@@ -1,4 +1,4 @@
-"""Recordings after the run: read, export, replay, compare."""
+"""Recordings after the run: read, export, compare."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import csv
 import heapq
 import json
 import math
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +17,7 @@ import numpy as np
 
 from pliant.devices.base import FieldInfo, Mailbox, Sample
 from pliant.errors import DeviceError, RecordingError, nearest
-from pliant.simulation.bridge import Bridge
+from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.simulation.mcap import Channel, read_mcap
 
 __all__ = [
@@ -29,7 +28,7 @@ __all__ = [
     "compare",
     "export",
     "read_recording",
-    "replay",
+    "recorded_names",
 ]
 
 FORMATS = ("csv", "npz")
@@ -143,6 +142,11 @@ class Recording(Mapping[str, np.ndarray]):
         return f"Recording({str(self.path)!r}, {self.duration:g} s, devices {', '.join(self.devices) or 'none'})"
 
     @property
+    def log_times(self) -> Mapping[str, np.ndarray]:
+        """Device -> times of its samples on the axis of the file [ns], shape (n,)."""
+        return MappingProxyType(self._log_ns)
+
+    @property
     def complete(self) -> bool:
         """True if the run that wrote it closed it."""
         return not self.lost
@@ -159,6 +163,37 @@ class Recording(Mapping[str, np.ndarray]):
         return {"time": "s", "stamp": "s", "seq": ""}.get(field) or (
             "" if field == "seq" else self.devices[device].samples[field].unit
         )
+
+    @property
+    def interface(self) -> Interface:
+        """The names under which the recorded robot was reached; a bridge takes them in a replay.
+
+        Raises:
+            RecordingError: what the file says of them is damaged.
+        """
+        text = self.metadata.get("interface", "")
+        if not text:
+            return Interface()
+        try:
+            data = json.loads(text)
+            manager = data.get("manager")
+            if manager is not None:
+                lists = {name: tuple(str(v) for v in manager[name]) for name in ("joints", "ref_1", "ref_2")}
+                sample_time = float(manager["sample_time"])
+                if not (math.isfinite(sample_time) and sample_time > 0.0):
+                    raise ValueError(f"sample_time {sample_time!r}")
+                manager = PluginManager(namespace=str(manager["namespace"]), sample_time=sample_time, **lists)
+            joints = {
+                str(name): JointInterface(
+                    joint=str(name),
+                    publish_elastic_torque=bool(about["publish_elastic_torque"]),
+                    publish_state=bool(about["publish_state"]),
+                )
+                for name, about in data["joints"].items()
+            }
+            return Interface(namespace=str(data["namespace"]), joints=joints, manager=manager)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise RecordingError(f"the names of the robot's topics are damaged: {error}", file=self.path) from None
 
     def samples(self) -> Iterator[tuple[int, Sample]]:
         """Yield (time on the axis of the file [ns], sample) of all devices, in the order of the run."""
@@ -180,6 +215,30 @@ class Recording(Mapping[str, np.ndarray]):
             for field, column, number in zip(fields, columns, scalar, strict=True):
                 values[field] = column[row].item() if number else column[row]
             yield int(log_ns), order, Sample(name, int(seq[row]), int(stamp_ns), MappingProxyType(values))
+
+
+def recorded_names(interface: Interface) -> str:
+    """Return an interface as text for the metadata of a recording; `Recording.interface` reads it."""
+    manager = interface.manager
+    joints = interface.joints.items()
+    return json.dumps(
+        {
+            "namespace": interface.namespace,
+            "joints": {
+                name: {"publish_elastic_torque": j.publish_elastic_torque, "publish_state": j.publish_state}
+                for name, j in joints
+            },
+            "manager": None
+            if manager is None
+            else {
+                "namespace": manager.namespace,
+                "sample_time": manager.sample_time,
+                "joints": manager.joints,
+                "ref_1": manager.ref_1,
+                "ref_2": manager.ref_2,
+            },
+        }
+    )
 
 
 def read_recording(path: str | Path) -> Recording:
@@ -276,65 +335,6 @@ def export(
     except OSError as error:
         raise RecordingError(f"the export cannot be written: {error.strerror}", file=path) from None
     return path
-
-
-def replay(
-    source: str | Path | Recording,
-    *,
-    speed: float = math.inf,
-    bridges: Iterable[Bridge] = (),
-    clock: Callable[[], float] = time.perf_counter,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Sample]:
-    """Yield the samples of a recording, at a chosen speed, and publish them on bridges.
-
-    Args:
-        source: a recording or its path.
-        speed: recorded seconds per wall second, > 0; infinity does not wait.
-        bridges: get a ``tick`` before the samples of each time, and every sample before it is yielded. They start with
-            the first sample and stop with the last one, or when the iterator is closed.
-        clock: returns wall time [s]; tests pass their own.
-        sleep: sleeps for some seconds; tests pass their own.
-
-    Raises:
-        RecordingError: the speed is not above 0, or the recording cannot be read.
-    """
-    if isinstance(speed, str) or not speed > 0.0:
-        raise RecordingError(f"the speed of the replay is {speed!r}; valid is a number above 0", field="speed")
-    recording = source if isinstance(source, Recording) else read_recording(source)
-    return _replay(recording, speed, tuple(bridges), clock, sleep)
-
-
-def _replay(
-    recording: Recording,
-    speed: float,
-    bridges: tuple[Bridge, ...],
-    clock: Callable[[], float],
-    sleep: Callable[[float], None],
-) -> Iterator[Sample]:
-    started: list[Bridge] = []
-    try:
-        for bridge in bridges:
-            started.append(bridge)
-            bridge.start(recording.devices)  # type: ignore[arg-type]
-        began = clock()
-        first: int | None = None
-        previous: int | None = None
-        for log_ns, sample in recording.samples():
-            first = log_ns if first is None else first
-            if log_ns != previous:
-                ahead = (log_ns - first) * 1e-9 / speed - (clock() - began)
-                if ahead > 0.0:
-                    sleep(ahead)
-                for bridge in bridges:
-                    bridge.tick(sample.stamp_ns)
-                previous = log_ns
-            for bridge in bridges:
-                bridge.publish(sample)
-            yield sample
-    finally:
-        for bridge in started:
-            bridge.stop()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

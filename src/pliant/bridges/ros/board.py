@@ -46,7 +46,7 @@ def serve_board(served: Served, name: str, device: Any) -> None:
     writers.append(
         joint_state_writer(served, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
     )
-    if hasattr(device, "inbox"):
+    if "references" in device.commands:  # a recorded board takes none
         _listen_to_arrays(served, device)
 
 

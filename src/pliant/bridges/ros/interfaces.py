@@ -9,6 +9,8 @@ from typing import Any
 from pliant.bridges.ros.board import is_board, serve_board
 from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.joint import is_joint, serve_joint
+from pliant.bridges.ros.parallel import is_parallel, is_plate_controller, serve_parallel, serve_plate_controller
+from pliant.bridges.ros.recorded import is_recorded_topic, serve_recorded_topic
 from pliant.bridges.ros.sensors import (
     has_joint_states,
     is_imu,
@@ -37,10 +39,13 @@ class Kind:
 KINDS: tuple[Kind, ...] = (
     Kind("compliant joint", is_joint, serve_joint),
     Kind("board", is_board, serve_board),
+    Kind("parallel robot", is_parallel, serve_parallel),
+    Kind("controller of a plate", is_plate_controller, serve_plate_controller),
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),
     Kind("joint states", has_joint_states, serve_joint_states),
+    Kind("topic of a bag", is_recorded_topic, serve_recorded_topic),
 )
 """The first kind that matches serves the device."""
 

@@ -17,9 +17,8 @@ import numpy as np
 
 from pliant.errors import RecordingError, WireError, nearest
 from pliant.simulation.bags.base import Bag, BagTopic
-from pliant.simulation.bags.opening import open_bag
+from pliant.simulation.bags.opening import is_recording, open_bag
 from pliant.simulation.bags.times import CLOCK, Series, TimeAxis, collect
-from pliant.simulation.mcap import MAGIC
 from pliant.simulation.recording import read_recording
 
 __all__ = ["Traces", "read_traces"]
@@ -78,7 +77,7 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         RecordingError: it cannot be read, has no such joint, or several and none was named.
     """
     path = Path(path)
-    if _is_recording(path):
+    if is_recording(path):
         return _of_recording(path, joint)
     with open_bag(path) as bag:
         topics = [t for t in bag.topics if t.count and t.known_type()]
@@ -102,19 +101,6 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         columns, used = _aligned(path, chosen, sources, found, axis)
         unused = tuple(f"{t.name} ({t.type})" for t in bag.topics if t.name not in {*used.values(), CLOCK})
     return Traces(columns=columns, joint=chosen, topics=used, unused=unused)
-
-
-def _is_recording(path: Path) -> bool:
-    if path.suffix.lower() != ".mcap" or not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                return False
-        with open_bag(path) as bag:
-            return any(topic.type.startswith("pliant_msgs/") for topic in bag.topics)
-    except OSError as error:
-        raise RecordingError(f"the recording cannot be read: {error.strerror}", file=path) from None
 
 
 def _of_recording(path: Path, device: str | None) -> Traces:

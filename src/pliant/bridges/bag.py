@@ -1,0 +1,187 @@
+"""A bag as the wire of a ROS bridge: what the bridges would serve of a recording goes into a file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pliant.bridges.ros import RosBridge
+from pliant.bridges.ros.options import RosOptions
+from pliant.errors import RecordingError
+from pliant.simulation.bags import Bag
+from pliant.simulation.bags.writing import BagWriter
+from pliant.simulation.recording import Recording
+from pliant.simulation.replay import open_replay
+from pliant.wire.ros import Codec
+
+__all__ = ["BagTransport", "ExportedTopic", "export_bag"]
+
+STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedTopic:
+    """One topic of an exported bag."""
+
+    topic: str
+    """Its name."""
+    type: str
+    """Its type, ``package/Type``."""
+    count: int
+    """Its messages."""
+
+
+class _Handle:
+    """A topic that is written."""
+
+    def __init__(self, transport: BagTransport, topic: str, type_name: str) -> None:
+        self.topic, self.type = topic, type_name
+        self.count = self.drops = 0
+        self.first_at = self.last_at = 0.0
+        self.active = True
+        self.subscribers: list[str] = []
+        self._transport = transport
+
+    def send(self, data: bytes) -> None:
+        """Write one message at the transport's present time."""
+        self.count += 1
+        self._transport.writer.write(self.topic, self._transport.now_ns, data)
+
+
+class BagTransport:
+    """A file as the wire below a `RosBridge`; nothing comes back from it.
+
+    Args:
+        writer: the bag.
+    """
+
+    name = "bag"
+    services = False
+    actions = False
+    lockstep = False
+    sync_topics: tuple[str, ...] = ()
+
+    def __init__(self, writer: BagWriter) -> None:
+        self.writer = writer
+        self.codec = Codec(writer.version)
+        self.state_type = STATE_TYPES[writer.version]
+        self.now_ns = 0
+        """Log time of what is sent [ns]."""
+        self.on_complaint: Callable[[str], None] = lambda text: None
+        self._handles: dict[str, _Handle] = {}
+
+    def start(self) -> None:
+        """Do nothing: the file is open."""
+
+    def announce(self) -> None:
+        """Do nothing: topics are declared as they are planned."""
+
+    def stop(self) -> None:
+        """Do nothing: who opened the file closes it."""
+
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> _Handle:
+        """Declare a topic of the bag."""
+        if topic not in self._handles:
+            self.writer.add_topic(topic, type_name, latch=latch)
+            self._handles[topic] = _Handle(self, topic, type_name)
+        return self._handles[topic]
+
+    def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Do nothing: nobody sends."""
+
+    def unsubscribe(self, topic: str) -> None:
+        """Do nothing."""
+
+    def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Do nothing: nobody asks."""
+
+    def serve_action(self, name: str, type_name: str, server: Any) -> None:
+        """Do nothing: nobody has goals."""
+
+    def set_param(self, name: str, value: Any) -> None:
+        """Do nothing: a bag has no parameters."""
+
+    def get_param(self, name: str) -> Any:
+        """Return nothing."""
+
+    def taken(self, topics: list[str]) -> dict[str, list[str]]:
+        """Return nothing: nobody else writes here."""
+        return {}
+
+    def complain(self, text: str) -> None:
+        """Hand a fault on."""
+        self.on_complaint(text)
+
+    def lost(self) -> str:
+        """Return "": errors of the disk are raised."""
+        return ""
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
+        """Return at once: nobody answers."""
+        return answered()
+
+    def where(self) -> str:
+        """Return the file."""
+        return str(self.writer.path)
+
+    def health(self) -> dict[str, Any]:
+        """Return nothing: a file has no state."""
+        return {}
+
+
+def export_bag(
+    source: str | Path | Recording | Bag,
+    output: str | Path,
+    *,
+    namespace: str = "",
+    overwrite: bool = False,
+    progress: Callable[[float, float], None] | None = None,
+) -> list[ExportedTopic]:
+    """Write a recording, or a bag of any kind, as a bag of ROS: the topics that the bridges serve, and ``/clock``.
+
+    Args:
+        source: a recording of pliant, or a bag; an open one stays open.
+        output: a .bag (ROS 1), .mcap or .db3 file, or a folder of rosbag2 (a name without suffix).
+        namespace: prefix of the toolbox's topics; "" takes the recorded robot's.
+        overwrite: replace what is there.
+        progress: called now and then with the time that is done and that there is [s].
+
+    Returns:
+        The topics that have messages.
+
+    Raises:
+        RecordingError: it cannot be read or written, or nothing of it has a topic.
+    """
+    replay = open_replay(source)
+    try:
+        with BagWriter(output, overwrite=overwrite) as writer:
+            transport = BagTransport(writer)
+            bridge = RosBridge(replay, transport, RosOptions(namespace=namespace, tf=False), name="bag")
+            bridge.start(replay.devices)
+            begin = replay.begin_ns
+            for row, (log_ns, tick, sample) in enumerate(replay.events()):
+                transport.now_ns = log_ns
+                if tick is not None:
+                    bridge.tick(tick)
+                if sample is not None:
+                    bridge.publish(sample)
+                if progress is not None and not row % 1000:
+                    progress((log_ns - begin) * 1e-9, replay.length)
+            topics = [
+                ExportedTopic(topic=row["topic"], type=row["type"], count=row["count"])
+                for row in bridge.report()
+                if row["count"]
+            ]
+            if not any(topic.topic != "/clock" for topic in topics):
+                names = ", ".join(replay.unserved or replay.devices) or "none"
+                raise RecordingError(f"nothing in it has a topic of ROS; what is recorded: {names}", file=replay.path)
+        return topics
+    finally:
+        if not isinstance(source, Bag):
+            replay.close()

@@ -1,0 +1,253 @@
+"""Replays: what was recorded is published again, at a chosen speed, from a chosen time on.
+
+A recording of pliant gives the samples of its devices, and the bridges make topics of them as in the run. A bag of ROS
+gives its messages as they are: each topic is a `RecordedTopic`, and a bridge serves those whose type it knows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pliant.devices.base import FieldInfo, Mailbox, Sample
+from pliant.errors import RecordingError
+from pliant.model.interface import Interface
+from pliant.simulation.bags import Bag, BagTopic, is_bag, open_bag
+from pliant.simulation.bags.opening import is_recording
+from pliant.simulation.bags.times import CLOCK
+from pliant.simulation.bridge import Bridge
+from pliant.simulation.recording import Recording, read_recording
+
+__all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
+
+LONGEST_SLEEP = 0.25
+"""[s of wall time]; a progress bar moves in long gaps."""
+TICK_NS = 1_000_000
+"""Shortest time between two ticks of a bag that has no clock of its own [ns]."""
+
+
+class RecordedTopic:
+    """One topic of a bag, as a bridge sees it: a device whose samples are encoded messages (field ``body``).
+
+    Args:
+        topic: what the bag says of it.
+    """
+
+    def __init__(self, topic: BagTopic) -> None:
+        self.name = topic.name
+        self.topic = topic
+        self.served_by: list[str] = []
+        """Bridges that publish it; they enter their names in ``start``."""
+        self.period_ns = self.sample_period_ns = 0
+        self.samples: Mapping[str, FieldInfo] = MappingProxyType({})
+        self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
+        self.inbox = Mailbox(topic.name, self.commands)
+
+
+class Replay:
+    """Something recorded that can be played; see `open_replay`.
+
+    Args:
+        source: a recording or an open bag.
+    """
+
+    def __init__(self, source: Recording | Bag) -> None:
+        self.source = source
+        self.path = source.path
+        self.devices: dict[str, Any] = {}
+        if isinstance(source, Recording):
+            self.devices.update(source.devices)
+            self.interface = source.interface
+            stamps = [int(times[0]) for times in source.log_times.values() if len(times)]
+            self.begin_ns = min(stamps, default=0)
+            self.end_ns = max((int(times[-1]) for times in source.log_times.values() if len(times)), default=0)
+            return
+        self.interface = Interface()
+        self.begin_ns, self.end_ns = source.begin_ns, source.end_ns
+        for topic in source.topics:
+            if topic.count and not self._is_clock(topic) and topic.name not in self.devices:
+                self.devices[topic.name] = RecordedTopic(topic)
+
+    def __enter__(self) -> Replay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the bag."""
+        if isinstance(self.source, Bag):
+            self.source.close()
+
+    @property
+    def length(self) -> float:
+        """From the first sample to the last [s]."""
+        return (self.end_ns - self.begin_ns) * 1e-9
+
+    @property
+    def unserved(self) -> list[str]:
+        """Topics of a bag that no bridge publishes, with their types; known once the bridges have started."""
+        return [
+            f"{device.name} ({device.topic.type})"
+            for device in self.devices.values()
+            if isinstance(device, RecordedTopic) and not device.served_by
+        ]
+
+    def play(
+        self,
+        bridges: Iterable[Bridge] = (),
+        *,
+        speed: float = math.inf,
+        start: float = 0.0,
+        duration: float | None = None,
+        loop: bool = False,
+        delay: float = 0.0,
+        clock: Callable[[], float] = time.perf_counter,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Iterator[Sample]:
+        """Yield the samples, each at its time, after the bridges got it.
+
+        Args:
+            bridges: get a ``tick`` before the samples of each time, and every sample before it is yielded. They start
+                with the first sample and stop with the last one, or when the iterator is closed.
+            speed: recorded seconds per wall second, > 0; infinity does not wait.
+            start: where it begins, from the first sample on [s].
+            duration: how much is played [s]; None for all.
+            loop: begin again at the end, for ever; time then starts anew.
+            delay: wait before the first sample [s of wall time], so that subscribers find the topics.
+            clock: returns wall time [s]; tests pass their own.
+            sleep: sleeps for some seconds; tests pass their own.
+
+        Raises:
+            RecordingError: a wrong value, nothing between start and end, or damage.
+        """
+        if isinstance(speed, str) or not speed > 0.0:
+            raise RecordingError(f"the speed of the replay is {speed!r}; valid is a number above 0", field="speed")
+        for name, value in (("start", start), ("delay", delay), ("duration", duration)):
+            if value is not None and not (math.isfinite(value) and value >= 0.0):
+                raise RecordingError(f"the {name} of the replay is {value!r}; valid is a number >= 0 [s]", field=name)
+        if start > self.length:
+            raise RecordingError(
+                f"the replay was to start at {start:g} s; what is recorded has {self.length:g} s",
+                file=self.path,
+                field="start",
+            )
+        if loop and not self.end_ns > self.begin_ns + round(start * 1e9):
+            raise RecordingError("a replay of no length cannot be repeated", file=self.path, field="loop")
+        if loop and duration == 0.0:
+            raise RecordingError("a replay of 0 s cannot be repeated", file=self.path, field="duration")
+        return self._play(tuple(bridges), speed, start, duration, loop, delay, clock, sleep)
+
+    # ------------------------------------------------------------------ inside
+    def _is_clock(self, topic: BagTopic) -> bool:
+        return topic.name == CLOCK and topic.known_type() == "rosgraph_msgs/Clock"
+
+    def _play(
+        self,
+        bridges: tuple[Bridge, ...],
+        speed: float,
+        start: float,
+        duration: float | None,
+        loop: bool,
+        delay: float,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> Iterator[Sample]:
+        first = self.begin_ns + round(start * 1e9)
+        last = self.end_ns if duration is None else min(self.end_ns, first + round(duration * 1e9))
+        started: list[Bridge] = []
+
+        def wait(until: float) -> None:
+            while (ahead := until - clock()) > 0.0:
+                sleep(min(ahead, LONGEST_SLEEP))
+
+        try:
+            for bridge in bridges:
+                started.append(bridge)
+                bridge.start(self.devices)
+            if delay:
+                wait(clock() + delay)
+            while True:
+                began = clock()
+                previous: int | None = None
+                for log_ns, stamp_ns, sample in self.events():
+                    if log_ns < first:
+                        continue
+                    if log_ns > last:
+                        break
+                    if log_ns != previous:
+                        wait(began + (log_ns - first) * 1e-9 / speed)
+                        previous = log_ns
+                    if stamp_ns is not None:
+                        for bridge in bridges:
+                            bridge.tick(stamp_ns)
+                    if sample is not None:
+                        for bridge in bridges:
+                            bridge.publish(sample)
+                        yield sample
+                if not loop:
+                    return
+        finally:
+            for bridge in started:
+                bridge.stop()
+
+    def events(self) -> Iterator[tuple[int, int | None, Sample | None]]:
+        """Yield (time on the axis of the file [ns], time that the bridges get or None, sample or None)."""
+        if isinstance(self.source, Recording):
+            previous: int | None = None
+            for log_ns, sample in self.source.samples():
+                yield log_ns, sample.stamp_ns if log_ns != previous else None, sample
+                previous = log_ns
+            return
+        clocked = any(topic.count and self._is_clock(topic) for topic in self.source.topics)
+        count = dict.fromkeys(self.devices, 0)
+        ticked: int | None = None
+        for message in self.source.messages():
+            name = message.topic.name
+            if self._is_clock(message.topic):
+                yield message.log_ns, message.decode()["clock"], None
+                continue
+            device = self.devices.get(name)
+            if device is None or device.topic.type != message.topic.type:
+                continue
+            tick = None
+            if not clocked and (ticked is None or message.log_ns >= ticked + TICK_NS):
+                tick = ticked = message.log_ns
+            values: Any = MappingProxyType({"body": message.body})
+            yield message.log_ns, tick, Sample(name, count[name], message.log_ns, values)
+            count[name] += 1
+
+
+def open_replay(source: str | Path | Recording | Bag) -> Replay:
+    """Open a recording of pliant or a bag of ROS for a replay; close it, or use it in a ``with``.
+
+    Args:
+        source: a recording, an open bag, or the path of one of them.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+    if isinstance(source, Recording | Bag):
+        return Replay(source)
+    path = Path(source)
+    if is_bag(path) and not is_recording(path):
+        return Replay(open_bag(path))
+    return Replay(read_recording(path))
+
+
+def replay(source: str | Path | Recording | Bag, *, bridges: Iterable[Bridge] = (), **options: Any) -> Iterator[Sample]:
+    """Yield the samples of a recording, at a chosen speed, and publish them on bridges; see `Replay.play`.
+
+    Args:
+        source: a recording, an open bag, or the path of one of them.
+        bridges: get every sample.
+        options: those of `Replay.play`.
+
+    Raises:
+        RecordingError: a wrong option, or the recording cannot be read.
+    """
+    return open_replay(source).play(bridges, **options)
