@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros2.participant import Participant
+from pliant.bridges.ros2.rtps_node import Respond, RtpsNode
+from pliant.bridges.ros2.rtps_participant import RtpsParticipant
 from pliant.errors import BridgeError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ SWITCH_INTERVAL = 5e-4
 
 
 class Ros2Transport:
-    """DDS as the wire below a `RosBridge`.
+    """DDS as the wire below a `RosBridge`: topics over cyclonedds, services over a participant of our own beside it.
 
     Args:
         participant: the node on the wire.
@@ -31,12 +33,20 @@ class Ros2Transport:
 
     name = "ros2"
     state_type = "viactors_plugins/StateInfo"
-    services = False
+    services = True
     actions = False
     lockstep = False
 
     def __init__(self, participant: Participant) -> None:
         self.participant = participant
+        self.rtps = RtpsParticipant(
+            participant.node,
+            domain=participant.domain,
+            loopback=participant.on_loopback,
+            complain=participant.complain,
+            user_data=b"enclave=/;",
+        )
+        self.node = RtpsNode(self.rtps, participant.codec, participant.complain)
         self.codec = participant.codec
         self.sync_topics: tuple[str, ...] = ()
         self._interval: float | None = None
@@ -48,14 +58,23 @@ class Ros2Transport:
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
         self.participant.direct = self.lockstep
-        self.participant.start()
+        # The services' participant first: what it hears of nodes that are there already, it can hand on at once.
+        self.node.start()
+        try:
+            self.participant.start()
+        except BaseException:
+            self.stop()
+            raise
+        if self.participant.on_loopback:
+            self.rtps.relay_to(self.participant.prefix)
 
     def announce(self) -> None:
         """Tell graph tools what is there."""
-        self.participant.announce()
+        self.participant.announce(*self.node.gids)
 
     def stop(self) -> None:
         """Leave the domain."""
+        self.node.stop()
         self.participant.stop()
         if self._interval is not None:
             sys.setswitchinterval(self._interval)
@@ -74,8 +93,12 @@ class Ros2Transport:
         self.participant.unsubscribe(topic)
 
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        """Raise: services of ROS 2 are not spoken."""
-        raise BridgeError("services of ROS 2 are not spoken", field=name)
+        """Answer a service, in the convention of rmw_fastrtps or rmw_cyclonedds, whichever asks."""
+        self.node.serve(name, type_name, callback)
+
+    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+        """Answer a service whose reply comes later; the callback must not wait."""
+        self.node.serve_later(name, type_name, callback)
 
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Raise: actions of ROS 2 are not spoken."""
@@ -126,6 +149,8 @@ class Ros2Transport:
             "loopback": p.loopback,
             "raw_writes": all(item.raw for item in p.publications.values()),
             "matched_readers": sum(item.matched for item in p.publications.values()),
+            "service_calls": sum(self.node.services.values()),
+            "refused_requests": self.node.refused,
             "faults": p.error_count,
             "last_faults": list(p.errors),
         }

@@ -18,7 +18,7 @@ import threading
 import time
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pliant.errors import BridgeError, MissingDependency, WireError
@@ -233,6 +233,8 @@ class Participant:
         self._take: Callable[[Any], list[bytes]] = lambda reader: []
         self._fault: type[Exception] = RuntimeError
         self._discovery: Publication | None = None
+        self._announced = False
+        self._elsewhere: tuple[list[bytes], list[bytes]] = ([], [])
 
     # ------------------------------------------------------------------ life
     def start(self) -> None:
@@ -244,7 +246,7 @@ class Participant:
         """
         cyclonedds = _dds()
         core, policy = cyclonedds.core, cyclonedds.core.Policy
-        if self.loopback and "CYCLONEDDS_URI" not in os.environ:
+        if self.on_loopback:
             # One configuration a domain and process: a second participant takes the first one's.
             with contextlib.suppress(core.DDSException):
                 self._domain = cyclonedds.domain.Domain(self.domain, LOOPBACK)
@@ -270,8 +272,30 @@ class Participant:
             self._threads.append(thread)
         self._discovery = self.advertise(DISCOVERY, "rmw_dds_common/ParticipantEntitiesInfo", latch=True, plain=True)
 
-    def announce(self) -> None:
-        """Tell graph tools which node has which topics."""
+    @property
+    def on_loopback(self) -> bool:
+        """Whether it talks on 127.0.0.1 only: asked for, and not overruled by ``CYCLONEDDS_URI``."""
+        return self.loopback and "CYCLONEDDS_URI" not in os.environ
+
+    @property
+    def prefix(self) -> bytes:
+        """Its identifier on the wire, 12 bytes."""
+        return self._participant.guid.bytes[:12]
+
+    def announce(self, readers: Iterable[bytes] = (), writers: Iterable[bytes] = ()) -> None:
+        """Tell graph tools which node has which topics, now and whenever that changes.
+
+        Args:
+            readers: identifiers of readers that the node has elsewhere, those of its services.
+            writers: identifiers of such writers.
+        """
+        self._elsewhere = list(readers), list(writers)
+        self._announced = True
+        self._tell_graph()
+
+    def _tell_graph(self) -> None:
+        if not self._announced or self._stopping.is_set():
+            return
         assert self._discovery is not None
         size = DISTROS[self.distro]
 
@@ -281,6 +305,8 @@ class Participant:
         with self._lock:
             writers = [p.gid for p in self.publications.values() if p is not self._discovery]
             readers = [reader.guid.bytes for reader, *_ in self._attached]
+        readers += self._elsewhere[0]
+        writers += self._elsewhere[1]
         values = {
             "gid": gid(self._participant.guid.bytes),
             "node_entities_info_seq": [
@@ -379,6 +405,7 @@ class Participant:
             publication.gid = writer.guid.bytes
             publication._write, publication.raw = self._writer(writer, type_name)
             self.publications[name] = publication
+        self._tell_graph()
         return publication
 
     def _writer(self, writer: Any, type_name: str) -> tuple[Callable[[bytes], None], bool]:
@@ -436,6 +463,7 @@ class Participant:
             self.readers[name] = reader
             kind = self.codec.types.message(type_name)
             self._attached = (*self._attached, (reader, condition, name, kind, callback))
+        self._tell_graph()
 
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
@@ -446,6 +474,7 @@ class Participant:
                     self._waitset.detach(item[1])
             self._attached = tuple(item for item in self._attached if item[2] != name)
             self.readers.pop(name, None)
+        self._tell_graph()
 
     def taken(self, topics: list[str], patience: float = 0.4) -> dict[str, list[str]]:
         """Return the topics that other participants write already.

@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -192,6 +192,7 @@ class RtpsParticipant:
         self._user_data = user_data
         self._lock = threading.RLock()
         self._siblings: set[bytes] = set()
+        self._gone: deque[bytes] = deque(maxlen=64)
         self._local: dict[str, bool] = {}
         self._entities = 0
         self._announced = 0
@@ -591,9 +592,11 @@ class RtpsParticipant:
     def _participant_told(self, prefix: bytes, message: Data, source: Address, now: float) -> None:
         guid = disposed(message.inline, message.payload)
         if guid is not None:
+            # What it said before may still lie in the other socket.
+            self._gone.append(guid[:12])
             self._forget(guid[:12])
             return
-        if message.payload is None:
+        if message.payload is None or prefix in self._gone:
             return
         data = decode_participant(message.payload)
         if data.guid[:12] != prefix or (data.domain is not None and data.domain != self.domain):
