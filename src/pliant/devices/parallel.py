@@ -452,7 +452,7 @@ class ParallelRobotDevice(DeviceBase):
         """
         if given is None or len(given) == 0:
             return self._vector()
-        values = self._checked(given)
+        values = self._numbers(given)
         self._vectors += 1
         kind = f"vector {self._vectors}"
         answer: Future[list[float]] = Future()
@@ -594,7 +594,7 @@ class ParallelRobotDevice(DeviceBase):
         angles = [np.arctan2(-R[1, 2], R[2, 2]), middle, np.arctan2(-R[0, 1], R[0, 0])]
         return [*s.base_wrenches.ravel().tolist(), *s.q.tolist(), *X[:3, 3].tolist(), *map(float, angles)]
 
-    def _checked(self, given: Sequence[float]) -> Array:
+    def _numbers(self, given: Sequence[float]) -> Array:
         each = 3 if self.planar else 6
         limbs, n = len(self._statics.description.limbs), self._statics.actuator_count
         wanted = each * limbs + n + each
