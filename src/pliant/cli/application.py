@@ -21,6 +21,7 @@ from pliant.cli.replay import replay
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
 from pliant.cli.sweep import sweep
+from pliant.cli.termination import terminating_as_interrupt
 from pliant.errors import DivergedError, PliantError
 
 __all__ = ["app", "main"]
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(code) from None
 
     code: Any = 0
-    with Messages():
+    with Messages(), terminating_as_interrupt():
         try:
             code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
         except CycloptsError as error:

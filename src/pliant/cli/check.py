@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
-from pliant.cli.output import emit, make_console, plain
+from pliant.cli.output import emit, make_console, plain, print_table
 
 __all__ = ["check"]
 
@@ -52,7 +52,7 @@ def check(
         table.add_row(f"[{style[p.severity]}]{p.severity}[/]", p.subject, plain(p.message) + hint)
     for note in robot.notes:
         table.add_row("[dim]note[/dim]", "", plain(note))
-    console.print(table)
+    print_table(console, table, prose=True)
     warnings = sum(p.severity == "warning" for p in problems)
     console.print(f"{source}: {errors} errors, {warnings} warnings")
     return 3 if errors else 0

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
+from pliant.cli.simulating import refuse_unused
 from pliant.errors import PliantError, nearest
 
 __all__ = ["identify"]
@@ -60,6 +61,7 @@ def identify(
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:
         raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
+    refuse_unused(symmetric and kind != "spring", "--symmetric", "--kind spring")
     console = make_console(quiet=json)
     data = []
     for path in file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.cli.options import Debug, Imports, Json, import_modules
-from pliant.cli.output import emit, make_console, plain
+from pliant.cli.output import emit, make_console, plain, print_table
 
 __all__ = ["list_"]
 
@@ -37,6 +37,6 @@ def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) ->
         table = Table(title=title, title_justify="left", box=None, show_header=False)
         for name, text in rows.items():
             table.add_row(f"[bold]{name}[/bold]", plain(text))
-        console.print(table)
+        print_table(console, table, prose=True)
         console.print()
     return 0

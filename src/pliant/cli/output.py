@@ -55,15 +55,21 @@ def number(value: float, digits: int = 4) -> str:
     return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
 
 
-def print_table(console: Console, table: Any) -> None:
-    """Print a table and cut nothing: a terminal folds long words, a file has lines as wide as they must be."""
+def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
+    """Print a table and cut nothing: a terminal folds long words, a file has lines as wide as they must be.
+
+    Args:
+        console: where to.
+        table: of rich.
+        prose: its cells hold sentences, which are wrapped in a file as well.
+    """
     from rich.console import Console
     from rich.measure import Measurement
 
     for column in table.columns:
         if not column.no_wrap:
             column.overflow = "fold"
-    if not console.is_terminal:
+    if not console.is_terminal and not prose:
         width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
         if width > console.width:
             console = Console(file=console.file, width=width, soft_wrap=False, highlight=False)

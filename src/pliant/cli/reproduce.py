@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, import_modules
-from pliant.cli.output import emit, make_console, plain
+from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -45,12 +45,25 @@ def reproduce(
         def progress(name: str, fraction: float, note: str = "") -> None:
             bar(round(chosen.index(name) + fraction, 2), len(chosen), f"{name} {note}")
 
-        results = run_experiments(chosen, output, quick=quick, seed=seed, progress=progress)
+        results: list[Any] = []
+        interrupted = False
+        try:
+            run_experiments(chosen, output, quick=quick, seed=seed, progress=progress, on_result=results.append)
+        except KeyboardInterrupt:  # the reports of those that are done are written
+            interrupted = True
     index = output / "index.html"
     failed = [r for r in results if not r.passed]
+    code = 130 if interrupted else 3 if failed else 0
     if json:
-        emit({"passed": not failed, "experiments": [r.as_dict() for r in results], "report": str(index)})
-        return 3 if failed else 0
+        emit(
+            {
+                "passed": not failed and not interrupted,
+                "interrupted": interrupted,
+                "experiments": [r.as_dict() for r in results],
+                "report": str(index) if results else None,
+            }
+        )
+        return code
     from rich.table import Table
 
     for result in results:
@@ -62,14 +75,20 @@ def reproduce(
             table.add_row(
                 plain(name), plain(measured), plain(expected), "[green]pass[/green]" if passed else "[red]FAIL[/red]"
             )
-        console.print(table)
+        print_table(console, table, prose=True)
         if result.error:
             console.print(f"[red]{plain(result.error)}[/red]")
         console.print()
     total = sum(len(r.targets) for r in results)
     passed = sum(t.passed for r in results for t in r.targets)
-    console.print(f"{passed} of {total} targets met; report: {index}", soft_wrap=True)
-    return 3 if failed else 0
+    console.print(f"{passed} of {total} targets met" + (f"; report: {index}" if results else ""), soft_wrap=True)
+    if interrupted:
+        left = ", ".join(chosen[len(results) :])
+        console.print(
+            f"[yellow]interrupted[/yellow] after {len(results)} of {len(chosen)} experiments; not done: {left}",
+            soft_wrap=True,
+        )
+    return code
 
 
 def _target_rows(targets: list[Any], every: bool) -> Iterator[tuple[str, str, str, bool]]:

@@ -22,7 +22,7 @@ from pliant.errors import PliantError, nearest
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Plan", "Run", "command_line", "refuse_unused"]
+__all__ = ["Plan", "Run", "command_line", "refuse_unused", "served_table"]
 
 FIGURES = (".pdf", ".png", ".svg")
 GRACE = 1.0
@@ -137,6 +137,7 @@ class Run:
         self, plan: Plan, console: Console, engine: Any, devices: Iterable[Any], robot: Any, extra: Iterable[Any] = ()
     ) -> None:
         from pliant.simulation import Recorder, Simulation, free, paced, sync
+        from pliant.simulation.recording import recorded_names
 
         self.plan, self.console = plan, console
         self.wires = [make_bridge(name, robot) for name in plan.bridges]
@@ -169,7 +170,9 @@ class Run:
 
                 self._scratch = tempfile.TemporaryDirectory()
                 target = Path(self._scratch.name) / "run.mcap"
-            recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line())
+            interface = getattr(robot, "interface", None)
+            names = {} if interface is None else {"interface": recorded_names(interface)}
+            recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line(), metadata=names)
         self.recorder = recorder
         self.simulation = Simulation(
             engine,
@@ -265,7 +268,7 @@ class Run:
     def say_served(self) -> None:
         """Print one table a bridge: topics, rates, who listened."""
         for name, rows in self.served.items():
-            print_table(self.console, _served_table(name, rows, self.health["bridges"]))
+            print_table(self.console, served_table(name, rows, self.health["bridges"]))
 
     def say_end(self) -> None:
         """Print how long it was, why it ended early, and which files there are."""
@@ -359,7 +362,7 @@ def command_line() -> str:
     return " ".join(["pliant", *words])
 
 
-def _served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
+def served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
     from rich.table import Table
 
     own = health.get(name, {})

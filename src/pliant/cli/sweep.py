@@ -9,8 +9,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, assignments, import_modules
-from pliant.cli.output import emit, make_console, number
+from pliant.cli.output import emit, make_console, number, print_table
 from pliant.cli.progress import Bar
+from pliant.cli.simulating import refuse_unused
 from pliant.errors import PliantError
 
 __all__ = ["sweep"]
@@ -37,7 +38,7 @@ def sweep(
     samples: Annotated[int, Parameter(help="Draws of the random parameters a grid point.")] = 1,
     seed: int = 0,
     output: Annotated[Path | None, Parameter(help="Folder of the result; an interrupted sweep goes on there.")] = None,
-    processes: Annotated[int, Parameter(help="Processes that share the cores.")] = 1,
+    processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
     dask: Annotated[str | None, Parameter(help="Address of a cluster's scheduler.")] = None,
     chunk: Annotated[int, Parameter(help="Simulations a chunk.")] = 500,
     timestep: float | None = None,
@@ -63,11 +64,17 @@ def sweep(
         package_paths=tuple(str(p) for p in package_path),
         imports=tuple(import_),
     )
-    if chunk < 1 or processes < 1:
-        raise PliantError("--chunk and --processes are whole numbers of 1 or more")
+    for option, count in (("--chunk", chunk), ("--processes", processes)):
+        if count is not None and count < 1:
+            raise PliantError(f"{option} is {count}; valid: a whole number of 1 or more", field=option)
+    if dask is not None and processes is not None:
+        raise PliantError("--processes does nothing with --dask: the cluster has its own; leave one out", field="dask")
+    refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")
     console = make_console(quiet=json)
     with Bar(console, "simulating", "simulations", shown=not json) as bar:
-        result = run_sweep(plan, output, processes=processes, dask=dask, chunk=chunk, progress=bar)
+        result = run_sweep(
+            plan, output, processes=processes or 1, dask=dask, chunk=chunk, progress=bar, keep_interrupted=True
+        )
     diverged = sum(bool(row[-1]) for row in result.rows)
     if json:
         emit(
@@ -76,10 +83,11 @@ def sweep(
                 "rows": result.rows,
                 "wall": result.wall,
                 "diverged": diverged,
+                "interrupted": result.interrupted,
                 "output": None if output is None else str(output),
             }
         )
-        return 0
+        return 130 if result.interrupted else 0
     import numpy as np
     from rich.table import Table
 
@@ -90,11 +98,16 @@ def sweep(
         values = [row[i] for row in result.rows if isinstance(row[i], float) and math.isfinite(row[i])]
         if values:
             table.add_row(name, *(number(float(f(values))) for f in (np.min, np.median, np.max)))
-    console.print(table)
+    print_table(console, table)
     new = len(result.rows) - result.done_before
     rate = f", {new * plan.duration / result.wall:.0f} x real time" if new else ""
     console.print(
         f"{len(result.rows)} simulations ({result.done_before} done before), {diverged} diverged, "
-        f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else "")
+        f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else ""),
+        soft_wrap=True,
     )
+    if result.interrupted:
+        rest = "the same command goes on there" if output is not None else "nothing was written, for want of --output"
+        console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
+        return 130
     return 0

@@ -7,6 +7,7 @@ each. Finished chunks are appended to the result at once: a sweep that was inter
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import hashlib
@@ -14,6 +15,7 @@ import itertools
 import json
 import math
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -219,6 +221,8 @@ class SweepResult:
     """Wall time of this call [s]."""
     done_before: int
     """Simulations that an earlier call had done."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended it before all were done."""
 
     def column(self, name: str) -> np.ndarray:
         """Return one column as an array.
@@ -424,20 +428,23 @@ def run_sweep(
     dask: str | None = None,
     chunk: int = CHUNK,
     progress: Callable[[int, int], None] | None = None,
+    keep_interrupted: bool = False,
 ) -> SweepResult:
     """Run a sweep, or the rest of one.
 
     Args:
         plan: what to do.
         output: folder of the result: ``plan.json`` and ``results.csv``, which grows with every finished chunk. A folder
-            that holds the same plan is continued. None keeps the result in memory only.
+            that holds the same plan is continued, one in which another sweep is at work is refused. None keeps the
+            result in memory only.
         processes: processes that share the chunks; each runs its batches on its share of the cores.
         dask: address of a `distributed` cluster's scheduler; the chunks are sent there.
         chunk: simulations a chunk.
         progress: called with (done, total) after every chunk.
+        keep_interrupted: on Ctrl-C return what is done instead of raising KeyboardInterrupt.
 
     Raises:
-        PliantError: a wrong plan, an output folder that cannot be written or holds another plan.
+        PliantError: a wrong plan, an output folder that cannot be written, holds another plan or is in use.
         MissingDependency: ``dask`` is given and `distributed` is not installed.
     """
     robot = _load(plan)
@@ -452,33 +459,41 @@ def run_sweep(
         "diverged",
     )
     began = time.perf_counter()
-    store = _Store(output, plan, columns) if output is not None else None
-    rows: dict[int, list[Any]] = dict(store.rows) if store else {}
-    before = len(rows)
-    total = plan.size
-    pending = [
-        (i, points) for i, points in _chunks(plan, robot, chunk) if any(i + k not in rows for k in range(len(points)))
-    ]
-    if progress is not None:
-        progress(before, total)
-
-    def finish(result: list[list[Any]]) -> None:
-        fresh = [row for row in result if row[0] not in rows]
-        if store is not None:
-            store.append(fresh)
-        rows.update((row[0], row) for row in fresh)
+    with _Store(output, plan, columns) if output is not None else contextlib.nullcontext() as store:
+        rows: dict[int, list[Any]] = dict(store.rows) if store else {}
+        before = len(rows)
+        total = plan.size
+        pending = [
+            (i, points)
+            for i, points in _chunks(plan, robot, chunk)
+            if any(i + k not in rows for k in range(len(points)))
+        ]
         if progress is not None:
-            progress(len(rows), total)
+            progress(before, total)
 
-    if dask is not None:
-        _on_cluster(dask, plan, pending, finish)
-    elif processes > 1 and len(pending) > 1:
-        threads = max(1, (os.cpu_count() or 1) // processes)
-        _on_processes(processes, plan, pending, threads, finish)
-    else:
-        for first, points in pending:
-            finish(run_chunk(plan, first, points))
-    return SweepResult(columns, [rows[i] for i in sorted(rows)], time.perf_counter() - began, before)
+        def finish(result: list[list[Any]]) -> None:
+            fresh = [row for row in result if row[0] not in rows]
+            if store is not None:
+                store.append(fresh)
+            rows.update((row[0], row) for row in fresh)
+            if progress is not None:
+                progress(len(rows), total)
+
+        interrupted = False
+        try:
+            if dask is not None:
+                _on_cluster(dask, plan, pending, finish)
+            elif processes > 1 and len(pending) > 1:
+                threads = max(1, (os.cpu_count() or 1) // processes)
+                _on_processes(processes, plan, pending, threads, finish)
+            else:
+                for first, points in pending:
+                    finish(run_chunk(plan, first, points))
+        except KeyboardInterrupt:
+            if not keep_interrupted:
+                raise
+            interrupted = True
+    return SweepResult(columns, [rows[i] for i in sorted(rows)], time.perf_counter() - began, before, interrupted)
 
 
 def _on_processes(
@@ -490,7 +505,10 @@ def _on_processes(
 ) -> None:
     import multiprocessing
 
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    # Ctrl-C reaches every process of a terminal: this one decides what becomes of the others.
+    with ProcessPoolExecutor(
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
+    ) as pool:
         waiting = set()
         queue = iter(pending)
         try:
@@ -502,9 +520,17 @@ def _on_processes(
                     finish(future.result())
                     for first, points in itertools.islice(queue, 1):
                         waiting.add(pool.submit(run_chunk, plan, first, points, threads))
-        except BaseException:
+        except BaseException as error:
+            workers = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):  # a chunk may take minutes, and nobody wants it any more
+                for worker in workers:
+                    worker.terminate()
             raise
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _on_cluster(
@@ -533,18 +559,19 @@ def _on_cluster(
 
 
 class _Store:
-    """The folder of a sweep: the plan, and a table that only grows."""
+    """The folder of a sweep: the plan, and a table that only grows. One sweep at a time holds it."""
 
     def __init__(self, folder: str | Path, plan: SweepPlan, columns: Sequence[str]) -> None:
         self._folder = Path(folder)
         self._columns = list(columns)
         self._table = self._folder / "results.csv"
         settings = self._folder / "plan.json"
+        self._lock: Any = None
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._acquire()
             if settings.exists():
-                found = json.loads(settings.read_text()).get("digest")
-                if found != plan.digest():
+                if _digest_of(settings) != plan.digest():
                     raise PliantError(
                         "the folder holds the result of another sweep (or the robot's file has changed since); name "
                         "another folder, or delete it",
@@ -559,7 +586,36 @@ class _Store:
                 with self._table.open("w", newline="") as file:
                     csv.writer(file).writerow(self._columns)
         except OSError as error:
+            self._release()
             raise PliantError(f"the output folder cannot be written: {error.strerror}", file=self._folder) from None
+        except BaseException:
+            self._release()
+            raise
+
+    def __enter__(self) -> _Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._release()
+
+    def _acquire(self) -> None:
+        """Hold the folder; the system lets go of it when the process ends, however it does."""
+        try:
+            import fcntl
+        except ImportError:  # not on Windows: there nothing is locked
+            return
+        self._lock = (self._folder / ".lock").open("a")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PliantError(
+                "another sweep is at work in this folder; wait for its end, or name another folder", file=self._folder
+            ) from None
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _read(self) -> dict[int, list[Any]]:
         if not self._table.exists():
@@ -589,6 +645,16 @@ class _Store:
             csv.writer(file).writerows([[repr(c) if isinstance(c, float) else c for c in row] for row in rows])
             file.flush()
             os.fsync(file.fileno())
+
+
+def _digest_of(settings: Path) -> str | None:
+    try:
+        found = json.loads(settings.read_text())
+    except (ValueError, UnicodeDecodeError):
+        found = None
+    if not isinstance(found, dict):
+        raise PliantError("this is no plan of a sweep; name another folder, or delete the file", file=settings)
+    return found.get("digest")
 
 
 def _cell(text: str) -> Any:

@@ -8,7 +8,8 @@ from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import Robot, load_parallel
 from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, make_console
+from pliant.cli.output import emit, make_console, print_table
+from pliant.errors import PliantError
 
 __all__ = ["check"]
 
@@ -16,9 +17,9 @@ __all__ = ["check"]
 def check(
     robot: Robot,
     *,
-    variant: Annotated[str, Parameter(help="chain (hinges) or flex (MuJoCo's flex).")] = "chain",
-    segments: Annotated[int, Parameter(help="Elements a rod.")] = 10,
-    timestep: Annotated[float, Parameter(help="Time step [s].")] = 1e-3,
+    variant: Annotated[str | None, Parameter(help="chain (hinges, the default) or flex (MuJoCo's flex).")] = None,
+    segments: Annotated[int | None, Parameter(help="Elements a rod; default 10.")] = None,
+    timestep: Annotated[float | None, Parameter(help="Time step [s]; default 0.001.")] = None,
     statics_only: Annotated[bool, Parameter(negative=(), help="Leave the dynamic model out.")] = False,
     json: Json = False,
     debug: Debug = False,
@@ -31,6 +32,13 @@ def check(
 
     from pliant.model.parallel import Finding, RodModel, check_parallel
 
+    chosen = {"variant": variant, "segments": segments, "timestep": timestep}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if statics_only and chosen:
+        raise PliantError(
+            f"--{next(iter(chosen))} does nothing with --statics-only, which leaves the dynamic model out",
+            field="statics-only",
+        )
     console = make_console(quiet=json)
     statics = load_parallel(robot)
     home = statics.home()
@@ -46,7 +54,7 @@ def check(
     fine = statics.solve_dgm(home.q, home.wrench, start=home.with_steps(4 * max(home.steps, 4)))
     add("against four times the steps", 1e3 * float(np.abs(fine.plate_pose - home.plate_pose).max()), 1e-2, "mm")
     if not statics_only:
-        options = RodModel(variant=variant, segments=segments, timestep=timestep)  # type: ignore[arg-type]
+        options = RodModel(**{"variant": "chain", "segments": 10, "timestep": 1e-3, **chosen})  # type: ignore[arg-type]
         findings += check_parallel(statics, options=options)
     good = all(f.passed for f in findings)
     if json:
@@ -69,5 +77,5 @@ def check(
     for f in findings:
         verdict = "[green]pass[/green]" if f.passed else "[red]FAIL[/red]"
         table.add_row(f.name, f"{f.value:.3g}", f"{f.limit:g}", f.unit, verdict)
-    console.print(table)
+    print_table(console, table)
     return 0 if good else 3

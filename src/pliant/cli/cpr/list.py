@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, make_console
+from pliant.cli.output import emit, make_console, print_table
 
 __all__ = ["list_"]
 
@@ -38,5 +38,5 @@ def list_(*, json: Json = False, debug: Debug = False) -> int:
             row["name"], row["kind"], str(row["limbs"]), ", ".join(dict.fromkeys(row["actuators"])),
             ", ".join(dict.fromkeys(row["plate_joints"])), " ".join(row["controlled"]),
         )  # fmt: skip
-    make_console().print(table)
+    print_table(make_console(), table)
     return 0

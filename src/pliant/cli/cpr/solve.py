@@ -10,7 +10,8 @@ from cyclopts import Parameter
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, load_parallel, numbers, pose_numbers, read_table, to_pose
 from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, make_console
+from pliant.cli.output import emit, make_console, print_table
+from pliant.cli.simulating import refuse_unused
 from pliant.errors import PliantError, nearest
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def solve(
             help="Follow a straight line from there to this pose (with --q: these values).", allow_leading_hyphen=True
         ),
     ] = None,
-    steps: Annotated[int, Parameter(help="Rows of that line.")] = 50,
+    steps: Annotated[int | None, Parameter(help="Rows of that line; default 50.")] = None,
     path: Annotated[
         Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
     ] = None,
@@ -62,6 +63,11 @@ def solve(
     planar = statics.planar
     if sum(v is not None for v in (pose, q, configuration)) > 1:
         raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
+    refuse_unused(steps is not None and to is None, "--steps", "--to")
+    refuse_unused(q_path and path is None, "--q-path", "--path")
+    refuse_unused(follower and wrench is None, "--follower", "--wrench")
+    refuse_unused(controlled is not None and (q is not None or q_path), "--controlled", "a plate pose to solve for")
+    steps = 50 if steps is None else steps
     load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
     held = None if controlled is None else controlled.replace(",", " ").split()
     direct, values = q is not None, None
@@ -168,7 +174,7 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
             f"{report['actuator_forces'][a]:.4g}", "N m" if turning else "N",
             f"{1e3 * lines[i].bending_strain.max():.3g}e-3",
         )  # fmt: skip
-    console.print(table)
+    print_table(console, table)
     names = ("x", "y", "angle") if robot.planar else ("x", "y", "z", "roll", "pitch", "yaw")
     console.print("plate: " + ", ".join(f"{n} {v:.6f}" for n, v in zip(names, report["pose"])), soft_wrap=True)
     margins = ", ".join(f"{k} {v:.3g}" for k, v in report["singular_values"].items())
