@@ -165,3 +165,31 @@ def test_bad_yaml_is_answered_with_field_and_line(tmp_path, old, new, words):
 def test_an_unknown_name_lists_the_catalogue():
     with pytest.raises(ModelError, match="did you mean 'Stewart_Gough_6PFR'"):
         load_robot("Stewart_Gouf_6PFR")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [("6PFR", "Stewart_Gough_6PFR"), ("6pfs", "Stewart_Gough_6PFS"), ("3EFR", "3ER"), ("3rr", "3RR"),
+     ("6FFR_Till", "Stewart_Gough_6FFR_Till"), ("Stewart_Gough_6EFR", "Stewart_Gough_6EFR")],
+)  # fmt: skip
+def test_short_names_stand_for_robots_of_the_catalogue(short, full):
+    assert load_description(short).name == full
+
+
+def test_every_robot_of_the_catalogue_has_one_meaning():
+    from pliant.rods.loaders import full_name, short_names
+
+    assert [full_name(name) for name in catalogue()] == list(catalogue())
+    assert not set(short_names()) & set(catalogue())
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ModelError, match="did you mean '6PFR'"):
+        load_description("6PFRR")
+
+
+def test_a_file_of_that_name_comes_before_a_short_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "6PFR").write_text("name: mine\n", encoding="utf-8")
+    with pytest.raises(ModelError, match="6PFR"):
+        load_description("6PFR")

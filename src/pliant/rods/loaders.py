@@ -59,6 +59,11 @@ def planar_turn() -> np.ndarray:
     return _TURN.copy()
 
 
+FAMILY = "Stewart_Gough_"
+"""What the names of the catalogue's hexapods begin with."""
+PLANAR_NAMES = {"3EFR": "3ER", "3RFR": "3RR"}
+"""Names of planar robots that say that the rods are fixed to the base joints. 3PFR is not among them: there is a spatial
+robot of that name."""
 UNITS = {
     "m": ("length", 1.0),
     "cm": ("length", 1e-2),
@@ -453,10 +458,35 @@ def catalogue() -> tuple[str, ...]:
     return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
 
 
+def short_names() -> dict[str, str]:
+    """Return the names under which the catalogue's robots are also known -> their full names.
+
+    What all hexapods begin with may be left out, as the papers do (6PFR), and planar robots have the names that say
+    how their rods are held (3EFR for 3ER).
+    """
+    full = catalogue()
+    out = {name.removeprefix(FAMILY): name for name in full if name.startswith(FAMILY)}
+    return out | {short: name for short, name in PLANAR_NAMES.items() if name in full}
+
+
+def full_name(text: str) -> str | None:
+    """Return the catalogue's name for a robot, whatever the case of its letters; None where it has none."""
+    known = {name: name for name in catalogue()} | short_names()
+    if text in known:
+        return known[text]
+    return next((name for short, name in known.items() if short.lower() == text.lower()), None)
+
+
 def load_description(name_or_path: str | Path) -> RobotDescription:
-    """Return the description of a catalogue robot, a YAML file, or a folder of the Gazebo simulator."""
+    """Return the description of a catalogue robot, a YAML file, or a folder of the Gazebo simulator.
+
+    Raises:
+        ModelError: there is none of that name; the message says which is the nearest. Or its description is wrong.
+    """
     text = str(name_or_path)
-    if text in catalogue():
+    known = None if text not in catalogue() and Path(name_or_path).exists() else full_name(text)
+    if known is not None:
+        text = known
         item = resources.files("pliant.rods") / "catalogue" / f"{text}.yaml"
         return _parse(item.read_text(encoding="utf-8"), str(item))
     path = Path(name_or_path)
@@ -466,7 +496,7 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
         return read_gazebo_folder(path if path.is_dir() else path.parent)
     if path.suffix in (".yaml", ".yml") or path.exists():
         return read_robot_yaml(path)
-    raise ModelError(f"there is no robot and no file {text!r}; {nearest(text, catalogue(), limit=20)}", field="name")
+    raise ModelError(f"there is no robot and no file {text!r}; {nearest(text, [*catalogue(), *short_names()], limit=30)}", field="name")
 
 
 def load_robot(name_or_path: str | Path, *, accuracy: str = "accurate"):
