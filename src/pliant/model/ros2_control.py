@@ -284,8 +284,15 @@ class _Reader:
             key = param.get("name", "")
             if key not in ("min", "max", "initial_value"):
                 continue
+            text = (param.text or "").strip()
+            if re.fullmatch(r"\$?\{.*\}", text):
+                # Universal Robots' own files have limits such as {-2*pi}, which xacro leaves as they are.
+                self.found.notes.append(
+                    f"{self.place(param)}{who}{what} {key} is {text[:40]!r}, which xacro did not expand; it is left out"
+                )
+                continue
             try:
-                value = float(parse_number((param.text or "").strip(), f"{what} {key}"))
+                value = float(parse_number(text, f"{what} {key}"))
             except ModelError as error:
                 raise self.fail(param, who + error.message, key) from error
             if key == "initial_value" and not math.isfinite(value):

@@ -101,13 +101,13 @@ class Attribute:
         if not all(math.isfinite(n) and n >= self.low for n in numbers):
             low = f" of {self.low:g} or more" if math.isfinite(self.low) else ""
             raise ModelError(f"{what} is {text[:80]!r}; valid: finite numbers{low}", field=what)
-        return numbers[0] if self.length == 1 else numbers + [0.0] * (self.length - count)
+        return numbers[0] if self.length == 1 else numbers
 
 
 def _solver(suffix: str, spec: str) -> dict[str, Attribute]:
     return {
-        f"solref{suffix}": Attribute(spec=f"solref{spec}", length=2),
-        f"solimp{suffix}": Attribute(spec=f"solimp{spec}", length=5),
+        f"solref{suffix}": Attribute(spec=f"solref{spec}", length=2, least=1),
+        f"solimp{suffix}": Attribute(spec=f"solimp{spec}", length=5, least=1),
     }
 
 
@@ -146,7 +146,7 @@ GEOM: dict[str, Attribute] = {
     "contype": Attribute(spec="contype", kind="integer"),
     "conaffinity": Attribute(spec="conaffinity", kind="integer"),
     "condim": Attribute(spec="condim", kind="integer", low=1.0),
-    "friction": Attribute(spec="friction", length=3, low=0.0),
+    "friction": Attribute(spec="friction", length=3, least=1, low=0.0),
     "priority": Attribute(spec="priority", kind="integer"),
     "solmix": Attribute(spec="solmix", low=0.0),
     "margin": Attribute(spec="margin"),
@@ -170,7 +170,7 @@ SITE: dict[str, Attribute] = {
 """Attributes of ``<site name=... body=...>``."""
 PAIR: dict[str, Attribute] = {
     "condim": Attribute(spec="condim", kind="integer", low=1.0),
-    "friction": Attribute(spec="friction", length=5, low=0.0),
+    "friction": Attribute(spec="friction", length=5, least=1, low=0.0),
     "margin": Attribute(spec="margin"),
     "gap": Attribute(spec="gap"),
     "adhesion": Attribute(spec="adhesion"),
@@ -307,8 +307,10 @@ class Extension:
 
 def _assign(element: Any, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        if isinstance(value, list) and name in ("size", "stiffness", "damping", "rgba"):
-            target = np.zeros(len(getattr(element, name)))
+        if isinstance(value, list):
+            # As in MJCF, numbers that are not given keep their defaults; those of a polynomial or a size are 0.
+            target = np.array(getattr(element, name), dtype=float)
+            target[len(value) :] *= name not in ("size", "stiffness", "damping")
             target[: len(value)] = value
             value = target
         setattr(element, name, value)
@@ -542,7 +544,9 @@ def _take_out_chain(root: ET.Element, body: str, between: Sequence[str], file: s
                 line=None if joint is None else line_of(joint),
                 field=body,
             )
-        if name != body and below.get(name, 0) != 1:
+        chain.append(joint)
+    for name, joint in zip(between, chain):
+        if below[name] != 1:
             raise ModelError(
                 f"<mujoco><compose body={body!r}>: {name!r} is the parent of other links too; a link between the "
                 "joints of one body carries nothing",
@@ -550,7 +554,6 @@ def _take_out_chain(root: ET.Element, body: str, between: Sequence[str], file: s
                 line=line_of(joint),
                 field=name,
             )
-        chain.append(joint)
     position, rotation = np.zeros(3), np.eye(3)
     for joint in chain:
         p, r = _pose(joint)
