@@ -78,3 +78,88 @@ def test_a_file_that_fails_is_named_with_its_line(tmp_path, text, line, message)
 def test_a_module_that_is_not_installed_is_named():
     with pytest.raises(ModelError, match="no_such_module_here"):
         import_user_module("no_such_module_here")
+
+
+ROBOT = """
+from pathlib import Path
+
+from pliant.model import load
+from pliant.robots import CatalogueRobot, Option
+
+
+def build(length: float = 0.1):
+    robot = load("qbmove-1dof")
+    robot.update({"joint.k1": length})
+    return robot
+
+
+ROBOT = CatalogueRobot(
+    name="%s", summary="a robot of the user", function=build, source="assumed",
+    options=(Option(name="length", default=0.1, description="of the link", unit="m", low=0.0),),
+)
+"""
+
+
+@pytest.fixture
+def robot_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("pliant.model.plugins._MODULES", {})
+    path = tmp_path / "mine.py"
+    path.write_text(ROBOT % "robot-of-the-user")
+    return path
+
+
+def run_main(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main([str(a) for a in arguments])
+    return int(end.value.code or 0), *capsys.readouterr()
+
+
+def test_a_robot_of_the_user_is_in_the_catalogue(capsys, robot_file):
+    code, out, _ = run_main(capsys, "list", "--import", robot_file, "--json")
+    assert code == 0
+    assert json.loads(out)["robots"]["robot-of-the-user"] == "a robot of the user"
+    code, out, err = run_main(
+        capsys, "run", "robot-of-the-user", "--import", robot_file, "--set", "robot.length=0.2", "--duration", "0.1",
+        "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert json.loads(out)["time"] == pytest.approx(0.1)
+    code, _, err = run_main(capsys, "run", "robot-of-the-usr", "--import", robot_file)
+    assert code == 1
+    assert "did you mean 'robot-of-the-user'" in err
+    code, _, err = run_main(capsys, "run", "robot-of-the-user", "--import", robot_file, "--set", "robot.length=-1")
+    assert code == 1
+    assert "valid: 0 to inf" in err
+
+
+def test_a_robot_of_the_user_can_be_swept(capsys, robot_file):
+    code, out, err = run_main(
+        capsys, "sweep", "robot-of-the-user", "--import", robot_file, "--vary", "joint.k1=0.01,0.02", "--duration",
+        "0.05", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert len(json.loads(out)["rows"]) == 2
+
+
+def test_without_the_import_it_is_not_there(capsys, robot_file):
+    code, _, err = run_main(capsys, "run", "robot-of-the-user", "--duration", "0.1")
+    assert code == 1
+    assert "no robot 'robot-of-the-user'" in err
+
+
+@pytest.mark.parametrize("name", ["qbmove-2dof", "fr3"])
+def test_a_name_that_the_catalogue_has_is_refused_with_the_file(capsys, robot_file, name):
+    robot_file.write_text(ROBOT % name)
+    for arguments in (("run", name), ("list",)):
+        code, _, err = run_main(capsys, *arguments, "--import", robot_file)
+        assert code == 1
+        assert f"has a robot '{name}' already" in err
+        assert "mine.py" in err
+
+
+def test_what_is_no_robot_is_refused_with_the_file(capsys, robot_file):
+    robot_file.write_text("ROBOT = 3\n")
+    code, _, err = run_main(capsys, "list", "--import", robot_file)
+    assert code == 1
+    assert "mine.py" in err
+    assert "CatalogueRobot" in err

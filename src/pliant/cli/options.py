@@ -48,7 +48,7 @@ Imports = Annotated[
         name="--import",
         negative=(),
         consume_multiple=False,
-        help="Python file or module with laws or experiments of your own; repeat.",
+        help="Python file or module with laws, robots or experiments of your own; repeat.",
     ),
 ]
 Packages = Annotated[

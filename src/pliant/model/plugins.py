@@ -1,4 +1,4 @@
-"""Modules of the user: laws, robots and experiments that register themselves when they are imported."""
+"""Modules of the user: laws and experiments that register themselves, robots that the catalogue finds in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from types import ModuleType
 
 from pliant.errors import ModelError, PliantError
 
-__all__ = ["import_user_module"]
+__all__ = ["import_user_module", "user_modules"]
+
+_MODULES: dict[str, ModuleType] = {}
 
 
 def import_user_module(name: str | Path) -> ModuleType:
@@ -30,7 +32,7 @@ def import_user_module(name: str | Path) -> ModuleType:
     path = Path(text)
     if path.suffix != ".py":
         try:
-            return importlib.import_module(text)
+            return _MODULES.setdefault(text, importlib.import_module(text))
         except ModuleNotFoundError as error:
             raise ModelError(f"no module {text!r} ({error}); valid: a .py file, or an installed module") from None
     path = path.expanduser().resolve()
@@ -59,4 +61,10 @@ def import_user_module(name: str | Path) -> ModuleType:
                 line = trace.tb_lineno
             trace = trace.tb_next
         raise ModelError(f"the import fails: {type(error).__name__}: {error}", file=path, line=line) from error
+    _MODULES[key] = module
     return module
+
+
+def user_modules() -> list[ModuleType]:
+    """Return the modules that `import_user_module` has imported; the catalogue takes their robots."""
+    return list(_MODULES.values())

@@ -1,8 +1,10 @@
 """The catalogue of robots: what exists, what can be chosen, how it is built.
 
 Every folder of this room with a ``build.py`` that defines ``ROBOT`` (a `CatalogueRobot`) or ``ROBOTS`` (several) is in
-the catalogue; nothing else has to be registered. Another package adds robots through the entry point group
-``pliant.robots``, each entry naming a `CatalogueRobot`, several of them, or a function that returns a `Robot`.
+the catalogue; nothing else has to be registered. So is every ``ROBOT`` or ``ROBOTS`` of a module that the user imports
+(`pliant.model.plugins.import_user_module`, ``--import`` on the command line). Another package adds robots through the
+entry point group ``pliant.robots``, each entry naming a `CatalogueRobot`, several of them, or a function that returns a
+`Robot`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError, PliantError, nearest
+from pliant.model.plugins import user_modules
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -161,7 +164,7 @@ def find_robot(name: str) -> CatalogueRobot:
         ModelError: there is none of that name; the message has the nearest.
     """
     own = _from_folder(str(name).replace("-", "_"))
-    if name in own:
+    if name in own and not user_modules():
         return own[name]
     robots = _catalogue()
     if name not in robots:
@@ -189,6 +192,7 @@ def _catalogue() -> dict[str, CatalogueRobot]:
     for module in pkgutil.iter_modules(pliant.robots.__path__):
         if module.ispkg:
             found.update(_from_folder(module.name))
+    found.update(_from_user(found))
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
             value = entry.load()
@@ -211,6 +215,29 @@ def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
             robots = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
             return {robot.name: robot for robot in _as_robots(folder, robots)}
     return {}
+
+
+def _from_user(taken: Mapping[str, CatalogueRobot]) -> dict[str, CatalogueRobot]:
+    found: dict[str, CatalogueRobot] = {}
+    for module in user_modules():
+        file = getattr(module, "__file__", None) or module.__name__
+        value = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
+        robots = [value] if isinstance(value, CatalogueRobot) else value
+        if not isinstance(robots, list | tuple) or not all(isinstance(robot, CatalogueRobot) for robot in robots):
+            raise ModelError(
+                f"ROBOT is {value!r}; valid: ROBOT = CatalogueRobot(...), or ROBOTS = [CatalogueRobot(...), ...]",
+                file=file,
+                field="ROBOT",
+            )
+        for robot in robots:
+            if robot.name in taken or robot.name in found:
+                raise ModelError(
+                    f"the catalogue has a robot {robot.name!r} already; give this one another name",
+                    file=file,
+                    field=robot.name,
+                )
+            found[robot.name] = robot
+    return found
 
 
 def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
