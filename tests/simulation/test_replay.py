@@ -97,6 +97,23 @@ def test_a_loop_begins_again_at_its_start_until_it_is_closed(recorded):
     assert listener.ticks[11:22] == listener.ticks[:11]
 
 
+def test_a_bridge_that_waits_for_answers_is_refused(recorded):
+    listener = Listener()
+    listener.lockstep = True
+    with pytest.raises(RecordingError, match="waits for answers; a replay takes none"):
+        replay(recorded, bridges=[listener])
+
+
+def test_what_was_served_can_be_asked_before_the_bridges_stop(recorded):
+    listener = Listener()
+    seen = []
+    playing = replay(recorded, bridges=[listener], before_stop=lambda: seen.append(listener.stops))
+    next(playing)
+    playing.close()
+    assert seen == [0]
+    assert listener.stops == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,15 +1,18 @@
-"""`pliant replay`: look at a recording, or publish it again."""
+"""`pliant replay`: look at a recording or a bag, or publish it again."""
 
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Json, make_bridge
-from pliant.cli.output import emit, make_console, number, plain
+from pliant.cli.output import emit, make_console, number, plain, print_table
+from pliant.cli.progress import Bar
+from pliant.cli.simulating import refuse_unused, served_table
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -21,8 +24,19 @@ __all__ = ["replay"]
 def replay(
     recording: Path,
     *,
-    speed: Annotated[float, Parameter(help="Recorded seconds per wall second; default: do not wait.")] = math.inf,
-    bridge: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="Publish on a bridge.")] = [],
+    bridge: Annotated[
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="Publish on a bridge: NAME or NAME:KEY=VALUE,...; repeat."),
+    ] = [],
+    speed: Annotated[
+        float | None, Parameter(help="Recorded seconds per wall second; default 1 with a bridge, else do not wait.")
+    ] = None,
+    start: Annotated[float | None, Parameter(help="Where the replay begins, from the first sample on [s].")] = None,
+    duration: Annotated[float | None, Parameter(help="How much is replayed [s]; default: to the end.")] = None,
+    loop: Annotated[bool, Parameter(negative=(), help="Begin again at the end, until Ctrl-C.")] = False,
+    delay: Annotated[
+        float | None, Parameter(help="Wait before the first sample [s], so that subscribers find the topics.")
+    ] = None,
     export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
     compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
@@ -32,18 +46,68 @@ def replay(
 ) -> int:
     """Look at a recording: summarise, export, plot, compare, or publish it again.
 
-    Also takes the dump that a diverged simulation leaves (.npz).
+    Also takes bags of ROS (.bag, .mcap, .db3, folders of ros2 bag), and the dump that a diverged simulation leaves
+    (.npz).
     """
-    import numpy as np
-
-    from pliant.simulation import read_recording
-    from pliant.simulation import replay as replay_samples
+    from pliant.simulation import open_replay
+    from pliant.simulation.recording import Recording
 
     console = make_console(quiet=json)
+    refuse_unused(overwrite and export is None, "--overwrite", "--export")
+    for option, given in (("--loop", loop), ("--delay", delay is not None)):
+        refuse_unused(given and not bridge, option, "--bridge")
+    for option, given in (("--start", start), ("--duration", duration)):
+        refuse_unused(given is not None and not bridge and speed is None, option, "--bridge or --speed")
     if recording.suffix == ".npz":
+        for option, given in (("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot)):
+            if given:
+                raise PliantError(f"{option} does not go with the dump of a diverged simulation", file=recording)
         return _show_dump(recording, json, console)
-    found = read_recording(recording)
-    done: dict[str, Any] = {"recording": str(recording), "complete": found.complete, "duration": found.duration}
+    with open_replay(recording) as opened:
+        found = opened.source
+        done: dict[str, Any] = {"recording": str(recording), "duration": opened.length}
+        code = 0
+        if isinstance(found, Recording):
+            done["duration"] = found.duration
+            done["complete"] = found.complete
+            code = _export_plot_compare(found, export, plot, compare, overwrite, done)
+        else:
+            for option, given in (("--export", export), ("--plot", plot), ("--compare", compare)):
+                if given is not None:
+                    raise PliantError(
+                        f"{option} is for recordings of pliant, and this is a bag; `pliant export bag` writes bags",
+                        file=recording,
+                        field=option.lstrip("-"),
+                    )
+            done["complete"] = not found.fault
+            done["topics"] = [_topic_row(topic, found.duration) for topic in found.topics]
+        if not json:
+            _show(opened, console)
+        if bridge or speed is not None:
+            played = _play(opened, bridge, speed, start, duration, loop, delay, console, json)
+            done.update(played)
+            code = code or (130 if played["interrupted"] else 0)
+    if json:
+        emit(done)
+        return code
+    state = "" if done["complete"] else " (cut off: what was written before is all there)"
+    console.print(f"{recording}: {done['duration']:g} s{state}", soft_wrap=True)
+    for key in ("export", "plot", "published"):
+        if key in done:
+            console.print(f"{key}: {done[key]}", soft_wrap=True)
+    if done.get("interrupted"):
+        console.print(f"[yellow]interrupted[/yellow] at {done['at']:g} s")
+    if compare is not None:
+        for line in done["differences"]:
+            console.print(plain(line))
+        console.print("identical" if not done["differences"] else f"{len(done['differences'])} signals differ")
+    return code
+
+
+def _export_plot_compare(
+    found: Any, export: Path | None, plot: Path | None, compare: Path | None, overwrite: bool, done: dict[str, Any]
+) -> int:
+    """Do what is done with a whole recording; return the exit code."""
     if export is not None:
         from pliant.simulation import export as export_recording
 
@@ -53,26 +117,108 @@ def replay(
 
         plot_recording(found, plot)
         done["plot"] = str(plot)
-    if bridge:
-        bridges = [make_bridge(name, None) for name in bridge]
-        count = sum(1 for _ in replay_samples(found, speed=1.0 if math.isinf(speed) else speed, bridges=bridges))
-        done["published"] = count
-    elif not math.isinf(speed):
-        for _ in replay_samples(found, speed=speed):
-            pass
-    code = 0
-    if compare is not None:
-        from pliant.simulation import compare as compare_recordings
+    if compare is None:
+        return 0
+    from pliant.simulation import compare as compare_recordings
 
-        differences = compare_recordings(found, compare)
-        done["differences"] = [str(d) for d in differences]
-        code = 3 if differences else 0
-    if json:
-        emit(done)
-        return code
+    differences = compare_recordings(found, compare)
+    done["differences"] = [str(d) for d in differences]
+    return 3 if differences else 0
+
+
+def _play(
+    opened: Any,
+    names: list[str],
+    speed: float | None,
+    start: float | None,
+    duration: float | None,
+    loop: bool,
+    delay: float | None,
+    console: Console,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Publish what is recorded until its end, or until Ctrl-C; print what was served, and return it."""
+    wires = [make_bridge(name, opened) for name in names]
+    served: dict[str, list[dict[str, Any]]] = {}
+    health: dict[str, Any] = {}
+
+    def note() -> None:
+        for wire in wires:
+            health[wire.name] = dict(wire.health())
+            if hasattr(wire, "report"):
+                served[wire.name] = wire.report()
+
+    length = opened.length - (start or 0.0)
+    length = length if duration is None else min(length, duration)
+    count, interrupted = 0, False
+    playing = opened.play(
+        wires,
+        speed=(1.0 if names else math.inf) if speed is None else speed,
+        start=start or 0.0,
+        duration=duration,
+        loop=loop,
+        delay=delay or 0.0,
+        before_stop=note,
+    )
+    began = time.perf_counter()
+    try:
+        with Bar(console, "replaying", "s", shown=not quiet) as bar:
+            for _ in playing:
+                if not count:
+                    _say_where(wires, opened, console)
+                count += 1
+                if not count % 50:
+                    bar(
+                        opened.position - (start or 0.0),
+                        length,
+                        f"{count / max(time.perf_counter() - began, 1e-9):.0f} samples a second",
+                    )
+    except KeyboardInterrupt:
+        interrupted = not loop  # without an end of its own, Ctrl-C is how a replay ends
+    finally:
+        playing.close()
+    if not quiet:
+        for name, rows in served.items():
+            print_table(console, served_table(name, rows, health))
+    return {
+        "published": count,
+        "interrupted": interrupted,
+        "at": opened.position,
+        "not_published": opened.unserved if names else [],
+        "served": served,
+        "health": health,
+    }
+
+
+def _say_where(wires: list[Any], opened: Any, console: Console) -> None:
+    """Say where it is served, and which topics of a bag are not."""
+    for wire in wires:
+        for who, where in getattr(wire, "addresses", {}).items():
+            console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+    if wires and opened.unserved:
+        text = ", ".join(opened.unserved)
+        console.print(
+            f"[yellow]note[/yellow] not published, for their types are not known: {plain(text)}", soft_wrap=True
+        )
+
+
+def _show(opened: Any, console: Console) -> None:
+    """Print a table of the signals of a recording, or of the topics of a bag."""
+    import numpy as np
     from rich.table import Table
 
+    from pliant.simulation.recording import Recording
+
+    found = opened.source
     table = Table(box=None)
+    if not isinstance(found, Recording):
+        for name in ("topic", "type", "messages", "Hz"):
+            table.add_column(name, justify="left" if name in ("topic", "type") else "right")
+        for topic in found.topics:
+            row = _topic_row(topic, found.duration)
+            table.add_row(plain(row["topic"]), plain(row["type"]), str(row["messages"]), number(row["rate"]))
+        print_table(console, table)
+        return
     for name in ("signal", "samples", "min", "max", "last"):
         table.add_column(name, justify="left" if name == "signal" else "right")
     for name in found:
@@ -81,18 +227,13 @@ def replay(
         if name.endswith("time") or not finite.size:
             continue
         last = values[-1] if values.ndim == 1 else values[-1][0]
-        table.add_row(name, str(len(values)), *(number(float(v)) for v in (finite.min(), finite.max(), last)))
-    console.print(table)
-    state = "" if found.complete else " (cut off: what was written before is all there)"
-    console.print(f"{recording}: {found.duration:g} s{state}")
-    for key in ("export", "plot", "published"):
-        if key in done:
-            console.print(f"{key}: {done[key]}")
-    if compare is not None:
-        for line in done["differences"]:
-            console.print(plain(line))
-        console.print("identical" if not done["differences"] else f"{len(done['differences'])} signals differ")
-    return code
+        table.add_row(plain(name), str(len(values)), *(number(float(v)) for v in (finite.min(), finite.max(), last)))
+    print_table(console, table)
+
+
+def _topic_row(topic: Any, duration: float) -> dict[str, Any]:
+    rate = (topic.count - 1) / duration if topic.count > 1 and duration > 0.0 else math.nan
+    return {"topic": topic.name, "type": topic.type, "messages": topic.count, "rate": rate}
 
 
 def _show_dump(path: Path, as_json: bool, console: Console) -> int:

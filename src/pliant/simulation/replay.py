@@ -58,6 +58,8 @@ class Replay:
     def __init__(self, source: Recording | Bag) -> None:
         self.source = source
         self.path = source.path
+        self.position = 0.0
+        """Where it stands, from the first sample on [s]."""
         self.devices: dict[str, Any] = {}
         if isinstance(source, Recording):
             self.devices.update(source.devices)
@@ -106,6 +108,7 @@ class Replay:
         duration: float | None = None,
         loop: bool = False,
         delay: float = 0.0,
+        before_stop: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.perf_counter,
         sleep: Callable[[float], None] = time.sleep,
     ) -> Iterator[Sample]:
@@ -119,12 +122,14 @@ class Replay:
             duration: how much is played [s]; None for all.
             loop: begin again at the end, for ever; time then starts anew.
             delay: wait before the first sample [s of wall time], so that subscribers find the topics.
+            before_stop: called when it ends, however it ends, while the bridges that started are still there.
             clock: returns wall time [s]; tests pass their own.
             sleep: sleeps for some seconds; tests pass their own.
 
         Raises:
             RecordingError: a wrong value, nothing between start and end, or damage.
         """
+        bridges = tuple(bridges)
         if isinstance(speed, str) or not speed > 0.0:
             raise RecordingError(f"the speed of the replay is {speed!r}; valid is a number above 0", field="speed")
         for name, value in (("start", start), ("delay", delay), ("duration", duration)):
@@ -140,7 +145,14 @@ class Replay:
             raise RecordingError("a replay of no length cannot be repeated", file=self.path, field="loop")
         if loop and duration == 0.0:
             raise RecordingError("a replay of 0 s cannot be repeated", file=self.path, field="duration")
-        return self._play(tuple(bridges), speed, start, duration, loop, delay, clock, sleep)
+        waiting = next((b for b in bridges if b.lockstep), None)
+        if waiting is not None:
+            raise RecordingError(
+                f"the bridge {getattr(waiting, 'name', waiting)} waits for answers; a replay takes none: leave its "
+                "sync away",
+                field="sync",
+            )
+        return self._play(bridges, speed, start, duration, loop, delay, before_stop, clock, sleep)
 
     # ------------------------------------------------------------------ inside
     def _is_clock(self, topic: BagTopic) -> bool:
@@ -154,6 +166,7 @@ class Replay:
         duration: float | None,
         loop: bool,
         delay: float,
+        before_stop: Callable[[], None] | None,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> Iterator[Sample]:
@@ -182,6 +195,7 @@ class Replay:
                     if log_ns != previous:
                         wait(began + (log_ns - first) * 1e-9 / speed)
                         previous = log_ns
+                        self.position = (log_ns - self.begin_ns) * 1e-9
                     if stamp_ns is not None:
                         for bridge in bridges:
                             bridge.tick(stamp_ns)
@@ -192,8 +206,12 @@ class Replay:
                 if not loop:
                     return
         finally:
-            for bridge in started:
-                bridge.stop()
+            try:
+                if before_stop is not None:
+                    before_stop()
+            finally:
+                for bridge in started:
+                    bridge.stop()
 
     def events(self) -> Iterator[tuple[int, int | None, Sample | None]]:
         """Yield (time on the axis of the file [ns], time that the bridges get or None, sample or None)."""
