@@ -37,8 +37,9 @@ class ExportedTopic:
 class _Handle:
     """A topic that is written."""
 
-    def __init__(self, transport: BagTransport, topic: str, type_name: str) -> None:
+    def __init__(self, transport: BagTransport, topic: str, type_name: str, latch: bool) -> None:
         self.topic, self.type = topic, type_name
+        self._latch = latch
         self.count = self.drops = 0
         self.first_at = self.last_at = 0.0
         self.active = True
@@ -47,6 +48,8 @@ class _Handle:
 
     def send(self, data: bytes) -> None:
         """Write one message at the transport's present time."""
+        if not self.count:  # a topic without messages is not declared
+            self._transport.writer.add_topic(self.topic, self.type, latch=self._latch)
         self.count += 1
         self._transport.writer.write(self.topic, self._transport.now_ns, data)
 
@@ -77,16 +80,15 @@ class BagTransport:
         """Do nothing: the file is open."""
 
     def announce(self) -> None:
-        """Do nothing: topics are declared as they are planned."""
+        """Do nothing: topics are declared with their first message."""
 
     def stop(self) -> None:
         """Do nothing: who opened the file closes it."""
 
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> _Handle:
-        """Declare a topic of the bag."""
+        """Return a topic of the bag."""
         if topic not in self._handles:
-            self.writer.add_topic(topic, type_name, latch=latch)
-            self._handles[topic] = _Handle(self, topic, type_name)
+            self._handles[topic] = _Handle(self, topic, type_name, latch)
         return self._handles[topic]
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:

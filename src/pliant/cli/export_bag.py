@@ -28,8 +28,8 @@ def write_bag(source: Path, output: Path | None, *, namespace: str, overwrite: b
 
     if output is None:
         raise PliantError(
-            f"where to? pliant export bag {source} OUT, with OUT a .bag (ROS 1), .mcap or .db3 file (ROS 2), or the name "
-            "of a new folder",
+            f"where to? pliant export bag {source} OUT, with OUT a .bag (ROS 1), .mcap or .db3 file (ROS 2), or the "
+            "name of a new folder",
             field="output",
         )
     console = make_console(quiet=json)
