@@ -1,0 +1,262 @@
+"""Parameters of a node of ROS 2: mode and gains of each joint, as ``ros2 param`` lists, reads and sets them.
+
+The six services of rcl_interfaces and the topic ``/parameter_events``. Names have the form ``<joint>.kp_1``. What is
+set goes to the loop as a request, and the answer waits for it; what is refused is refused with its reason.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.reconfigure import joint_gains
+from pliant.bridges.ros.served import Served, answered
+from pliant.errors import DeviceError, PliantError, nearest
+from pliant.laws import Mode
+
+__all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
+
+BOOL, INTEGER, DOUBLE = 1, 2, 3
+"""Numbers of the types (rcl_interfaces/ParameterType); 0 is no value."""
+TYPE_NAMES = (
+    "not set", "bool", "integer", "double", "string", "byte array", "bool array", "integer array", "double array",
+    "string array",
+)  # fmt: skip
+_FIELDS = {BOOL: "bool_value", INTEGER: "integer_value", DOUBLE: "double_value"}
+LARGEST_GAIN = 1e6
+LARGEST_LIST = 1000
+"""Most names that one request may have."""
+
+
+def node_name(served: Served) -> str:
+    """Return the full name of the bridge's node."""
+    return topic_name(served.options.node or f"pliant_{served.namespace.replace('/', '_')}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parameter:
+    name: str
+    kind: int
+    read: Callable[[], Any]
+    write: Callable[[Any], None] | None
+    """None where it cannot be set."""
+    text: str
+    low: float = 0.0
+    high: float = 0.0
+
+
+class NodeParameters:
+    """The parameters and their services.
+
+    Args:
+        served: the topics of the bridge; its devices that are joints have parameters.
+        node: full name of the node.
+    """
+
+    def __init__(self, served: Served, node: str) -> None:
+        self._served = served
+        self._node = node
+        self._lock = threading.Lock()
+        self._gains: dict[str, dict[str, float]] = {}
+        self._parameters: dict[str, _Parameter] = {}
+        self._add(
+            _Parameter(
+                name="use_sim_time", kind=BOOL, read=lambda: served.options.clock, write=None,
+                text="stamps are the simulation's time; the bridge's option 'clock' decides who publishes it",
+            )
+        )  # fmt: skip
+        for device in served.devices.values():
+            if hasattr(device, "actuator") and hasattr(device, "request"):
+                self._add_joint(device)
+        self._events = served.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
+        for name, kind, answer in (
+            ("list_parameters", "ListParameters", self._list),
+            ("get_parameters", "GetParameters", self._get),
+            ("get_parameter_types", "GetParameterTypes", self._types),
+            ("describe_parameters", "DescribeParameters", self._describe),
+            ("set_parameters", "SetParameters", self._set),
+            ("set_parameters_atomically", "SetParametersAtomically", self._set_atomically),
+        ):
+            served.transport.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
+
+    def announce(self) -> None:
+        """Tell who listens which parameters there are."""
+        self._tell("new_parameters", list(self._parameters))
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters there are."""
+        return sorted(self._parameters)
+
+    def _add(self, parameter: _Parameter) -> None:
+        self._parameters[parameter.name] = parameter
+
+    def _add_joint(self, device: Any) -> None:
+        joint = topic_name(device.joint)[1:]
+        gains = self._gains[joint] = joint_gains(device)
+
+        def set_gain(motor: int, gain: str) -> Callable[[float], None]:
+            def write(value: float) -> None:
+                answered(device.request("set_gains", motor=motor, **{gain: value}))
+                gains[f"{gain}_{motor}"] = value
+
+            return write
+
+        self._add(
+            _Parameter(
+                name=f"{joint}.operation_mode", kind=INTEGER, read=lambda: int(device.mode),
+                write=lambda value: answered(device.request("set_mode", mode=value)),
+                text="mode of the toolbox: " + ", ".join(f"{m.value} {m.name.lower()}" for m in Mode),
+                low=min(Mode), high=max(Mode),
+            )
+        )  # fmt: skip
+        for key in gains:
+            self._add(
+                _Parameter(
+                    name=f"{joint}.{key}", kind=DOUBLE, read=lambda key=key: gains[key],
+                    write=set_gain(int(key[-1]), key[:2]), text=f"gain {key[:2]} of motor {key[-1]}",
+                    high=LARGEST_GAIN,
+                )
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ values
+    def _value(self, name: str) -> dict[str, Any]:
+        parameter = self._parameters.get(name)
+        if parameter is None:
+            return {}
+        return {"type": parameter.kind, _FIELDS[parameter.kind]: parameter.read()}
+
+    def _check(self, name: str, value: Mapping[str, Any]) -> Any:
+        """Return the value that is asked for.
+
+        Raises:
+            DeviceError: no such parameter, another type, out of range, or it cannot be set.
+        """
+        parameter = self._parameters.get(name)
+        if parameter is None:
+            raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
+        kind = int(value["type"])
+        if kind != parameter.kind:
+            found = TYPE_NAMES[kind] if kind < len(TYPE_NAMES) else str(kind)
+            raise DeviceError(f"{name} is {found}; valid is {TYPE_NAMES[parameter.kind]}", field=name)
+        asked = value[_FIELDS[kind]]
+        if parameter.write is None:
+            if asked == parameter.read():
+                return asked
+            raise DeviceError(f"{name} cannot be set to {asked}: {parameter.text}", field=name)
+        if not (math.isfinite(asked) and parameter.low <= asked <= parameter.high):
+            raise DeviceError(f"{name} is {asked}; valid is {parameter.low:g} to {parameter.high:g}", field=name)
+        return asked
+
+    def _write(self, name: str, value: Any) -> bool:
+        """Set a parameter that has been checked; return whether it changed."""
+        parameter = self._parameters[name]
+        if parameter.write is None or parameter.read() == value:
+            return False
+        parameter.write(value)
+        return True
+
+    def _tell(self, field: str, names: Iterable[str]) -> None:
+        changed = [{"name": name, "value": self._value(name)} for name in names]
+        if changed and self._events.active:
+            now = 0 if self._served.simulation is None else self._served.simulation.time_ns
+            values = {"stamp": now, "node": self._node, field: changed}
+            self._events.send(self._served.transport.codec.encode("rcl_interfaces/ParameterEvent", values))
+
+    # ------------------------------------------------------------------ services
+    def _names(self, request: Mapping[str, Any], field: str = "names") -> list[Any]:
+        found = list(request[field])
+        if len(found) > LARGEST_LIST:
+            raise DeviceError(f"{len(found)} {field} in one request; valid are at most {LARGEST_LIST}", field=field)
+        return found
+
+    def _list(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        depth = int(request["depth"])
+        prefixes = self._names(request, "prefixes")
+
+        def wanted(name: str) -> bool:
+            if not prefixes:
+                return not depth or name.count(".") < depth
+            for prefix in prefixes:
+                if name == prefix:
+                    return True
+                if name.startswith(f"{prefix}."):
+                    rest = name[len(prefix) + 1 :]
+                    if not depth or rest.count(".") < depth:
+                        return True
+            return False
+
+        names = [name for name in self.names if wanted(name)]
+        inside = sorted({name.rpartition(".")[0] for name in names if "." in name})
+        return {"result": {"names": names, "prefixes": inside}}
+
+    def _get(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"values": [self._value(name) for name in self._names(request)]}
+
+    def _types(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"types": bytes(int(self._value(name).get("type", 0)) for name in self._names(request))}
+
+    def _describe(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        out = []
+        for name in self._names(request):
+            parameter = self._parameters.get(name)
+            item: dict[str, Any] = {"name": name}
+            if parameter is not None:
+                item |= {
+                    "type": parameter.kind, "description": parameter.text, "read_only": parameter.write is None,
+                }  # fmt: skip
+                if parameter.kind == INTEGER:
+                    item["integer_range"] = [{"from_value": int(parameter.low), "to_value": int(parameter.high)}]
+                elif parameter.kind == DOUBLE:
+                    item["floating_point_range"] = [{"from_value": parameter.low, "to_value": parameter.high}]
+            out.append(item)
+        return {"descriptors": out}
+
+    def _set(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        results, changed = [], []
+        with self._lock:
+            for item in self._names(request, "parameters"):
+                name = item["name"]
+                try:
+                    if self._write(name, self._check(name, item["value"])):
+                        changed.append(name)
+                    results.append({"successful": True})
+                except PliantError as error:
+                    results.append({"successful": False, "reason": str(error)})
+        self._tell("changed_parameters", changed)
+        return {"results": results}
+
+    def _set_atomically(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Set all or nothing: what was set before one is refused by the loop is set back."""
+        before: list[tuple[str, Any]] = []
+        with self._lock:
+            try:
+                items = [(i["name"], self._check(i["name"], i["value"])) for i in self._names(request, "parameters")]
+                for name, value in items:
+                    old = self._parameters[name].read()
+                    if self._write(name, value):
+                        before.append((name, old))
+            except PliantError as error:
+                reason = str(error)
+                try:
+                    for name, old in reversed(before):
+                        self._write(name, old)
+                except PliantError as second:
+                    reason += f"; and what was set before could not be set back: {second}"
+                return {"result": {"successful": False, "reason": reason}}
+        self._tell("changed_parameters", [name for name, _ in before])
+        return {"result": {"successful": True}}
+
+
+def serve_node_parameters(served: Served) -> NodeParameters | None:
+    """Serve the parameters of the node where the wire has services of ROS 2; return them, None elsewhere."""
+    transport = served.transport
+    if not transport.services or transport.codec.version != 2:
+        return None
+    parameters = NodeParameters(served, node_name(served))
+    parameters.announce()
+    return parameters
