@@ -300,7 +300,7 @@ def test_gains_and_mode_are_set_as_dynamic_reconfigure_does(world):
     assert {d["name"]: d["value"] for d in answer["config"]["doubles"]}["kp_1"] == 80.0
     item.call(name, kind, config={"ints": [{"name": "operation_mode", "value": 5}]})
     assert item.simulation.devices["joint"].mode == 5
-    assert "/toBEassigned/joint/reference_1" in item.node.subscriptions
+    until(lambda: "/toBEassigned/joint/reference_1" in item.node.subscriptions, "the new mode's topic")
     assert "/toBEassigned/joint/equilibrium_position" not in item.node.subscriptions
     with pytest.raises(BridgeError, match="kp_1"):
         item.call(name, kind, config={"doubles": [{"name": "kp1", "value": 80.0}]})

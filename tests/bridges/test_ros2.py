@@ -66,7 +66,7 @@ def test_the_topics_are_those_of_ros_1(world):
     one = RosBridge(bridge.robot, Ros1Transport("probe", master="http://127.0.0.1:9"), options)
     one.bind(simulation)
     one.plan(simulation.devices)
-    rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo"}
+    rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo", "rosgraph_msgs/Log": "rcl_interfaces/Log"}
     # dynamic_reconfigure is ROS 1's, and so is the controllers' state as it stands there
     ours = ("parameter_descriptions", "parameter_updates", "_controller/state")
     out = {h.topic: rename.get(h.type, h.type) for h in one.served.handles if not h.topic.endswith(ours)}

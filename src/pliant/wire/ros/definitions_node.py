@@ -14,6 +14,9 @@ NODE_TEXTS: dict[str, str] = {
     "action_msgs/GoalInfo": "unique_identifier_msgs/UUID goal_id\ntime stamp\n",
     "action_msgs/GoalStatus": "action_msgs/GoalInfo goal_info\nint8 status\n",
     "action_msgs/GoalStatusArray": "action_msgs/GoalStatus[] status_list\n",
+    "rcl_interfaces/Log": (
+        "time stamp\nuint8 level\nstring name\nstring msg\nstring file\nstring function\nuint32 line\n"
+    ),
     "rcl_interfaces/ParameterValue": (
         "uint8 type\nbool bool_value\nint64 integer_value\nfloat64 double_value\nstring string_value\n"
         "byte[] byte_array_value\nbool[] bool_array_value\nint64[] integer_array_value\n"
