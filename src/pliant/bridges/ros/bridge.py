@@ -10,9 +10,9 @@ from pliant.bridges.ros.clock import serve_clock
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.lockstep import Lockstep
 from pliant.bridges.ros.names import sync_names
+from pliant.bridges.ros.node_parameters import serve_node_parameters
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.parameters import set_parameters
-from pliant.bridges.ros.rosout import Rosout, serve_rosout
 from pliant.bridges.ros.served import Served
 from pliant.bridges.ros.services import serve_control
 from pliant.bridges.ros.tf import serve_tf
@@ -21,7 +21,7 @@ from pliant.errors import BridgeError
 
 __all__ = ["RosBridge"]
 
-SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout")
+SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
 
 
@@ -54,7 +54,6 @@ class RosBridge:
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
         transport.on_complaint = self._complained
-        self._rosout: Rosout | None = None
         self._started = 0.0
         self._loop_ns = 0
         self._worst_ns = 0
@@ -111,7 +110,7 @@ class RosBridge:
                 served.listen(topic, "std_msgs/Bool", lambda _: None)
         serve_control(served)
         set_parameters(served)
-        self._rosout = serve_rosout(served)
+        serve_node_parameters(served)
 
     def _refuse_taken(self) -> None:
         taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in SHARED_TOPICS])
@@ -190,8 +189,6 @@ class RosBridge:
 
     def _complained(self, text: str) -> None:
         self.on_complaint(text)
-        if self._rosout is not None:
-            self._rosout.say(text)
 
     def health(self) -> dict[str, Any]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
