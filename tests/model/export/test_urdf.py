@@ -294,11 +294,32 @@ def test_a_mesh_too_large_for_an_stl_is_an_obj(hard, tmp_path, monkeypatch):
     assert_same_physics(hard, again)
 
 
+def test_meshes_and_files_that_exist_are_replaced_only_when_asked(hard, tmp_path):
+    export_urdf(hard, tmp_path / "robot.urdf")
+    export_urdf(hard, tmp_path / "robot.urdf")  # the same again changes nothing
+    # A robot that was read from here: its meshes must not be replaced by those in another frame.
+    again = load(tmp_path / "robot.urdf")
+    before = (tmp_path / "robot.urdf").read_bytes()
+    with pytest.raises(ModelError, match=r"exists and holds something else.*--overwrite"):
+        export_urdf(again, tmp_path / "robot.urdf")
+    assert (tmp_path / "robot.urdf").read_bytes() == before
+    (tmp_path / "meshes" / "wedge_1.stl").write_bytes(b"mine")
+    with pytest.raises(ModelError, match="exists and holds something else") as caught:
+        export_urdf(hard, tmp_path / "other.urdf")
+    assert caught.value.file == str(tmp_path / "meshes" / "wedge_1.stl")
+    assert not (tmp_path / "other.urdf").exists()
+    export_urdf(hard, tmp_path / "other.urdf", overwrite=True)
+    assert load(tmp_path / "other.urdf").compile().nmesh == 1
+
+
 def test_a_folder_that_does_not_exist_is_named(hard, tmp_path):
+    with pytest.raises(ModelError, match="cannot be written: No such file") as caught:
+        export_urdf(hard, tmp_path / "nowhere" / "robot.urdf")
+    assert caught.value.file == str(tmp_path / "nowhere" / "robot.urdf")
     (tmp_path / "meshes").write_text("in the way")
     with pytest.raises(ModelError, match="cannot be written") as caught:
         export_urdf(hard, tmp_path / "robot.urdf")
-    assert caught.value.file == str(tmp_path / "meshes")
+    assert str(tmp_path / "meshes") in (caught.value.file or "")
 
 
 # ----------------------------------------------------------------------------------------------- refusals

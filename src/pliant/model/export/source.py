@@ -117,7 +117,7 @@ class Source:
         m = self.model
         own = [d for d in self.robot.devices if type(d).__module__.startswith("pliant.model.sensors")]
         counts = {"sensors": m.nsensor, "cameras": m.ncam, "skins": m.nskin, "sensor devices": len(own)}
-        left_out = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        left_out = ", ".join(f"{what} ({count})" for what, count in counts.items() if count)
         if left_out:
             self.notes.append(f"left out: {left_out}")
         others = [m.key(k).name or str(k) for k in range(m.nkey) if m.key(k).name != REST_KEY]

@@ -41,26 +41,36 @@ class UrdfExport:
     notes: tuple[str, ...] = ()
     """What was left out, and what programs other than pliant do not see."""
 
-    def write(self, path: str | Path) -> list[Path]:
+    def write(self, path: str | Path, *, overwrite: bool = False) -> list[Path]:
         """Write the URDF and its meshes; return the files.
 
+        Args:
+            path: the URDF; meshes go into a folder beside it.
+            overwrite: replace files that exist and hold something else. A mesh there may be the one that the robot
+                was read from.
+
         Raises:
-            ModelError: a file cannot be written.
+            ModelError: a file exists and differs, or cannot be written; then nothing is written.
         """
         path = Path(path)
-        written = []
+        files = {path: self.text.encode(), **{path.parent / name: data for name, data in self.meshes.items()}}
         try:
-            for name, data in self.meshes.items():
-                mesh = path.parent / name
-                mesh.parent.mkdir(parents=True, exist_ok=True)
-                mesh.write_bytes(data)
-                written.append(mesh)
-            path.write_text(self.text, encoding="utf-8")
+            for file, data in files.items():
+                if not overwrite and file.exists() and (not file.is_file() or file.read_bytes() != data):
+                    raise ModelError(
+                        "the file exists and holds something else; valid: another folder or name, or overwrite=True "
+                        "(--overwrite)",
+                        file=file,
+                    )
+            for file, data in files.items():
+                if file != path:
+                    file.parent.mkdir(exist_ok=True)
+                file.write_bytes(data)
         except OSError as error:
             raise ModelError(
                 f"the URDF cannot be written: {error.strerror}", file=str(error.filename or path)
             ) from None
-        return [path, *written]
+        return list(files)
 
 
 def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
@@ -94,23 +104,26 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     return UrdfExport(text=text, meshes=meshes.files, notes=tuple(notes))
 
 
-def export_urdf(robot: Robot, path: str | Path | None = None, *, package: str | None = None) -> str:
+def export_urdf(
+    robot: Robot, path: str | Path | None = None, *, package: str | None = None, overwrite: bool = False
+) -> str:
     """Return a robot as URDF; write it, with its meshes in the folder ``meshes`` beside it, where a path is given.
 
     Args:
         robot: the robot.
         path: the file to write; None only returns the text.
         package: as of `describe_urdf`.
+        overwrite: as of `UrdfExport.write`.
 
     Raises:
-        ModelError: as of `describe_urdf`, or a file cannot be written.
+        ModelError: as of `describe_urdf` and `UrdfExport.write`.
 
     Example:
         >>> export_urdf(pliant.load("qbmove-2dof"), "arm.urdf")
     """
     export = describe_urdf(robot, package=package)
     if path is not None:
-        export.write(path)
+        export.write(path, overwrite=overwrite)
     return export.text
 
 
