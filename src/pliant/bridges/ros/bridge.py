@@ -13,6 +13,7 @@ from pliant.bridges.ros.names import sync_names
 from pliant.bridges.ros.node_parameters import serve_node_parameters
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.parameters import set_parameters
+from pliant.bridges.ros.rosout import Rosout, serve_rosout
 from pliant.bridges.ros.served import Served
 from pliant.bridges.ros.services import serve_control
 from pliant.bridges.ros.tf import serve_tf
@@ -54,6 +55,7 @@ class RosBridge:
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
         transport.on_complaint = self._complained
+        self._rosout: Rosout | None = None
         self._started = 0.0
         self._loop_ns = 0
         self._worst_ns = 0
@@ -111,6 +113,7 @@ class RosBridge:
         serve_control(served)
         set_parameters(served)
         serve_node_parameters(served)
+        self._rosout = serve_rosout(served)
 
     def _refuse_taken(self) -> None:
         taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in SHARED_TOPICS])
@@ -189,6 +192,8 @@ class RosBridge:
 
     def _complained(self, text: str) -> None:
         self.on_complaint(text)
+        if self._rosout is not None:
+            self._rosout.say(text)
 
     def health(self) -> dict[str, Any]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
