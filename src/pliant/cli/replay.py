@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from pliant.cli.options import Debug, Json, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import refuse_unused, served_table
+from pliant.cli.simulating import refuse_unused, say_served
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _play(
         playing.close()
     if not quiet:
         for name, rows in served.items():
-            print_table(console, served_table(name, rows, health))
+            say_served(console, name, rows, health.get(name, {}))
     return {
         "published": count,
         "interrupted": interrupted,

@@ -8,7 +8,7 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from pliant.errors import PliantError, nearest
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Plan", "Run", "command_line", "refuse_unused", "served_table"]
+__all__ = ["Plan", "Run", "command_line", "refuse_unused", "say_served"]
 
 FIGURES = (".pdf", ".png", ".svg")
 GRACE = 1.0
@@ -268,7 +268,7 @@ class Run:
     def say_served(self) -> None:
         """Print one table a bridge: topics, rates, who listened."""
         for name, rows in self.served.items():
-            print_table(self.console, served_table(name, rows, self.health["bridges"]))
+            say_served(self.console, name, rows, self.health["bridges"].get(name, {}))
 
     def say_end(self) -> None:
         """Print how long it was, why it ended early, and which files there are."""
@@ -362,25 +362,34 @@ def command_line() -> str:
     return " ".join(["pliant", *words])
 
 
-def served_table(name: str, rows: list[dict[str, Any]], health: dict[str, Any]) -> Any:
+def say_served(console: Console, name: str, rows: list[dict[str, Any]], health: Mapping[str, Any]) -> None:
+    """Print what a bridge served, to whom and how often.
+
+    Args:
+        console: where people read.
+        name: of the bridge.
+        rows: its report, one a topic.
+        health: its counters.
+    """
     from rich.table import Table
 
-    own = health.get(name, {})
-    note = f"{own.get('dropped', 0)} dropped, {own.get('rejected', 0)} refused, "
-    note += f"{own.get('loop_us_per_step', 0.0):.0f} us a step"
-    table = Table(title=f"{name}: {note}", title_justify="left", box=None)
-    for column in ("topic", "type", "", "messages", "Hz", "peers"):
-        right = column in ("messages", "Hz")
-        table.add_column(column, justify="right" if right else "left", overflow="fold", no_wrap=right or not column)
-    for row in rows:
-        if row["count"] or row["peers"]:
+    console.print(
+        f"{name}: {health.get('dropped', 0)} dropped, {health.get('rejected', 0)} refused, "
+        f"{health.get('loop_us_per_step', 0.0):.0f} us a step",
+        soft_wrap=True,
+    )
+    used = [row for row in rows if row["count"] or row["peers"]]
+    if used:
+        table = Table(box=None)
+        for column in ("topic", "type", "", "messages", "Hz", "peers"):
+            right = column in ("messages", "Hz")
+            table.add_column(column, justify="right" if right else "left", no_wrap=right or not column)
+        for row in used:
             peers = ", ".join(row["peers"])
             table.add_row(
-                plain(row["topic"]), plain(row["type"]), row["direction"], str(row["count"]),
-                f"{row['rate']:.1f}", plain(peers),
+                plain(row["topic"]), plain(row["type"]), row["direction"], str(row["count"]), f"{row['rate']:.1f}",
+                plain(peers),
             )  # fmt: skip
-    silent = sum(1 for row in rows if not row["count"] and not row["peers"])
-    if silent:
-        table.caption = f"{silent} more topics, which nobody used"
-        table.caption_justify = "left"
-    return table
+        print_table(console, table)
+    if len(used) < len(rows):
+        console.print(f" {len(rows) - len(used)}{' more' if used else ''} topics, which nobody used")
