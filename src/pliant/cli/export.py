@@ -3,36 +3,74 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Imports, Packages, Settings, import_modules, load_robot
+from pliant.cli.export_bag import write_bag
+from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
 from pliant.cli.output import make_console
+from pliant.cli.simulating import refuse_unused
 from pliant.errors import PliantError, nearest
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
 
 __all__ = ["export"]
 
 
 def export(
-    format: Annotated[str, Parameter(help="urdf")],
-    source: str,
+    format: Annotated[str, Parameter(help="urdf: a robot; bag: a recording as a bag of ROS.")],
+    source: Annotated[str, Parameter(help="The robot; of bag: the recording, or a bag of another kind.")],
+    output: Annotated[
+        Path | None,
+        Parameter(help="The file; a URDF is printed without it. A bag: .bag (ROS 1), .mcap, .db3, or a new folder."),
+    ] = None,
     *,
-    output: Annotated[Path | None, Parameter(help="The file; without it the text is printed.")] = None,
+    package: Annotated[str | None, Parameter(help="ROS package to name meshes by; its folder is the file's.")] = None,
+    namespace: Annotated[str | None, Parameter(help="Of bag: prefix of the topics; default the robot's.")] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), help="Replace files that exist.")] = False,
     set: Settings = [],
     package_path: Packages = [],
     import_: Imports = [],
+    json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Write a robot as URDF, with limits, transmissions, ros2_control tags and the toolbox's plugin tags."""
-    import_modules(import_)
-    from pliant.model.export import export_urdf
+    """Write a robot as URDF, with meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags.
 
+    Or write a recording as a bag of ROS, with the topics that the bridges serve.
+    """
+    import_modules(import_)
+    if format == "bag":
+        for option, given in (("--package", package), ("--set", set), ("--package-path", package_path)):
+            refuse_unused(bool(given), option, "the format urdf")
+        return write_bag(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format != "urdf":
-        raise PliantError(f"export {format}: no such format; {nearest(format, ['urdf'])}", field="format")
-    text = export_urdf(load_robot(source, set, None, package_path), output)
-    if output is None:
-        print(text, end="")
-    else:
-        make_console().print(f"written: {output}", soft_wrap=True)
+        raise PliantError(f"export {format}: no such format; {nearest(format, ['urdf', 'bag'])}", field="format")
+    refuse_unused(namespace is not None, "--namespace", "the format bag")
+    refuse_unused(json, "--json", "the format bag")
+    _write_urdf(load_robot(source, set, None, package_path), output, package, overwrite)
     return 0
+
+
+def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:
+    from pliant.model.export import describe_urdf
+
+    described = describe_urdf(robot, package=package)
+    if output is None:
+        if described.meshes:
+            raise PliantError(
+                "the robot has meshes, which are files beside the URDF; name it with --output",
+                field="output",
+            )
+        print(described.text, end="")
+        # What is printed may be piped into a file: notes go elsewhere.
+        console = make_console(quiet=True)
+    else:
+        files = described.write(output, overwrite=overwrite)
+        console = make_console()
+        meshes = len(files) - 1
+        more = f" and {meshes} mesh {'file' if meshes == 1 else 'files'} in {files[1].parent}" if meshes else ""
+        console.print(f"written: {output}{more}", soft_wrap=True, markup=False)
+    for note in described.notes:
+        console.print(f"note: {note}", soft_wrap=True, markup=False)
