@@ -112,7 +112,7 @@ def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        (("solve", "Stewart_Gough_6PFr"), PliantError, "did you mean 'Stewart_Gough_6PF"),
+        (("solve", "Stewart_Gough_6PFT"), PliantError, "did you mean 'Stewart_Gough_6PF"),
         (("solve", "2RR", "--q", "nan,1"), PliantError, "not finite"),
         (("solve", "2RR", "--q", "1,x"), PliantError, "'x' is not a number"),
         (("solve", "2RR", "--pose", "1,2"), PliantError, "valid: 3"),

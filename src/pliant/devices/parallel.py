@@ -175,8 +175,10 @@ class ParallelRobotDevice(DeviceBase):
         self._speeds = np.array(
             [joint_speeds[1 if joint.kind == "revolute" else 0] for joint in self._actuated_joints()], dtype=float
         )
-        self._solver = Solver(f"{name} solver") if worker else None
-        self._robot = self._statics.fork() if worker else self._statics
+        self._solver: Solver | None = None
+        self._robot = self._statics
+        if worker:
+            self.solve_aside()
         self._lock = threading.Lock()
         self._generation = 0
         self._answers: dict[str, Future[list[float]]] = {}
@@ -202,6 +204,12 @@ class ParallelRobotDevice(DeviceBase):
             self._generation += 1
             self._newest = self._goal = goal
         self._setpoint = self._goal.q.copy()
+
+    def solve_aside(self) -> None:
+        """Let a thread of its own solve from now on, as the option ``worker`` does; before the run."""
+        if self._solver is None:
+            self._solver = Solver(f"{self.name} solver")
+            self._robot = self._statics.fork()
 
     # -- facts --------------------------------------------------------------------------------------------------
 

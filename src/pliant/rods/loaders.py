@@ -62,8 +62,8 @@ def planar_turn() -> np.ndarray:
 FAMILY = "Stewart_Gough_"
 """What the names of the catalogue's hexapods begin with."""
 PLANAR_NAMES = {"3EFR": "3ER", "3RFR": "3RR"}
-"""Names of planar robots that say that the rods are fixed to the base joints. 3PFR is not among them: there is a spatial
-robot of that name."""
+"""Names of planar robots that say that the rods are fixed to the base joints. 3PFR is not among them: there is a
+spatial robot of that name."""
 UNITS = {
     "m": ("length", 1.0),
     "cm": ("length", 1e-2),
@@ -496,7 +496,8 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
         return read_gazebo_folder(path if path.is_dir() else path.parent)
     if path.suffix in (".yaml", ".yml") or path.exists():
         return read_robot_yaml(path)
-    raise ModelError(f"there is no robot and no file {text!r}; {nearest(text, [*catalogue(), *short_names()], limit=30)}", field="name")
+    near = nearest(text, [*catalogue(), *short_names()], limit=30)
+    raise ModelError(f"there is no robot and no file {text!r}; {near}", field="name")
 
 
 def load_robot(name_or_path: str | Path, *, accuracy: str = "accurate"):

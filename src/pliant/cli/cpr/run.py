@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import math
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,6 +54,20 @@ def run(
     mjcf: Annotated[Path | None, Parameter(help="Write the model (.xml) and stop.")] = None,
     figure: Annotated[Path | None, Parameter(help="Draw the plate's motion (.png, .svg, .pdf).")] = None,
     output: Annotated[Path | None, Parameter(help="Write time, joints and plate pose (.csv).")] = None,
+    controller: Annotated[
+        bool,
+        Parameter(negative=(), help="Let a controller of the plate's pose move the robot; clients give it the pose."),
+    ] = False,
+    controller_wrench: Annotated[
+        str | None,
+        Parameter(
+            help="What the wrench of a controller does: hold (the joints keep the plate where it is), push (it acts on "
+            "the plate; default), exert (the joints let the rods exert it; default with --controller)."
+        ),
+    ] = None,
+    joint_speed: Annotated[
+        float | None, Parameter(help="Largest speed of the joints when clients move them [m/s, rad/s]; 0.5 and 1.")
+    ] = None,
     rtf: RealTimeFactor = None,
     record: Record = None,
     overwrite: Overwrite = False,
@@ -89,6 +104,13 @@ def run(
     refuse_unused(
         ramp is not None and q is None and pose is None and wrench is None, "--ramp", "--q, --pose or --wrench"
     )
+    for option, given in (
+        ("--controller", controller), ("--controller-wrench", controller_wrench is not None),
+        ("--joint-speed", joint_speed is not None),
+    ):  # fmt: skip
+        refuse_unused(given and not bridge, option, "a --bridge, over which clients command the robot")
+    if joint_speed is not None and not (math.isfinite(joint_speed) and joint_speed > 0.0):
+        raise PliantError(f"--joint-speed is {joint_speed:g}; valid: a speed above 0", field="joint-speed")
     if mjcf is not None:
         used = {
             "--q": q, "--pose": pose, "--wrench": wrench, "--duration": duration, "--rtf": rtf, "--record": record,
@@ -117,13 +139,28 @@ def run(
         target = start.q if q is None else numbers(q, "--q", (statics.actuator_count,))
     moves = bool((target != start.q).any()) or load is not None
     expected = statics.solve_dgm(target, load, start=start) if moves else start
-    from pliant.devices.parallel import ParallelRobotDevice
+    from pliant.devices.parallel import JOINT_SPEEDS, ParallelRobotDevice
     from pliant.engine import MujocoEngine
 
     engine = MujocoEngine(model_of, check=False)
-    device = ParallelRobotDevice(model_of)
+    # Each robot has its own name space, as the topics of the simulator that it stands for have none.
+    model_of.interface = model_of.interface.replace(namespace=statics.name)
+    device = ParallelRobotDevice(
+        model_of,
+        controller_wrench=controller_wrench or ("exert" if controller else "push"),
+        joint_speeds=JOINT_SPEEDS if joint_speed is None else (joint_speed, joint_speed),
+    )
+    devices: list[Any] = [device]
+    if controller:
+        from pliant.control.plate_pose import PlatePosePID
+        from pliant.devices.plate_controller import PlateController
+
+        devices.insert(0, PlateController(device, PlatePosePID()))
     trace = _Trace(model_of, engine, keep=output is not None or figure is not None)
-    with Run(plan, console, engine, [device], model_of, extra=[trace]) as done:
+    with contextlib.closing(device), Run(plan, console, engine, devices, model_of, extra=[trace]) as done:
+        # Where a client waits for each step, the step waits for the solver, and two runs are equal.
+        if done.simulation.pacer.paces:
+            device.solve_aside()
         if moves:
             done.simulation.play(_Ramp(device, start, expected, 1.0 if ramp is None else ramp, engine.dt))
         done.start()
@@ -216,7 +253,7 @@ class _Ramp:
         """Command what holds at the end of the step that begins."""
         if self._done:
             return
-        if self._device.inbox.peek() is not None:
+        if self._device.inbox.peek() is not None or self._device.wrenches.peek() is not None:
             self._done = True
             return
         share = (elapsed_ns * 1e-9 + self._dt) / self._duration if self._duration > 0.0 else 1.0
