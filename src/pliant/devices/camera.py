@@ -56,6 +56,13 @@ class CameraDevice(SensorDevice):
             fields["depth"] = FieldInfo((height, width), "m", text, dtype="float32")
         super().__init__(description, fields, {}, dt=float(robot.spec.option.timestep), **options)
         self.noise = {"image": description.noise, "depth": description.depth_noise}
+        self.topics = {
+            "image": description.image_topic,
+            "image_info": description.info_topic,
+            "depth": description.depth_topic,
+            "depth_info": description.depth_info_topic,
+        }
+        """What it publishes -> topic, below `topic` where it is not absolute."""
         self.intrinsics: Intrinsics | None = None
         """How points in its optical frame become pixels; known once it is attached."""
         self._thread: RenderThread | None = None

@@ -30,6 +30,7 @@ from pliant.laws import (
 )
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES, parse_bool
+from pliant.model.sensor_tags import is_sensor_plugin
 from pliant.model.xmltree import line_of
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
@@ -154,6 +155,8 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
         filename = element.get("filename", "")
         name = element.get("name", "")
         kind = _kind(filename)
+        if kind is None and is_sensor_plugin(filename):
+            continue  # read with the sensors
         if kind is None:
             what = f"plugin {name!r} ({filename or 'no filename'})"
             found.notes.append(f"{_place(file, element)}{what} is not understood and left out")

@@ -23,6 +23,7 @@ from pliant.model.manager import manager_from_mapping, read_manager
 from pliant.model.parameters import change_actuator, parse_number
 from pliant.model.robot import REST_KEY, Robot, _authored
 from pliant.model.ros2_control import apply_params, command_limits, place_initially, read_all, serve_joints
+from pliant.model.sensor_tags import SensorTags, read_sensor_tags
 from pliant.model.sensors import described_sensors
 from pliant.model.urdf import read_urdf
 from pliant.model.xmltree import Node, line_of, parse_xml, read_file
@@ -154,11 +155,14 @@ def read_urdf_with_plugins(
     missing: bool,
     collision: bool | None,
     plugins: Plugins | None = None,
+    sensors: SensorTags | None = None,
 ) -> Robot:
-    """Return the robot of a URDF tree; ``plugins`` are those of another file that it was made from."""
+    """Return the robot of a URDF tree; ``plugins`` and ``sensors`` are those of another file that it was made from."""
     types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
     if plugins is None:
         plugins = read_plugins(root, types, path)
+    if sensors is None:
+        sensors = read_sensor_tags(root, path, types)
     controlled, notes = read_all(root, types, path, plugins.joints)
     model = read_urdf(root, path, package_paths=package_paths, allow_missing_meshes=missing, self_collision=collision)
     if not _authored(model.spec, "timestep"):
@@ -179,8 +183,9 @@ def read_urdf_with_plugins(
     robot = Robot(
         model.spec,
         plugins.actuators,
+        sensors.devices,
         interface=Interface(joints=joints),
-        notes=[*plugins.notes, *notes, *model.notes],
+        notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,
     )
     apply_params(robot, controlled)
@@ -205,6 +210,7 @@ def _from_sdf(
         )
     joints = {j.get("name", ""): j.get("type", "") for j in models[0].findall("joint")}
     plugins = read_plugins(root, joints, path)
+    sensors = read_sensor_tags(models[0], path, joints)
     try:
         import rod
         from rod.urdf.exporter import UrdfExporter
@@ -234,7 +240,7 @@ def _from_sdf(
             file=path,
         ) from error
     urdf = parse_xml(text.encode(), None)
-    robot = read_urdf_with_plugins(_without_lines(urdf), path, package_paths, missing, collision, plugins)
+    robot = read_urdf_with_plugins(_without_lines(urdf), path, package_paths, missing, collision, plugins, sensors)
     _physics(root, robot, path)
     robot.notes.append("the SDF was read through rod, as the URDF that it writes")
     return robot

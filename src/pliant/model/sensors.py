@@ -353,6 +353,14 @@ class Camera(SensorDescription):
     """Of the colours, on a scale of 0 to 255; `bias` is drawn once a run for the whole image."""
     depth_noise: Noise = field(default_factory=Noise)
     """Of the depth [m]."""
+    image_topic: str = "image_raw"
+    """Topic of its colours, below `topic`; absolute where it begins with "/"."""
+    info_topic: str = "camera_info"
+    """Topic of the camera's matrix beside them."""
+    depth_topic: str = "depth/image_raw"
+    """Topic of its distances."""
+    depth_info_topic: str = "depth/camera_info"
+    """Topic of the camera's matrix beside those."""
     shadows: bool = False
     """Whether light throws shadows; a picture then takes several times as long."""
     samples: int = 0

@@ -377,7 +377,7 @@ def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
 
 
 def _note_references(root: ET.Element, checker: _Checker, file: str | Path | None) -> None:
-    quiet = {"material", "plugin", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS}
+    quiet = {"material", "plugin", "sensor", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS}
     known = {*checker.links, *checker.joints}
     for element in root.findall("gazebo"):
         reference = element.get("reference")
