@@ -83,6 +83,25 @@ def test_a_delay_comes_before_the_first_sample(recorded):
     assert play(recorded, speed=1.0, delay=2.0, duration=0.1).got[0][0] == pytest.approx(2.0)
 
 
+def test_it_begins_when_it_may(recorded):
+    wall = Wall()
+    listener = Listener(wall)
+    asked = []
+
+    def ready():
+        assert listener.devices
+        asked.append(wall.now)
+        return len(asked) > 3
+
+    list(
+        replay(
+            recorded, bridges=[listener], speed=1.0, delay=1.0, duration=0.1, ready=ready, clock=wall, sleep=wall.sleep
+        )
+    )
+    assert asked == pytest.approx([0.0, 0.02, 0.04, 0.06])
+    assert listener.got[0][0] == pytest.approx(1.06)
+
+
 def test_a_loop_begins_again_at_its_start_until_it_is_closed(recorded):
     wall = Wall()
     listener = Listener(wall)

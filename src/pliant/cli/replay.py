@@ -37,6 +37,9 @@ def replay(
     delay: Annotated[
         float | None, Parameter(help="Wait before the first sample [s], so that subscribers find the topics.")
     ] = None,
+    wait: Annotated[
+        bool, Parameter(negative=(), help="Begin when every topic that is published has a subscriber.")
+    ] = False,
     export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
     compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
@@ -54,7 +57,7 @@ def replay(
 
     console = make_console(quiet=json)
     refuse_unused(overwrite and export is None, "--overwrite", "--export")
-    for option, given in (("--loop", loop), ("--delay", delay is not None)):
+    for option, given in (("--loop", loop), ("--delay", delay is not None), ("--wait", wait)):
         refuse_unused(given and not bridge, option, "--bridge")
     for option, given in (("--start", start), ("--duration", duration)):
         refuse_unused(given is not None and not bridge and speed is None, option, "--bridge or --speed")
@@ -84,7 +87,7 @@ def replay(
         if not json:
             _show(opened, console)
         if bridge or speed is not None:
-            played = _play(opened, bridge, speed, start, duration, loop, delay, console, json)
+            played = _play(opened, bridge, speed, start, duration, loop, delay, wait, console, json)
             done.update(played)
             code = code or (130 if played["interrupted"] else 0)
     if json:
@@ -134,11 +137,13 @@ def _play(
     duration: float | None,
     loop: bool,
     delay: float | None,
+    wait: bool,
     console: Console,
     quiet: bool,
 ) -> dict[str, Any]:
     """Publish what is recorded until its end, or until Ctrl-C; print what was served, and return it."""
     wires = [make_bridge(name, opened) for name in names]
+    said = False
     served: dict[str, list[dict[str, Any]]] = {}
     health: dict[str, Any] = {}
 
@@ -147,6 +152,17 @@ def _play(
             health[wire.name] = dict(wire.health())
             if hasattr(wire, "report"):
                 served[wire.name] = wire.report()
+
+    def say_where() -> None:
+        nonlocal said
+        if not said:
+            said = True
+            _say_where(wires, opened, console)
+
+    def heard() -> bool:
+        say_where()
+        rows = [row for wire in wires if hasattr(wire, "report") for row in wire.report()]
+        return all(row["peers"] for row in rows if row["direction"] == "out" and row["topic"] != "/rosout")
 
     length = opened.length - (start or 0.0)
     length = length if duration is None else min(length, duration)
@@ -158,14 +174,14 @@ def _play(
         duration=duration,
         loop=loop,
         delay=delay or 0.0,
+        ready=heard if wait else None,
         before_stop=note,
     )
     began = time.perf_counter()
     try:
         with Bar(console, "replaying", "s", shown=not quiet) as bar:
             for _ in playing:
-                if not count:
-                    _say_where(wires, opened, console)
+                say_where()
                 count += 1
                 if not count % 50:
                     bar(

@@ -26,6 +26,8 @@ __all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
 
 LONGEST_SLEEP = 0.25
 """[s of wall time]; a progress bar moves in long gaps."""
+READY_PERIOD = 0.02
+"""How often it is asked whether a replay may begin [s of wall time]."""
 TICK_NS = 1_000_000
 """Shortest time between two ticks of a bag that has no clock of its own [ns]."""
 
@@ -108,6 +110,7 @@ class Replay:
         duration: float | None = None,
         loop: bool = False,
         delay: float = 0.0,
+        ready: Callable[[], bool] | None = None,
         before_stop: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.perf_counter,
         sleep: Callable[[float], None] = time.sleep,
@@ -122,6 +125,7 @@ class Replay:
             duration: how much is played [s]; None for all.
             loop: begin again at the end, for ever; time then starts anew.
             delay: wait before the first sample [s of wall time], so that subscribers find the topics.
+            ready: asked again and again before the delay; the replay begins when it returns True.
             before_stop: called when it ends, however it ends, while the bridges that started are still there.
             clock: returns wall time [s]; tests pass their own.
             sleep: sleeps for some seconds; tests pass their own.
@@ -152,7 +156,7 @@ class Replay:
                 "sync away",
                 field="sync",
             )
-        return self._play(bridges, speed, start, duration, loop, delay, before_stop, clock, sleep)
+        return self._play(bridges, speed, start, duration, loop, delay, ready, before_stop, clock, sleep)
 
     # ------------------------------------------------------------------ inside
     def _is_clock(self, topic: BagTopic) -> bool:
@@ -166,6 +170,7 @@ class Replay:
         duration: float | None,
         loop: bool,
         delay: float,
+        ready: Callable[[], bool] | None,
         before_stop: Callable[[], None] | None,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
@@ -182,6 +187,8 @@ class Replay:
             for bridge in bridges:
                 started.append(bridge)
                 bridge.start(self.devices)
+            while ready is not None and not ready():
+                sleep(READY_PERIOD)
             if delay:
                 wait(clock() + delay)
             while True:
