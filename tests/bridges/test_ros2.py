@@ -1,13 +1,11 @@
 """The ROS 2 bridge with a second participant in the same process; conformance/ros has Fast DDS."""
 
 import builtins
-import itertools
-import os
 import threading
-import time
 
 import numpy as np
 import pytest
+from ros2_clients import DOMAINS, until
 
 from pliant.bridges import make_bridge
 from pliant.bridges.ros2 import Participant
@@ -16,19 +14,6 @@ from pliant.model import load
 from pliant.simulation import Simulation, sync
 
 pytestmark = pytest.mark.network
-DOMAINS = itertools.count(100 + os.getpid() % 60)
-
-
-def until(condition, what="", timeout=15.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 @pytest.fixture
@@ -70,6 +55,7 @@ def test_the_topics_are_those_of_ros_1(world):
     # dynamic_reconfigure is ROS 1's, and so is the controllers' state as it stands there
     ours = ("parameter_descriptions", "parameter_updates", "_controller/state")
     out = {h.topic: rename.get(h.type, h.type) for h in one.served.handles if not h.topic.endswith(ours)}
+    out["/parameter_events"] = "rcl_interfaces/ParameterEvent"
     assert {h.topic: h.type for h in bridge.served.handles} == out
     into = {topic: item["type"] for topic, item in one.served.incoming.items()}
     assert {t: i["type"] for t, i in bridge.served.incoming.items()} == into

@@ -1,101 +1,21 @@
 """Services of ROS 2, asked in both conventions: by a participant of our own, and by Cyclone DDS."""
 
-import itertools
-import os
 import struct
 import threading
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
-from pliant.bridges.ros2 import Participant
 from pliant.bridges.ros2.rtps_node import Asker, RtpsNode, read_request, write_reply
 from pliant.bridges.ros2.rtps_participant import CYCLONE, RtpsParticipant, Sample
 from pliant.errors import BridgeError, DeviceError, WireError
 from pliant.wire.ros import Codec, dds_type_name, registry
-from pliant.wire.rtps import related_identity, related_parameters
+from pliant.wire.rtps import related_identity
 
 pytestmark = pytest.mark.network
-DOMAINS = itertools.count(60 + 11 * (os.getpid() % 9))
 FAST = b"\x01\x0f"
-
-
-def until(condition, what="", timeout=25.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
-
-
-class FastClient:
-    """Asks as rmw_fastrtps does: the request names the reader that waits, the reply names the request."""
-
-    def __init__(self, participant, name, type_name):
-        self.participant = participant
-        self.codec = Codec(2)
-        self.type = self.codec.types.service(type_name)
-        self.replies = {}
-        topic = name.strip("/")
-        self.reader = participant.reader(f"rr/{topic}Reply", dds_type_name(self.type.response.name), self._take)
-        self.writer = participant.writer(f"rq/{topic}Request", dds_type_name(self.type.request.name))
-
-    def _take(self, sample):
-        assert sample.related is not None
-        if sample.related[0] == self.reader.guid:
-            self.replies[sample.related[1]] = self.codec.decode(self.type.response, sample.payload)
-
-    @property
-    def ready(self):
-        return self.reader.matched == self.writer.matched == 1
-
-    def ask(self, **values):
-        with self.participant._lock:
-            number = self.writer.state.last + 1
-            inline = related_parameters(self.reader.guid, -1 << 32)
-            self.participant.write(self.writer, self.codec.encode(self.type.request, values), inline=inline)
-        return number
-
-    def call(self, **values):
-        number = self.ask(**values)
-        return until(lambda: self.replies.get(number), f"reply {number}")
-
-
-class CycloneClient:
-    """Asks as rmw_cyclonedds does: 16 bytes that identify client and request stand in front of both."""
-
-    def __init__(self, domain, name, type_name, guid):
-        self.participant = Participant(f"client{guid}", domain=domain)
-        types = self.participant.codec.types
-        service = types.service(type_name)
-        self.request, self.response = service.request.name, service.response.name
-        for part in (service.request, service.response):
-            text = part.text or "uint8 structure_needs_at_least_one_member\n"
-            types.add({part.name: "uint64 client_guid\nint64 number\n" + text})
-        self.guid, self.number, self.others = guid, 0, 0
-        self.replies = {}
-        topic = name.strip("/")
-        self.participant.start()
-        self.participant.subscribe(f"rr/{topic}Reply", self.response, self._take, plain=True)
-        self.publication = self.participant.advertise(f"rq/{topic}Request", self.request, plain=True)
-
-    def _take(self, message):
-        if message["client_guid"] == self.guid:
-            self.replies[message["number"]] = message
-        else:
-            self.others += 1
-
-    def call(self, **values):
-        self.number += 1
-        number, values = self.number, {"client_guid": self.guid, "number": self.number, **values}
-        self.publication.send(self.participant.codec.encode(self.request, values))
-        return until(lambda: self.replies.get(number), f"reply {number}")
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
 """Participants of our own: with each other, with Cyclone DDS, and with nonsense from the network."""
 
-import itertools
-import os
 import random
 import socket
-import threading
-import time
 
 import pytest
+from ros2_clients import DOMAINS, until
 
 from pliant.bridges.ros2 import Participant
 from pliant.bridges.ros2.rtps_participant import CYCLONE, RtpsParticipant
@@ -15,20 +12,7 @@ from pliant.errors import BridgeError
 from pliant.wire.rtps import Data, Header, Qos, encode_message, related_parameters
 
 pytestmark = pytest.mark.network
-DOMAINS = itertools.count(165 + 7 * (os.getpid() % 9))
 FLOAT = "std_msgs::msg::dds_::Float64_"
-
-
-def until(condition, what="", timeout=25.0):
-    """Wait for another thread; the test fails if it takes too long."""
-    pause = threading.Event()
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        pause.wait(0.002)
-    pytest.fail(f"not within {timeout} s: {what or condition}")
 
 
 @pytest.fixture

@@ -434,7 +434,13 @@ class Participant:
         return write_public, False
 
     def subscribe(
-        self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None], *, plain: bool = False
+        self,
+        topic: str,
+        type_name: str,
+        callback: Callable[[dict[str, Any]], None],
+        *,
+        latch: bool = False,
+        plain: bool = False,
     ) -> None:
         """Listen to a topic; the callback runs in the reader's thread and must be short.
 
@@ -442,6 +448,7 @@ class Participant:
             topic: its name in ROS.
             type_name: its type.
             callback: takes the messages.
+            latch: also those that were sent before (transient local).
             plain: a name of DDS that gets no ``rt/`` in front.
         """
         cyclonedds = _dds()
@@ -451,7 +458,7 @@ class Participant:
                 reader = cyclonedds.sub.DataReader(
                     self._participant,
                     self._topic(name if plain else f"rt{name}", type_name),
-                    qos=self._qos(latch=False, sensor=False, type_name=type_name),
+                    qos=self._qos(latch=latch, sensor=False, type_name=type_name),
                 )
             except cyclonedds.core.DDSException as error:
                 raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None

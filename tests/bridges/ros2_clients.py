@@ -1,0 +1,103 @@
+"""Clients of ROS 2's services in both conventions, without ROS 2."""
+
+import itertools
+import os
+import threading
+import time
+
+import pytest
+
+from pliant.bridges.ros2 import Participant
+from pliant.wire.ros import Codec, dds_type_name
+from pliant.wire.rtps import related_parameters
+
+
+def _domains():
+    """Domains of DDS, one after the other; those of two workers of a test run do not meet."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker:
+        share = 230 // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        first = int(worker.removeprefix("gw")) * share
+    else:
+        share, first = 230, os.getpid() * 37
+    for k in itertools.count():
+        yield 1 + (first + k % share) % 230
+
+
+DOMAINS = _domains()
+
+
+def until(condition, what="", timeout=25.0):
+    """Wait for another thread; the test fails if it takes too long."""
+    pause = threading.Event()
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        pause.wait(0.002)
+    pytest.fail(f"not within {timeout} s: {what or condition}")
+
+
+class FastClient:
+    """Asks as rmw_fastrtps does: the request names the reader that waits, the reply names the request."""
+
+    def __init__(self, participant, name, type_name):
+        self.participant = participant
+        self.codec = Codec(2)
+        self.type = self.codec.types.service(type_name)
+        self.replies = {}
+        topic = name.strip("/")
+        self.reader = participant.reader(f"rr/{topic}Reply", dds_type_name(self.type.response.name), self._take)
+        self.writer = participant.writer(f"rq/{topic}Request", dds_type_name(self.type.request.name))
+
+    def _take(self, sample):
+        assert sample.related is not None
+        if sample.related[0] == self.reader.guid:
+            self.replies[sample.related[1]] = self.codec.decode(self.type.response, sample.payload)
+
+    @property
+    def ready(self):
+        return self.reader.matched == self.writer.matched == 1
+
+    def ask(self, **values):
+        with self.participant._lock:
+            number = self.writer.state.last + 1
+            inline = related_parameters(self.reader.guid, -1 << 32)
+            self.participant.write(self.writer, self.codec.encode(self.type.request, values), inline=inline)
+        return number
+
+    def call(self, **values):
+        number = self.ask(**values)
+        return until(lambda: self.replies.get(number), f"reply {number}")
+
+
+class CycloneClient:
+    """Asks as rmw_cyclonedds does: 16 bytes that identify client and request stand in front of both."""
+
+    def __init__(self, domain, name, type_name, guid):
+        self.participant = Participant(f"client{guid}", domain=domain)
+        types = self.participant.codec.types
+        service = types.service(type_name)
+        self.request, self.response = service.request.name, service.response.name
+        for part in (service.request, service.response):
+            text = part.text or "uint8 structure_needs_at_least_one_member\n"
+            types.add({part.name: "uint64 client_guid\nint64 number\n" + text})
+        self.guid, self.number, self.others = guid, 0, 0
+        self.replies = {}
+        topic = name.strip("/")
+        self.participant.start()
+        self.participant.subscribe(f"rr/{topic}Reply", self.response, self._take, plain=True)
+        self.publication = self.participant.advertise(f"rq/{topic}Request", self.request, plain=True)
+
+    def _take(self, message):
+        if message["client_guid"] == self.guid:
+            self.replies[message["number"]] = message
+        else:
+            self.others += 1
+
+    def call(self, **values):
+        self.number += 1
+        number, values = self.number, {"client_guid": self.guid, "number": self.number, **values}
+        self.publication.send(self.participant.codec.encode(self.request, values))
+        return until(lambda: self.replies.get(number), f"reply {number}")
