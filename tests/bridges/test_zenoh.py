@@ -576,6 +576,29 @@ def test_lock_step_gives_the_same_states_twice(world):
     assert results[0] == results[1]
 
 
+def test_a_controller_that_comes_late_gets_the_first_state_again(world):
+    simulation, _ = world.pliant(",sync=reference_1,tf=false")
+    runner = threading.Thread(target=lambda: simulation.run(0.003), daemon=True)
+    runner.start()
+    until(lambda: simulation.steps == 1)
+    client = world.client()
+    states = client.listen("/qbmove_2dof/robot_state", JOINT_STATE)
+    until(lambda: states)  # of the step that was taken before
+    floats = CODEC.types.rihs01("std_msgs/Float64MultiArray")
+    send = client.publisher("/qbmove_2dof/reference_1", f"std_msgs::msg::dds_::Float64MultiArray_/{floats}")
+    answered, stamps = 0, set()
+    while runner.is_alive():
+        if len(states) > answered:
+            stamps.add(CODEC.decode("sensor_msgs/JointState", states[answered][0])["header"]["stamp"])
+            answered += 1
+            send(CODEC.encode("std_msgs/Float64MultiArray", {"data": [0.1, 0.1]}))
+        else:
+            os.sched_yield()
+    runner.join(20)
+    assert stamps >= {1_000_000, 2_000_000}
+    assert simulation.steps == 3
+
+
 def test_a_wire_that_stands_still_costs_messages_not_time(world):
     node = world.node()
     publication = node.advertise("/clock", "rosgraph_msgs/Clock", latch=True)

@@ -31,17 +31,17 @@ class Every:
     def __init__(self, rate: float) -> None:
         self.period_ns = 1 if not rate else max(1, round(1e9 / rate))
         self._last = 0
+        self._asked = -1
+        self._due = False
 
     def due(self, stamp_ns: int) -> bool:
-        """Return whether it is due at this time [ns]; times may also start anew."""
-        k = stamp_ns // self.period_ns
-        if k > self._last:
-            self._last = k
-            return True
-        if k < self._last:  # the simulation was reset
-            self._last = k
-            return not stamp_ns % self.period_ns
-        return False
+        """Return whether it is due at this time [ns]; the same time gets the same answer, and times may start anew."""
+        if stamp_ns != self._asked:
+            k = stamp_ns // self.period_ns
+            # Smaller than the last: the simulation was reset.
+            self._due = k > self._last or (k < self._last and not stamp_ns % self.period_ns)
+            self._last, self._asked = k, stamp_ns
+        return self._due
 
 
 class Served:
