@@ -6,6 +6,7 @@ bridge a step, the rate of the loop, and the lock-step's speed and latency. Need
     python benchmarks/ros.py [SECONDS]
 """
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -118,6 +119,43 @@ def ros2(seconds):
         row("states of two lock-step runs", "identical" if len(digests) == 1 else "DIFFERENT", "identical")
 
 
+def zenoh(seconds):
+    print(f"zenoh: eclipse-zenoh as a node of rmw_zenoh, {seconds:g} s")
+
+    def start(what, port, domain, number):
+        words = [sys.executable, ROOT / "benchmarks" / "zenoh_peer.py", what, port, domain, "qbmove_5dof", 5, number]
+        return subprocess.Popen([*map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+    def said_by(process):
+        return json.loads(process.communicate(timeout=seconds + 90)[0])
+
+    port = real.free_port()
+    listener = start("count", port, 71, seconds - 6)
+    process = run_robot(f"zenoh:mode=router,listen=tcp/127.0.0.1:{port},aggregate_rate=1000,domain=71", seconds, {})
+    said = json.loads(real.finish(process, seconds + 60))
+    found = said_by(listener)
+    for topic, item in found["heard"].items():
+        row(f"{topic}: received, lost", f"{item['received']}, {item['missing']}", "0 lost")
+    bridge = said["health"]["bridges"]["zenoh"]
+    row("commands: sent, received", f"{found['sent']}, {bridge['received']}", "equal")
+    loop(said, "zenoh", 50)
+    digests = set()
+    for domain in (72, 73):
+        port = real.free_port()
+        address = f"mode=router,listen=tcp/127.0.0.1:{port}"
+        process = run_robot(f"zenoh:{address},sync=reference_1,aggregate_rate=1000,tf=false,domain={domain}", 5, {})
+        found = said_by(start("drive", port, domain, 4900))
+        process.kill()
+        process.communicate()
+        digests.add(found["digest"])
+        row(
+            "command to state in lock-step (Python), p50 p99",
+            f"{found['p50_us']:.0f} us {found['p99_us']:.0f} us",
+        )
+        row("lock-step with a Python controller, x real time", f"{found['rtf']:.2f}")
+    row("states of two lock-step runs", "identical" if len(digests) == 1 else "DIFFERENT", "identical")
+
+
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     if real.rospy_python() is None:
@@ -128,6 +166,10 @@ def main():
         print("ROS 2 is not measured; type: apt-get install --no-install-recommends libfastrtps-dev g++")
     else:
         ros2(seconds)
+    if importlib.util.find_spec("zenoh") is None:
+        print("zenoh is not measured; type: pip install 'pliant[zenoh]'")
+    else:
+        zenoh(seconds)
 
 
 if __name__ == "__main__":
