@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SYNC_TOPIC", "sync_names", "topic_name"]
+__all__ = ["SYNC_TOPIC", "node_name", "sync_names", "topic_name"]
 
 SYNC_TOPIC = "trigger_next_step"
 """The topic of FrankaSim on which a controller asks for the next step."""
@@ -19,6 +19,17 @@ def topic_name(*parts: str) -> str:
             if plain:
                 names.append(plain if not plain[0].isdigit() else f"_{plain}")
     return "/" + "/".join(names)
+
+
+def node_name(asked: str, namespace: str) -> str:
+    """Return the name of a robot's node, without a slash before it.
+
+    Args:
+        asked: what the user wants; "" for ``pliant_<namespace>``.
+        namespace: prefix of the robot's topics.
+    """
+    plain = topic_name(namespace).strip("/").replace("/", "_")
+    return topic_name(asked or f"pliant_{plain}").strip("/")
 
 
 def sync_names(text: str) -> tuple[str, ...]:

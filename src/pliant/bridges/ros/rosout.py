@@ -8,6 +8,7 @@ import time
 from collections import deque
 from typing import Any
 
+from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros.served import Served
 from pliant.ratelimit import RateLimit
 
@@ -39,7 +40,7 @@ class Rosout:
         self._type = "rosgraph_msgs/Log" if first else "rcl_interfaces/Log"
         # Programs of ROS 2 ask for what was said before they came; those of ROS 1 do not.
         self._handle = served.advertise("/rosout", self._type, latch=not first)
-        self._name = served.options.node or f"pliant_{served.namespace.replace('/', '_')}"
+        self._name = node_name(served.options.node, served.namespace)
         self._limit = RateLimit(burst=BURST, rate=RATE)
         self._count = itertools.count()
         self._backlog: deque[bytes] = deque(maxlen=BACKLOG)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.bridges.ros1.node import Node
 from pliant.wire.ros import Codec
@@ -144,6 +145,6 @@ def make(robot: Any, options: Ros1Options) -> RosBridge:
     """Return the bridge of a robot; None for a replay."""
     interface = getattr(robot, "interface", None)
     space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
-    name = options.node or f"pliant_{space.replace('/', '_')}"
+    name = node_name(options.node, space)
     transport = Ros1Transport(name, master=options.master or None, host=options.host or None)
     return RosBridge(robot, transport, options, name="ros1")

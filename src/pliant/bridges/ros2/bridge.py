@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
+from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros2.participant import Participant
 from pliant.bridges.ros2.rtps_node import Respond, RtpsNode
 from pliant.bridges.ros2.rtps_participant import RtpsParticipant
@@ -175,7 +176,7 @@ def make(robot: Any, options: Ros2Options) -> RosBridge:
     interface = getattr(robot, "interface", None)
     space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
     participant = Participant(
-        options.node or f"pliant_{space.replace('/', '_')}",
+        node_name(options.node, space),
         domain=None if options.domain < 0 else options.domain,
         loopback=options.loopback,
         distro=options.distro,

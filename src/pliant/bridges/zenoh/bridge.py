@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
+from pliant.bridges.ros.names import node_name
 from pliant.bridges.zenoh.node import ZenohNode
 from pliant.bridges.zenoh.session import endpoints
 from pliant.errors import BridgeError
@@ -152,7 +153,7 @@ def make(robot: Any, options: ZenohOptions) -> RosBridge:
     interface = getattr(robot, "interface", None)
     space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
     node = ZenohNode(
-        options.node or f"pliant_{space.replace('/', '_')}",
+        node_name(options.node, space),
         domain=None if options.domain == -1 else options.domain,
         mode=options.mode,
         connect=endpoints(options.connect, "connect"),
