@@ -409,7 +409,9 @@ class _Perturbation:
     shape: tuple[int, ...]
     bias: Any = field(default=0.0)
     draws_bias: bool = field(init=False)
+    shifts: bool = field(init=False)
     white: bool = field(init=False)
+    std: Any = field(init=False)
     steps: Any = field(init=False)
     """Width of the quantisation, None where no element has one."""
     mean: Any = field(init=False)
@@ -417,6 +419,8 @@ class _Perturbation:
     def __post_init__(self) -> None:
         noise = self.noise
         self.draws_bias = bool(np.any(np.asarray(noise.bias)))
+        self.shifts = self.draws_bias or bool(np.any(np.asarray(noise.mean)))
+        self.std = np.asarray(noise.std, dtype=float) if isinstance(noise.std, tuple) else noise.std
         self.white = bool(np.any(np.asarray(noise.std)))
         steps = np.asarray(noise.resolution, dtype=float)
         self.steps = None if not steps.any() else (steps if steps.ndim else noise.resolution)
@@ -703,9 +707,11 @@ class DeviceBase:
 
     def _perturb(self, values: dict[str, float | np.ndarray]) -> None:
         for item in self._perturbations:
-            value: Any = values[item.name] + item.mean + item.bias
+            value: Any = values[item.name]
+            if item.shifts:
+                value = value + item.mean + item.bias
             if item.white:
-                value = value + self._rng.normal(0.0, item.noise.std, item.shape or None)
+                value = value + item.std * self._rng.standard_normal(item.shape or None)
             if item.steps is not None:
                 value = item.rounded(value)
             if item.shape:

@@ -44,7 +44,7 @@ class ForceTorqueDevice(SensorDevice):
         self._names = description.sensors(robot.spec)
         # MuJoCo gives what the parent does to its child.
         self._sign = -1.0 if to_parent else 1.0
-        self._zero = np.zeros((2, 3))
+        self._zero: np.ndarray | None = None
 
     def _connect(self, engine: Engine) -> None:
         self._force = self._port(engine, self._names["force"])
@@ -54,10 +54,12 @@ class ForceTorqueDevice(SensorDevice):
             self._find_mount(engine, self.description.site or f"{self.name}/frame")
 
     def _restart(self, rng: np.random.Generator) -> None:
-        self._zero = np.zeros((2, 3))
+        self._zero = None
 
     def _wrench(self) -> np.ndarray:
-        wrench = self._sign * np.array([self._force, self._torque])
+        wrench = np.empty((2, 3))
+        np.multiply(self._force, self._sign, out=wrench[0])
+        np.multiply(self._torque, self._sign, out=wrench[1])
         if self._turn is not None:
             w, v = self._turn[0], self._turn[1:]
             t = 2.0 * np.cross(v, wrench)
@@ -65,8 +67,11 @@ class ForceTorqueDevice(SensorDevice):
         return wrench
 
     def _measure(self) -> dict[str, float | np.ndarray]:
-        force, torque = self._wrench() - self._zero
-        return {"force": force, "torque": torque}
+        wrench = self._wrench()
+        if self._zero is not None:
+            wrench -= self._zero
+        wrench.flags.writeable = False
+        return {"force": wrench[0], "torque": wrench[1]}
 
     @request
     def tare(self) -> list[float]:
