@@ -6,10 +6,13 @@ import xml.etree.ElementTree as ET
 import mujoco
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from pliant.errors import ModelError
 from pliant.model import Robot, load
 from pliant.model.export import describe_urdf, export_urdf
+from pliant.model.parallel import build_parallel
 from pliant.robots import list_robots
 
 # Everything that URDF and its extensions carry at once: positions that do not start at 0, springs and dampers that are
@@ -121,7 +124,7 @@ def hard():
     return Robot(mujoco.MjSpec.from_string(HARD))
 
 
-@pytest.mark.parametrize("name", [robot.name for robot in list_robots() if not robot.name.startswith(("mark-", "cpr"))])
+@pytest.mark.parametrize("name", [robot.name for robot in list_robots()])
 def test_a_robot_of_the_catalogue_survives_the_way_through_urdf(name, tmp_path):
     robot = load(name)
     again = through_urdf(robot, tmp_path)
@@ -164,6 +167,60 @@ def test_what_urdf_cannot_say_survives_it(hard, tmp_path):
     assert after.nbody == before.nbody
     assert after.body("target").mocapid[0] == 0
     assert after.body("grain").inertia == pytest.approx(before.body("grain").inertia, rel=1e-12)
+
+
+def random_robot(seed):
+    """A tree of one to seven bodies with up to three hinges and slides each, and everything else drawn at random."""
+    rng = np.random.default_rng(seed)
+    spec = mujoco.MjSpec()
+    spec.option.gravity = rng.normal(scale=5, size=3)
+    spec.option.density, spec.option.viscosity = rng.choice([0.0, 1.2]), rng.choice([0.0, 0.01])
+    bodies = [spec.worldbody]
+    for index in range(int(rng.integers(1, 8))):
+        parent = bodies[int(rng.integers(len(bodies)))]
+        body = parent.add_body(name=f"body {index}", pos=rng.normal(size=3), quat=rng.normal(size=4))
+        principal = np.sort(rng.uniform(0.5, 1.0, 3))  # of any three, no two add up to less than the third
+        body.explicitinertial = True
+        body.mass = float(10.0 ** rng.uniform(-2, 2))
+        body.inertia = principal * 10.0 ** rng.uniform(-7, 0) * body.mass
+        body.ipos, body.iquat = rng.normal(size=3), rng.normal(size=4)
+        body.gravcomp = float(rng.choice([0.0, 0.5]))
+        if parent is spec.worldbody and rng.random() < 0.2:
+            body.add_freejoint(name=f"free {index}")
+        else:
+            for k in range(int(rng.integers(0, 4))):
+                limited = rng.random() < 0.5
+                body.add_joint(
+                    name=f"joint {index}{k}",
+                    type=mujoco.mjtJoint.mjJNT_SLIDE if rng.random() < 0.3 else mujoco.mjtJoint.mjJNT_HINGE,
+                    axis=rng.normal(size=3),
+                    pos=rng.normal(size=3) * (rng.random() < 0.7),
+                    ref=float(rng.normal() * (rng.random() < 0.5)),
+                    range=[-2.0, 2.0] if limited else [0.0, 0.0],
+                    armature=float(rng.choice([0.0, 0.1])),
+                    stiffness=rng.uniform(size=3) * (rng.random() < 0.5),
+                    springref=float(rng.normal()),
+                    damping=rng.uniform(size=3) * (rng.random() < 0.5),
+                )
+        bodies.append(body)
+    spec.compiler.degree = False
+    if not spec.joints:
+        bodies[1].add_joint(name="one")
+    return Robot(spec)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_any_tree_survives_it(seed, tmp_path):
+    robot = random_robot(seed)
+    file = tmp_path / "random.urdf"
+    export_urdf(robot, file, overwrite=True)
+    assert_same_physics(robot, load(file))
+
+
+def test_a_robot_with_closed_loops_is_refused_by_its_constraint():
+    with pytest.raises(ModelError, match=r"cannot be written as URDF: .*\((connect|weld)\) closes a loop"):
+        export_urdf(build_parallel("RERRFR"))
 
 
 def test_limits_and_solver_parameters_of_joints_survive_it(hard, tmp_path):
