@@ -3,8 +3,9 @@
 //
 //   peer DOMAIN listen TOPIC TYPE COUNT SECONDS     receive COUNT messages; print how many, their stamps' gaps, the last
 //   peer DOMAIN drive STATE COMMAND JOINTS COUNT    answer each JointState by a Float64MultiArray; print latencies
-//   peer DOMAIN send COMMAND JOINTS COUNT HZ        send COUNT Float64MultiArray at a rate
+//   peer DOMAIN send COMMAND JOINTS COUNT HZ [WAIT]  send COUNT Float64MultiArray at a rate, WAIT ms after the match
 //   peer DOMAIN graph SECONDS                       print the endpoints and nodes that discovery tells
+//   peer DOMAIN call NAME REQUEST RESPONSE HEX COUNT  call a service as rmw_fastrtps does; HEX is the request's CDR
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/domain/DomainParticipantListener.hpp>
@@ -294,7 +295,7 @@ static int drive(Peer& peer, char** args) {
     return 0;
 }
 
-static int send(Peer& peer, char** args) {
+static int send(Peer& peer, char** args, int wait_ms) {
     const int joints = std::atoi(args[1]), count = std::atoi(args[2]);
     const double rate = std::atof(args[3]);
     DataWriter* writer = peer.writer(args[0], "std_msgs::msg::dds_::Float64MultiArray_");
@@ -304,7 +305,7 @@ static int send(Peer& peer, char** args) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         writer->get_publication_matched_status(status);
     } while (status.current_count == 0 && Clock::now() < end);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
     auto begin = Clock::now();
     int sent = 0;
     for (int i = 0; i < count; ++i) {
@@ -314,6 +315,74 @@ static int send(Peer& peer, char** args) {
     }
     writer->wait_for_acknowledgments({5, 0});
     std::printf("{\"sent\": %d}\n", sent);
+    return 0;
+}
+
+// rmw_fastrtps' convention: the request names the reader that waits, beside the data; the reply names that reader and
+// the number of the request, beside the data too.
+static int call(Peer& peer, char** args) {
+    const std::string name = args[0], hex = args[3];
+    const int count = std::atoi(args[4]);
+    Bytes request;
+    for (size_t i = 0; i + 1 < hex.size(); i += 2)
+        request.push_back(static_cast<unsigned char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    class Replies : public DataReaderListener {
+    public:
+        eprosima::fastrtps::rtps::GUID_t own;
+        std::atomic<int> matched{0}, answered{0};
+        std::atomic<uint64_t> number{0};
+        int foreign = 0;
+        Bytes last;
+        void on_data_available(DataReader* reader) override {
+            Bytes bytes;
+            SampleInfo info;
+            while (reader->take_next_sample(&bytes, &info) == ReturnCode_t::RETCODE_OK) {
+                if (!info.valid_data) continue;
+                if (info.related_sample_identity.writer_guid() != own) {
+                    ++foreign;
+                    continue;
+                }
+                last = bytes;
+                number = info.related_sample_identity.sequence_number().to64long();
+                ++answered;
+            }
+        }
+        void on_subscription_matched(DataReader*, const SubscriptionMatchedStatus& status) override {
+            matched = status.current_count;
+        }
+    } replies;
+    DataReaderQos reader_qos;
+    reader_qos.reliability().kind = RELIABLE_RELIABILITY_QOS;
+    reader_qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+    DataReader* reader =
+        peer.subscriber->create_datareader(peer.topic("rr/" + name + "Reply", args[2]), reader_qos, &replies);
+    replies.own = reader->guid();
+    DataWriter* writer = peer.writer("rq/" + name + "Request", args[1]);
+    PublicationMatchedStatus status;
+    auto begin = Clock::now(), end = begin + std::chrono::seconds(20);
+    do {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        writer->get_publication_matched_status(status);
+    } while ((status.current_count == 0 || replies.matched == 0) && Clock::now() < end);
+    double found = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::vector<double> times;
+    int right = 0;
+    for (int i = 0; i < count; ++i) {
+        eprosima::fastrtps::rtps::WriteParams params;
+        params.related_sample_identity().writer_guid(reader->guid());
+        auto sent = Clock::now();
+        if (!writer->write(&request, params)) break;
+        wait_for(replies.answered, i + 1, 20.0);
+        if (replies.answered < i + 1) break;
+        times.push_back(std::chrono::duration<double>(Clock::now() - sent).count());
+        if (replies.number == params.sample_identity().sequence_number().to64long()) ++right;
+    }
+    peer.close();
+    std::sort(times.begin(), times.end());
+    std::printf("{\"answered\": %d, \"paired\": %d, \"foreign\": %d, \"found_s\": %.3f, \"p50_us\": %.1f, \"last\": \"",
+                replies.answered.load(), right, replies.foreign, found, times.empty() ? 0.0 : 1e6 * times[times.size() / 2]);
+    for (unsigned char c : replies.last) std::printf("%02x", c);
+    std::printf("\"}\n");
     return 0;
 }
 
@@ -343,7 +412,9 @@ int main(int argc, char** argv) {
     const std::string what = argv[2];
     if (what == "listen" && argc == 7) return listen(peer, argv + 3);
     if (what == "drive" && argc == 7) return drive(peer, argv + 3);
-    if (what == "send" && argc == 7) return send(peer, argv + 3);
+    if (what == "send" && argc == 7) return send(peer, argv + 3, 200);
+    if (what == "send" && argc == 8) return send(peer, argv + 3, std::atoi(argv[7]));
+    if (what == "call" && argc == 8) return call(peer, argv + 3);
     if (what == "graph" && argc == 4) return graph(peer, argv + 3);
     return 2;
 }
