@@ -314,6 +314,24 @@ def test_services_pause_step_and_reset(world):
     assert not call("/pliant/step_once")["success"]
 
 
+def test_the_parameters_of_the_node_are_those_of_ros_2(world):
+    simulation, bridge = world.pliant(",node=sim")
+    run_in_background(simulation, world)
+    client = world.client()
+
+    def call(what, request):
+        kind = f"rcl_interfaces::srv::dds_::{what}_/{CODEC.types.rihs01(f'rcl_interfaces/{what}')}"
+        data = CODEC.encode(f"rcl_interfaces/srv/{what}_Request", request)
+        service = {"ListParameters": "list_parameters", "GetParameters": "get_parameters"}[what]
+        (reply,) = client.call(f"/sim/{service}", kind, data)
+        return CODEC.decode(f"rcl_interfaces/srv/{what}_Response", bytes(reply.ok.payload))
+
+    names = call("ListParameters", {})["result"]["names"]
+    assert "use_sim_time" in names
+    (value,) = call("GetParameters", {"names": ["use_sim_time"]})["values"]
+    assert value["bool_value"] == bridge.options.clock
+
+
 @pytest.mark.parametrize(
     ("payload", "attached", "says"),
     [
@@ -406,6 +424,33 @@ def test_wrong_messages_are_refused_and_told(world, payload, attachment, says):
     assert says in node.errors[-1]
     publisher.put(CODEC.encode("std_msgs/Float64", {"data": 2.0}), attachment=client.attachment())
     until(lambda: taken == [{"data": 2.0}])
+
+
+def test_random_bytes_from_the_network_leave_the_node_alive(world):
+    node = world.node()
+    taken = []
+    node.subscribe("/x", "sensor_msgs/JointState", taken.append)
+    node.serve("/trigger", "std_srvs/Trigger", lambda _: {"success": True})
+    client = world.client()
+    publisher = client.session.declare_publisher(client.key("/x", JOINT_STATE))
+    until(lambda: publisher.matching_status.matching)
+    random = np.random.default_rng(3)
+    good = CODEC.encode("sensor_msgs/JointState", {"name": ["a"], "position": [1.0]})
+    for k in range(300):
+        payload = bytearray(good) if k % 2 else bytearray(random.bytes(random.integers(0, 80)))
+        for at in random.integers(0, max(1, len(payload)), 3) if payload else ():
+            payload[at] = random.integers(256)
+        attachment = client.attachment() if k % 3 else random.bytes(random.integers(0, 40))
+        publisher.put(bytes(payload), attachment=attachment)
+        if not k % 10:
+            client.session.get(
+                client.key("/trigger", TRIGGER), lambda _: None, payload=bytes(payload), attachment=attachment
+            )
+    publisher.put(CODEC.encode("sensor_msgs/JointState", {"name": ["last"]}), attachment=client.attachment())
+    until(lambda: taken and taken[-1]["name"] == ["last"])
+    assert node.error_count > 50
+    (reply,) = client.call("/trigger", TRIGGER, b"\x00\x01\x00\x00\x00")
+    assert reply.ok is not None
 
 
 def test_messages_that_are_too_long_are_not_read(world, monkeypatch):
@@ -503,6 +548,30 @@ def test_a_client_and_two_peers_meet_through_the_router(world):
     until(lambda: heard)
     assert CODEC.decode("std_msgs/Float64", heard[0][0]) == {"data": 1.5}
     until(lambda: router.connected == 2)
+
+
+def test_two_nodes_of_ros_meet_through_a_pliant_that_is_the_router(world):
+    world.node("router")
+    one, two = world.client("one"), world.client("two")
+    kind = f"std_msgs::msg::dds_::Float64_/{CODEC.types.rihs01('std_msgs/Float64')}"
+    heard = two.listen("/x", kind)
+    publisher = one.session.declare_publisher(one.key("/x", kind))
+    until(lambda: publisher.matching_status.matching)
+    publisher.put(CODEC.encode("std_msgs/Float64", {"data": 2.5}), attachment=one.attachment())
+    until(lambda: heard)
+    assert CODEC.decode("std_msgs/Float64", heard[0][0]) == {"data": 2.5}
+
+
+def test_topics_that_every_node_of_ros_publishes_are_not_taken(world):
+    world.node("router")
+    client = world.client()
+    for topic, name in (("/rosout", "rcl_interfaces/Log"), ("/parameter_events", "rcl_interfaces/ParameterEvent")):
+        package, kind = name.split("/")
+        client.token("MP", topic, f"{package}::msg::dds_::{kind}_/{CODEC.types.rihs01(name)}")
+    _, bridge = world.pliant(mode="peer")
+    node = bridge.transport.node
+    until(lambda: node._graph.endpoints("MP", "/rosout"))
+    assert not [text for text in node.errors if "not connected" in text]
 
 
 def test_a_vanished_router_is_told_and_found_again(world):
@@ -628,6 +697,7 @@ def test_a_wire_that_stands_still_costs_messages_not_time(world):
         ("connect=localhost", "PROTOCOL/ADDRESS"),
         ("listen=7447", "listen has '7447'"),
         ("mode=client,listen=tcp/127.0.0.1:1", "listens nowhere"),
+        ("node=a/b", "node is 'a/b'"),
         ("joint_states=-1", "0 Hz or more"),
         ("distro=jazzy", "no option 'distro'"),
     ],
@@ -635,6 +705,12 @@ def test_a_wire_that_stands_still_costs_messages_not_time(world):
 def test_wrong_options_are_refused(options, says):
     with pytest.raises(BridgeError, match=says):
         make_bridge(f"zenoh:{options}", None)
+
+
+@pytest.mark.parametrize("name", ["", "*", "a b", "1a", "a/b", "a#", "x" * 300])
+def test_names_that_would_break_a_key_are_refused(name):
+    with pytest.raises(BridgeError, match="letters, digits and underscores"):
+        ZenohNode(name, domain=1)
 
 
 def test_a_domain_from_the_environment_is_checked(monkeypatch):

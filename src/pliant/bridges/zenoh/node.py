@@ -14,6 +14,7 @@ import itertools
 import logging
 import os
 import queue
+import re
 import threading
 import time
 from collections import deque
@@ -53,6 +54,7 @@ NAMES = 100
 """Names of subscribers that a topic keeps."""
 ERROR_LIMIT = 20
 DEFAULT_QOS = Qos()
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _log = logging.getLogger("pliant.zenoh")
 
 
@@ -113,7 +115,7 @@ class ZenohNode:
         connect: addresses to connect to; none takes the mode's, on 127.0.0.1.
 
     Raises:
-        BridgeError: no such domain or mode.
+        BridgeError: no such domain or mode, or no name for a node.
     """
 
     def __init__(
@@ -137,6 +139,11 @@ class ZenohNode:
             raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
         if mode == "client" and listen:
             raise BridgeError("mode=client listens nowhere; leave listen away, or take mode=peer", field="listen")
+        if not _NAME.fullmatch(node):
+            raise BridgeError(
+                f"node is {node!r}; valid is a name of letters, digits and underscores that begins with no digit",
+                field="node",
+            )
         self.node = node
         self.namespace = "/" + namespace.strip("/")
         self.domain = domain
