@@ -1,7 +1,7 @@
 """A wrist with an inertial unit, a force/torque sensor and a camera.
 
-You will see what the sensors measure while the arm hangs still: g upwards for the inertial unit, the weight of the hand for
-the force/torque sensor, and where the camera sees a ball against where its matrix says that it is.
+You will see what the sensors measure while the arm hangs still: g upwards for the inertial unit, the weight of the
+hand for the force/torque sensor, and where the camera sees a ball against where its matrix says that it is.
 """
 
 import mujoco
@@ -56,11 +56,9 @@ def report(robot: Robot) -> None:
             values = simulation.sample("eye").values
             red = np.argwhere((values["image"][..., 0] > 100) & (values["image"][..., 1] < 50))
             row, column = red.mean(axis=0)
-            expected = eye.intrinsics.project([-0.1, 0.0, 1.0])
-            nearest = values["depth"][round(row), round(column)]
-            print(
-                f"eye: ball at {column:.1f} {row:.1f}, expected {expected[0]:.1f} {expected[1]:.1f}; {nearest:.3f} m away"
-            )
+            x, y = eye.intrinsics.project([-0.1, 0.0, 1.0])
+            away = values["depth"][round(row), round(column)]
+            print(f"eye: ball at {column:.1f} {row:.1f}, expected {x:.1f} {y:.1f}; {away:.3f} m away")
 
 
 if __name__ == "__main__":

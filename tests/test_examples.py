@@ -104,6 +104,16 @@ def test_the_scenario_pushes_the_link_away_and_lets_it_return(tmp_path):
     assert link[2] == pytest.approx(link[0], abs=0.01)
 
 
+def test_the_sensors_measure_gravity_the_weight_and_the_ball(tmp_path):
+    lines = {line.partition(":")[0]: line for line in run(ROOT / "examples" / "10_sensors.py", tmp_path).splitlines()}
+    assert numbers(lines["imu"].partition("m/s")[0]) == pytest.approx([0, 0, 9.81], abs=2e-3)
+    assert numbers(lines["cell"]) == pytest.approx([0, 0, -6.867, 6.867], abs=2e-3)
+    if "eye" in lines:  # where there is a graphics library
+        column, row, x, y, away = numbers(lines["eye"])
+        assert (column, row) == pytest.approx((x, y), abs=1.0)
+        assert away == pytest.approx(0.95, abs=0.005)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()
