@@ -195,3 +195,45 @@ def test_springs_are_identified_from_a_file(call, tmp_path):
     code, _, err = call("identify", path, "--kind", "spring", "--law", "qbmov")
     assert code == 1
     assert "qbmove" in err
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [("300", ("300 Hz", "250 or 333.333 Hz")), ("3000", ("nearest valid: 1000 Hz",)), ("0", ("above 0 Hz",)),
+     ("nan", ("above 0 Hz",)), ("-5", ("above 0 Hz",))],
+)  # fmt: skip
+def test_a_joint_rate_that_is_no_part_of_the_steps_names_the_nearest(call, robot_file, rate, words):
+    code, _, err = call("run", robot_file, "--joint-rate", rate)
+    assert code == 1
+    for word in words:
+        assert word in err
+
+
+def test_a_joint_rate_near_enough_to_a_whole_number_of_steps_is_taken(call, robot_file, tmp_path):
+    from pliant.simulation import read_recording
+
+    for rate, count in (("333.3333", 100), ("1000", 300)):
+        file = tmp_path / f"{rate}.mcap"
+        assert call("run", robot_file, "--joint-rate", rate, "--duration", "0.3", "--record", file)[0] == 0
+        assert len(read_recording(file)["elbow/time"]) == count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-r", "elbow"), "--reference JOINT/COMMAND=VALUE"),
+        (("--package-path", "no/such/folder"), "no/such/folder: --package-path: there is no such folder"),
+        (("--import", "no_such_file.py"), "no_such_file.py"),
+    ],
+)
+def test_options_without_a_meaning_are_named(call, robot_file, arguments, message):
+    code, _, err = call("run", robot_file, *arguments)
+    assert code == 1
+    assert message in err
+
+
+def test_a_run_of_no_length_says_nothing_of_its_speed(call, robot_file):
+    code, out, _ = call("run", robot_file, "--duration", "0")
+    assert code == 0
+    assert "0 steps, 0 s simulated" in out
+    assert "nan" not in out

@@ -237,6 +237,7 @@ def test_a_refusal_of_real_time_says_what_to_do(call, robot_file, monkeypatch):
         (("--rtf", "inf"), ("--rtf is inf",)),
         (("--duration", "-1"), ("--duration is -1",)),
         (("--duration", "nan"), ("--duration is nan",)),
+        (("--duration", "1e300"), ("--duration is 1e+300", "1e+09 s")),
         (("--plot", "a.gif"), (".gif", ".png")),
         (("--plot", "no/such/folder/a.png"), ("there is no folder", "no/such/folder")),
     ],

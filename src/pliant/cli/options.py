@@ -90,12 +90,16 @@ Realtime = Annotated[
 ]
 
 
+FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
+
+
 def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
     out: dict[str, str] = {}
     for item in items:
         path, eq, value = item.partition("=")
         if not eq or not path.strip() or not value.strip():
-            raise PliantError(f"{option} {item!r}; valid: {option} PATH=VALUE", field=option)
+            form = FORMS.get(option, "PATH=VALUE")
+            raise PliantError(f"{option} {item!r}; valid: {option} {form}", field=option)
         out[path.strip()] = value.strip()
     return out
 
@@ -113,6 +117,9 @@ def load_robot(
 ):
     from pliant.model import load
 
+    for folder in packages:
+        if not folder.is_dir():
+            raise PliantError("--package-path: there is no such folder", file=folder, field="package-path")
     assigned = assignments(settings)
     options = {p.removeprefix("robot."): v for p, v in assigned.items() if p.startswith("robot.")}
     robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)

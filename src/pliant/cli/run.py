@@ -124,9 +124,10 @@ def run(
             + "\n(--no-check runs it all the same)"
         )
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
+    period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
     say_if_compiling(robot, console)
     engine = MujocoEngine(robot, audit=True, check=False)
-    devices = make_devices(robot, joint_sample_period=None if joint_rate is None else 1.0 / joint_rate)
+    devices = make_devices(robot, joint_sample_period=period)
     described = [str(getattr(d, "name", d)) for d in robot.devices if hasattr(d, "make")]
     if described:
         console.print(
@@ -171,6 +172,20 @@ def run(
         )
     done.say_end()
     return done.conclude()
+
+
+def _joint_period(rate: float, dt: float) -> float:
+    """Return the time between two samples of a joint [s], a whole number of steps."""
+    steps = 1.0 / (rate * dt)
+    if steps > 1.0 - 1e-6 and abs(steps - round(steps)) < 1e-3 * steps:
+        return round(steps) * dt
+    below, above = 1.0 / (dt * (math.floor(steps) + 1)), 1.0 / (dt * max(1, math.floor(steps)))
+    nearest_rates = f"{above:g} Hz" if below >= above or steps < 1.0 else f"{below:g} or {above:g} Hz"
+    raise PliantError(
+        f"--joint-rate is {rate:g} Hz, and the step's rate of {1.0 / dt:g} Hz is no whole multiple of it; nearest "
+        f"valid: {nearest_rates}",
+        field="joint-rate",
+    )
 
 
 def put_constant(simulation: Any, name: str, value: str) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Run", "command_line", "refuse_unused", "say_served"]
 
 FIGURES = (".pdf", ".png", ".svg")
+LONGEST = 1e9
+"""Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
 GRACE = 1.0
 """How long a run may take to end by itself after the first Ctrl-C [s]."""
 
@@ -82,8 +84,8 @@ class Plan:
     """Whether one JSON object is all that is printed."""
 
     def __post_init__(self) -> None:
-        if self.duration is not None and not (math.isfinite(self.duration) and self.duration >= 0.0):
-            raise PliantError(f"--duration is {self.duration:g}; valid: a number of seconds >= 0", field="duration")
+        if self.duration is not None and not 0.0 <= self.duration <= LONGEST:
+            raise PliantError(f"--duration is {self.duration:g}; valid: 0 to {LONGEST:g} s", field="duration")
         if self.rtf is not None and not (math.isfinite(self.rtf) and self.rtf > 0.0):
             raise PliantError(f"--rtf is {self.rtf:g}; valid: a finite number above 0", field="rtf")
         if self.sync_timeout is not None and not 0.0 < self.sync_timeout <= threading.TIMEOUT_MAX:
@@ -272,7 +274,8 @@ class Run:
 
     def say_end(self) -> None:
         """Print how long it was, why it ended early, and which files there are."""
-        speed = "" if self.achieved_rtf is None else f", {self.achieved_rtf:.3g} x real time"
+        rtf = self.achieved_rtf
+        speed = "" if rtf is None or not math.isfinite(rtf) else f", {rtf:.3g} x real time"
         self.console.print(f"{self.simulation.steps} steps, {self.simulation.time:g} s simulated{speed}")
         if self.halted:
             self.console.print(f"[yellow]halted[/yellow] {plain(self.halted)}", soft_wrap=True)
