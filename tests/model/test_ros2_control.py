@@ -128,6 +128,18 @@ def test_initial_values_are_where_the_robot_starts(makers):
     assert np.array_equal(engine.data.ctrl, [-1.57, 0.5, 0.02])  # and is held there
 
 
+def test_the_older_way_to_give_an_initial_position_is_read(write):
+    def start(more):
+        model = load(
+            write(arm(f'<ros2_control name="s" type="system">{joint_tags("elbow", more=more)}</ros2_control>'))
+        ).compile()
+        return model.key("rest").qpos[model.joint("elbow").qposadr[0]]
+
+    older = '<param name="initial_position">0.7</param>'
+    assert start(older) == 0.7
+    assert start(older + position_state(0.2)) == 0.2
+
+
 def test_it_holds_its_pose_and_goes_where_it_is_told(makers):
     engine = MujocoEngine(makers)
     engine.reset()
@@ -292,6 +304,8 @@ WRONG = [
     (joint_tags("elbow", more="<param>1</param>"), "a <param> has no name"),
     (joint_tags("elbow", more='<param name="law">springy</param>'), "springy"),
     ('<joint name="elbow" mimic="true"><state_interface name="position"/></joint>', "has no <mimic joint=...>"),
+    (joint_tags("elbow", more='<param name="initial_position">nan</param>'), "initial_position is 'nan'"),
+    (joint_tags("elbow", more='<param name="initial_position">-inf</param>'), "initial_position is not finite"),
     ('<joint name="elbow" mimic="perhaps"/>', "mimic is 'perhaps'"),
     ('<sensor><state_interface name="force.x"/></sensor>', "a <sensor> has no name"),
     ('<gpio name="g"><command_interface/></gpio>', "a <command_interface> has no name"),

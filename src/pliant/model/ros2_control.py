@@ -244,6 +244,14 @@ class _Reader:
             if key in params:
                 raise self.fail(param, f"{who}the param {key!r} is given twice; keep one", key)
             params[key] = (param.text or "").strip()
+        if "initial_position" in params and "position" not in initial:
+            # The older way to say it, of gazebo_ros2_control.
+            try:
+                initial["position"] = float(parse_number(params["initial_position"], "initial_position"))
+            except ModelError as error:
+                raise self.fail(element, who + error.message, "initial_position") from error
+            if not math.isfinite(initial["position"]):
+                raise self.fail(element, f"{who}initial_position is not finite", "initial_position")
         self.found.joints[name] = ControlledJoint(
             joint=name,
             system=self.name,
@@ -561,7 +569,7 @@ def apply_params(robot: Robot, controlled: Mapping[str, ControlledJoint]) -> Non
             head = path.partition(".")[0]
             if head in own - {"law", "mode"}:
                 values[f"{joint}.{path}"] = text
-            elif described.hardware == HARDWARE and head not in ("law", "mode", *GAINS):
+            elif described.hardware == HARDWARE and head not in ("law", "mode", "initial_position", *GAINS):
                 raise described.fail(f"the param {path!r} is unknown; {nearest(head, own)}", path)
         if values:
             try:

@@ -27,6 +27,12 @@ DEFAULT_VELOCITY = 100.0
 """Velocity limit where the robot has none, that of the toolbox's templates [rad/s or m/s]."""
 DEFAULT_EFFORT = 300.0
 """Effort limit where the robot has none, that of the toolbox's templates [N m or N]."""
+CONSTRAINTS = {
+    "connect": "closes a loop; a URDF is a tree",
+    "weld": "closes a loop; a URDF is a tree",
+    "joint": "is no <mimic>: one joint that follows one other linearly, once, and from the start",
+}
+"""Why a constraint cannot be written, by its kind."""
 UNWRITABLE_SHAPES = {
     int(mujoco.mjtGeom.mjGEOM_HFIELD): "a height field",
     int(mujoco.mjtGeom.mjGEOM_SDF): "a signed distance field",
@@ -88,13 +94,7 @@ class Source:
         for e in range(m.neq):
             if e not in self.constraints:
                 kind = mujoco.mjtEq(int(m.eq_type[e])).name.removeprefix("mjEQ_").lower()
-                fault(
-                    "equality",
-                    m.equality(e).name,
-                    e,
-                    f"({kind}) closes a loop or couples more than URDF's <mimic> says (one joint that follows one "
-                    "other linearly)",
-                )
+                fault("equality", m.equality(e).name, e, f"({kind}) {CONSTRAINTS.get(kind, 'has no place in URDF')}")
         for t in range(m.ntendon):
             fault("tendon", m.tendon(t).name, t, "has no place in URDF")
         for f in range(m.nflex):
