@@ -199,6 +199,11 @@ class ActionServer:
         self._now_ns = 0
 
     # ------------------------------------------------------------------ the wire's side, any thread
+    @property
+    def now_ns(self) -> int:
+        """Simulation time of the last step [ns]."""
+        return self._now_ns
+
     def goal(self, id: str) -> Goal | None:
         """Return a goal that is listed; None where there is none of this name."""
         return self._goals.get(id)
