@@ -668,6 +668,31 @@ def test_a_controller_that_comes_late_gets_the_first_state_again(world):
     assert simulation.steps == 3
 
 
+def test_a_subscriber_that_blocks_holds_up_neither_the_steps_nor_the_others(world):
+    simulation, bridge = world.pliant()
+    free = threading.Event()
+    blocked, other = world.client("blocked"), world.client("other")
+    entered = threading.Event()
+
+    def block(_):
+        entered.set()
+        free.wait(60)
+
+    direct = blocked.zenoh.handlers.Callback(block, indirect=False)
+    blocked.kept.append(blocked.session.declare_subscriber(blocked.key("/clock", CLOCK), direct))
+    world.closes(free.set)
+    clock = other.listen("/clock", CLOCK)
+    blocked.token("MS", "/clock", CLOCK)
+    publication = bridge.transport.node.publications["/clock"]
+    until(lambda: publication.subscribers == ["/blocked", "/other"])
+    until(lambda: simulation.step(1) or (entered.is_set() and clock))
+    first = clock[0][1]
+    simulation.step(400)
+    until(lambda: clock[-1][1] == publication.sequence == publication.count)
+    assert [number for _, number, *_ in clock] == list(range(first, publication.count + 1))
+    assert bridge.health()["dropped"] == 0
+
+
 def test_a_wire_that_stands_still_costs_messages_not_time(world):
     node = world.node()
     publication = node.advertise("/clock", "rosgraph_msgs/Clock", latch=True)
