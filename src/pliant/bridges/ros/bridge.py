@@ -190,6 +190,18 @@ class RosBridge:
         self._lockstep.stop()
         self.transport.stop()
 
+    def end(self, text: str) -> None:
+        """End the run after the present step, because the other side asks for it; any thread may call this.
+
+        Args:
+            text: who asks, and why.
+        """
+        simulation = self.served.simulation
+        self.transport.complain(text if simulation is not None else f"{text}; it goes on")
+        if simulation is not None:
+            simulation.stop()
+            self._lockstep.stop()
+
     def _complained(self, text: str) -> None:
         self.on_complaint(text)
         if self._rosout is not None:

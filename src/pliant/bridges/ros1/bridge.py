@@ -147,4 +147,6 @@ def make(robot: Any, options: Ros1Options) -> RosBridge:
     space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
     name = node_name(options.node, space)
     transport = Ros1Transport(name, master=options.master or None, host=options.host or None)
-    return RosBridge(robot, transport, options, name="ros1")
+    bridge = RosBridge(robot, transport, options, name="ros1")
+    transport.node.on_shutdown = bridge.end
+    return bridge

@@ -40,7 +40,17 @@ CALL_TIMEOUT = 2.0
 """Longest wait for an XML-RPC answer [s]."""
 HEARTBEAT = 1.0
 """How often the master is asked whether it lives [s of wall time]."""
+LONGEST_BACKOFF = 32.0
+"""Longest time between two tries to reach a publisher that the master lists [s]; the first come sooner."""
 ERROR_LIMIT = 20
+LARGEST_REQUEST = 1 << 20
+"""Bytes of an XML-RPC request."""
+SILENCE = 10.0
+"""How long a client may take to say what it wants [s]."""
+LARGEST_CROWD = 512
+"""Connections at once; further ones are closed."""
+LARGEST_BACKLOG = 64
+"""Requests on one connection that wait for their answer."""
 _log = logging.getLogger("pliant.ros1")
 
 
@@ -61,6 +71,15 @@ def _proxy(uri: str) -> Any:
 
 class _QuietHandler(SimpleXMLRPCRequestHandler):
     rpc_paths = ()  # ROS nodes call any path
+    timeout = SILENCE
+
+    def do_POST(self) -> None:
+        """Answer one call; what is too long is not even read."""
+        size = self.headers.get("content-length", "")
+        if not size.isascii() or not size.isdigit() or int(size) > LARGEST_REQUEST:
+            self.send_error(413, f"a request has 0 to {LARGEST_REQUEST} bytes")
+            return
+        super().do_POST()
 
     def log_message(self, *_: Any) -> None:  # the base class prints
         pass
@@ -87,6 +106,7 @@ class _Connection:
         "since",
         "sock",
         "topic",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, sock: socket.socket, role: str) -> None:
@@ -105,14 +125,15 @@ class _Connection:
         self.drops = 0
         self.sent = 0
         self.since = time.monotonic()
+        self.waiting = 0
 
 
 class Publication:
     """A topic that this node publishes."""
 
     __slots__ = (
-        "_node", "connections", "count", "drops", "first_at", "last", "last_at", "latch", "limit", "md5sum", "seen",
-        "text", "topic", "type",
+        "_joining", "_node", "connections", "count", "drops", "first_at", "last", "last_at", "latch", "limit", "md5sum",
+        "seen", "text", "topic", "type",
     )  # fmt: skip
 
     def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
@@ -124,6 +145,7 @@ class Publication:
         self.latch = latch
         self.limit = limit
         self.connections: tuple[_Connection, ...] = ()
+        self._joining = threading.Lock()
         self.count = 0
         self.drops = 0
         self.last: bytes | None = None
@@ -147,7 +169,23 @@ class Publication:
         if self.count == 1:
             self.first_at = self.last_at
         if self.latch:
-            self.last = data
+            with self._joining:
+                self.last = data
+                self._queue(data)
+        else:
+            self._queue(data)
+        if self.connections:
+            self._node.wake()
+
+    def join(self, connection: _Connection) -> None:
+        """Add a subscriber, and queue the latched message for it: nothing falls between that and what follows."""
+        with self._joining:
+            if self.last is not None:
+                connection.out.append(self.last)
+            self.connections = (*self.connections, connection)
+        self.seen.add(connection.name)
+
+    def _queue(self, data: bytes) -> None:
         fit = max(2, QUEUE_BYTES // max(1, len(data)))  # messages of one topic are about equally long
         for connection in self.connections:
             out = connection.out
@@ -157,12 +195,13 @@ class Publication:
                 connection.drops += 1
                 self.drops += 1
             out.append(data)
-        if self.connections:
-            self._node.wake()
 
 
 class _Subscription:
-    __slots__ = ("callback", "connections", "count", "malformed", "md5sum", "pending", "topic", "type")
+    __slots__ = (
+        "backoff", "callback", "connections", "count", "faulty", "malformed", "md5sum", "pending", "publishers",
+        "refused", "retry_at", "topic", "type",
+    )  # fmt: skip
 
     def __init__(self, topic: str, type_name: str, md5sum: str, callback: Callable[[dict[str, Any]], None]) -> None:
         self.topic = topic
@@ -171,6 +210,14 @@ class _Subscription:
         self.callback = callback
         self.connections: dict[str, _Connection] = {}
         self.pending: set[str] = set()
+        self.publishers: frozenset[str] = frozenset()
+        """Addresses of the publishers, as the master told last."""
+        self.faulty: set[str] = set()
+        """Publishers that were complained about; they are tried on in silence."""
+        self.refused: set[str] = set()
+        """Publishers of another type; they are not tried until the master tells of publishers anew."""
+        self.backoff = HEARTBEAT
+        self.retry_at = 0.0
         self.count = 0
         self.malformed = 0
 
@@ -207,6 +254,8 @@ class Node:
         self.error_count = 0
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
+        self.on_shutdown: Callable[[str], None] | None = None
+        """Called, in any thread, with who wants this node to end, and why (``rosnode kill``); None: it goes on."""
         self.master_gone_since: float | None = None
         self.master_losses = 0
         self._master_pid = 0
@@ -441,7 +490,7 @@ class Node:
 
     def _register_subscription(self, master: Any, subscription: _Subscription) -> None:
         uris = self._call(master.registerSubscriber, self.name, subscription.topic, subscription.type, self.uri)
-        self._work.put(lambda: self._connect_publishers(subscription, uris))
+        self._work.put(lambda: self._connect_publishers(subscription, uris, new=True))
 
     def _register_service(self, master: Any, service: _Service) -> None:
         api = f"rosrpc://{self.host}:{self.tcp_port}"
@@ -474,6 +523,7 @@ class Node:
                 pass
             due = time.monotonic() + HEARTBEAT
             self._heartbeat()
+            self._look_after_connections()
 
     def _heartbeat(self) -> None:
         try:
@@ -494,8 +544,37 @@ class Node:
             self.master_gone_since = None
             _log.warning("the ROS master at %s is back; everything is registered again", self.master_uri)
 
-    def _connect_publishers(self, subscription: _Subscription, uris: Iterable[str]) -> None:
-        wanted = {uri for uri in uris if uri != self.uri}
+    def _look_after_connections(self) -> None:
+        """Close who says nothing; try those publishers again that are not connected though the master lists them."""
+        now = time.monotonic()
+        for connection in list(self._links):
+            if connection.role == "unknown" and now - connection.since > SILENCE:
+                self._shut(connection)
+        with self._lock:
+            subscriptions = list(self.subscriptions.values())
+        for subscription in subscriptions:
+            missing = subscription.publishers - set(subscription.connections) - subscription.refused - {self.uri}
+            if not missing:
+                subscription.backoff = HEARTBEAT
+            elif now >= subscription.retry_at:
+                subscription.backoff = min(2.0 * subscription.backoff, LONGEST_BACKOFF)
+                subscription.retry_at = now + subscription.backoff
+                self._connect_publishers(subscription, subscription.publishers)
+
+    def _connect_publishers(self, subscription: _Subscription, uris: Iterable[str], *, new: bool = False) -> None:
+        """Connect to those publishers that are not connected, and leave those that are none any more.
+
+        Args:
+            subscription: the topic.
+            uris: the publishers.
+            new: whether the master has just told of them.
+        """
+        subscription.publishers = frozenset(uris)
+        subscription.faulty &= subscription.publishers
+        if new:
+            subscription.refused.clear()
+            subscription.backoff, subscription.retry_at = HEARTBEAT, time.monotonic() + HEARTBEAT
+        wanted = {uri for uri in subscription.publishers - subscription.refused if uri != self.uri}
         for uri, connection in list(subscription.connections.items()):
             if uri not in wanted:
                 self._shut(connection)
@@ -504,7 +583,9 @@ class Node:
             try:
                 self._connect(subscription, uri)
             except (OSError, xmlrpc.client.Error, http.client.HTTPException, ValueError) as error:
-                self.complain(f"{subscription.topic}: its publisher at {uri} cannot be reached: {error}")
+                if uri not in subscription.faulty:
+                    subscription.faulty.add(uri)
+                    self.complain(f"{subscription.topic}: its publisher at {uri} cannot be reached: {error}")
             finally:
                 subscription.pending.discard(uri)
 
@@ -597,6 +678,10 @@ class Node:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             sock, _ = self._listener.accept()
+            if len(self._links) >= LARGEST_CROWD:
+                sock.close()
+                self.complain(f"there are {LARGEST_CROWD} connections, which is the most; a further one was closed")
+                return
             connection = _Connection(sock, "unknown")
             connection.on_frame = self._client_asked
             self._adopt(connection)
@@ -652,7 +737,14 @@ class Node:
                     connection.on_frame(connection, frame)
                 return
         except WireError as error:
-            self.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
+            subscription = self.subscriptions.get(connection.topic) if connection.role != "publisher" else None
+            told = subscription is not None and connection.name in subscription.faulty
+            if subscription is not None:
+                subscription.faulty.add(connection.name)
+                if connection.role == "subscriber":  # it did not even begin
+                    subscription.refused.add(connection.name)
+            if not told:
+                self.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
             self._close(connection)
 
     def _close(self, connection: _Connection) -> None:
@@ -711,15 +803,12 @@ class Node:
                 }
             )
         )
-        if publication.last is not None:
-            connection.out.append(publication.last)
         connection.topic = topic
         connection.role = "publisher"
         connection.limit = publication.limit + 2
         connection.on_frame = None
         with self._lock:
-            publication.connections = (*publication.connections, connection)
-            publication.seen.add(connection.name)
+            publication.join(connection)
 
     def _service_asked(self, connection: _Connection, header: Mapping[str, str]) -> None:
         name = header["service"]
@@ -758,6 +847,10 @@ class Node:
 
         def asked(link: _Connection, frame: bytes) -> None:
             assert self._pool is not None
+            if link.waiting >= LARGEST_BACKLOG:
+                raise WireError(f"{link.waiting} requests wait for their answer, which is the most")
+            with self._lock:
+                link.waiting += 1
             self._pool.submit(self._answer, service, link, frame, persistent)
 
         connection.on_frame = asked
@@ -775,6 +868,8 @@ class Node:
             _log.exception("service %s failed", service.name)
             data = service_response(None, f"{type(error).__name__}: {error}")
         connection.out.append(data)
+        with self._lock:
+            connection.waiting -= 1
         if not persistent:
             connection.on_frame = None
         self.wake()
@@ -821,7 +916,11 @@ class Node:
         return [1, "", self.master_uri]
 
     def _api_shutdown(self, caller: str, reason: str = "") -> list[Any]:
-        self.complain(f"{caller} asked this node to shut down ({reason or 'no reason given'}); it goes on")
+        why = f"{caller} asked this node to shut down ({reason or 'no reason given'})"
+        if self.on_shutdown is None:
+            self.complain(f"{why}; it goes on")
+        else:
+            self.on_shutdown(why)
         return [1, "", 0]
 
     def _api_getSubscriptions(self, _: str) -> list[Any]:
@@ -837,7 +936,7 @@ class Node:
         with self._lock:
             subscription = self.subscriptions.get(topic)
         if subscription is not None:
-            self._work.put(lambda: self._connect_publishers(subscription, publishers))
+            self._work.put(lambda: self._connect_publishers(subscription, publishers, new=True))
         return [1, "", 0]
 
     def _api_requestTopic(self, caller: str, topic: str, protocols: list[Any]) -> list[Any]:
