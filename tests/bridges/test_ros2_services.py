@@ -121,6 +121,53 @@ def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
     assert getter.call(names=["joint_1.kp_1"])["values"][0]["double_value"] == 0.75
 
 
+def test_a_trajectory_goal_is_followed_to_its_end(world, fast):
+    simulation, bridge = world()
+    joint = "joint_1"
+    name = f"{joint}_motor_positions_trajectory_controller/follow_joint_trajectory"
+    action = f"/qbmove_2dof/{joint}/control/{name}"
+    kind = "control_msgs/action/FollowJointTrajectory"
+    send = fast(f"{action}/_action/send_goal", f"{kind}_SendGoal")
+    get = fast(f"{action}/_action/get_result", f"{kind}_GetResult")
+    cancel = fast(f"{action}/_action/cancel_goal", "action_msgs/CancelGoal")
+    fed, states = [], []
+    watcher = Participant("watcher", domain=send.participant.domain)
+    watcher.start()
+    try:
+        watcher.subscribe(f"{action}/_action/feedback", f"{kind}_FeedbackMessage", fed.append)
+        watcher.subscribe(f"{action}/_action/status", "action_msgs/GoalStatusArray", states.append, latch=True)
+        publications = bridge.transport.participant.publications
+        until(lambda: publications[f"{action}/_action/feedback"].matched == 1)
+        first, second = bytes(range(16)), bytes(range(16, 32))
+        loose = [{"name": f"{joint}_motor_{k}_joint", "position": -1.0} for k in (1, 2)]
+
+        def goal(seconds):
+            points = [{"positions": [0.1, 0.1], "time_from_start": int(seconds * 1e9)}]
+            names = [item["name"] for item in loose]
+            trajectory = {"joint_names": names, "points": points}
+            return {"trajectory": trajectory, "path_tolerance": loose, "goal_tolerance": loose}
+
+        wrong = send.call(goal_id={"uuid": first[::-1]}, goal={})
+        assert not wrong["accepted"]
+        assert send.call(goal_id={"uuid": first}, goal=goal(0.2))["accepted"]
+        reply = get.call(goal_id={"uuid": first})
+        assert reply["status"] == 4
+        assert reply["result"]["error_code"] == 0
+        assert send.call(goal_id={"uuid": second}, goal=goal(1000.0))["accepted"]
+        number = get.ask(goal_id={"uuid": second})
+        until(lambda: any(m["goal_id"]["uuid"] == second for m in fed))
+        reply = cancel.call(goal_info={"goal_id": {"uuid": second}})
+        assert reply["return_code"] == 0
+        assert [info["goal_id"]["uuid"] for info in reply["goals_canceling"]] == [second]
+        assert until(lambda: get.replies.get(number))["status"] == 5
+        until(lambda: any([g["status"] for g in m["status_list"]][-1:] == [5] for m in states))
+        assert {m["goal_id"]["uuid"] for m in fed} == {first, second}
+        assert len(fed[0]["feedback"]["desired"]["positions"]) == 2
+    finally:
+        watcher.stop()
+    assert not simulation.paused
+
+
 @pytest.mark.parametrize("distro", ["humble", "jazzy"])
 def test_the_graph_has_every_endpoint_of_the_node(world, domain, distro):
     _, bridge = world(f",distro={distro}")
@@ -146,7 +193,7 @@ def test_the_graph_has_every_endpoint_of_the_node(world, domain, distro):
     assert set(own.gids[0]) <= readers
     assert set(own.gids[1]) <= writers
     assert len(own.gids[0]) == len(own.services) >= 15
-    assert len(writers) == len(bridge.served.handles) + len(own.services)
+    assert len(writers) == len(bridge.transport.participant.publications) - 1 + len(own.services)
 
 
 def test_the_endpoints_of_services_carry_the_hash_of_their_type(world, domain):

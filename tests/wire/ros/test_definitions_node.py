@@ -25,6 +25,25 @@ FIBONACCI_PUBLISHED = {
     "SendGoal": "a0603060ed69fe2dfbd1a6f3b982a1749957ef346e4a4d2b311a05e305ec37bb",
     "GetResult": "8b47e383f1e31f6d8df6417ab54957e7d5ea24dad315646ad711ac3fdea81d58",
 }
+# From the C header that rosidl generated for control_msgs (Iron).
+FOLLOW = "control_msgs/action/FollowJointTrajectory"
+FOLLOW_PUBLISHED = {
+    "Goal": "8a9060704b269608f5a340934cc26e66869dd14bdac29e2e7fd9ec8b9882d205",
+    "Result": "8002e99ed2c14c6faa522f2a93c26d744c5982f254f9e98ff9c6f19789bdb220",
+    "Feedback": "3fd0aaecf71725121ae1ff7f01098a5e0da581e672be18a6b2c286cb43d96b49",
+    "SendGoal": "b13789dddc325a7a962825c45e28c77d37237ec129dd0c34dc5994562938c57f",
+    "SendGoal_Request": "179c93691f1f6d1d115881ff88c3917b7cc6eac2ba4bf56766cc7c4389e19ef1",
+    "SendGoal_Response": "e6a48ba740ae254500129a877f0b071be8663a115da1a539b74599cc97921fbf",
+    "SendGoal_Event": "906dd566308db02673c73c654f69bdd84738589629c1bc2841ddb49059ed1c6f",
+    "GetResult": "e3ceb38e3e1867c8dc0f46014df26e90eb93422f27e9e97f936e07f94be4bc8b",
+    "GetResult_Request": "ecf7ea8463d3beec7084bca75216d0b01b87b6e1e4e09679bb26093041efcbe9",
+    "GetResult_Response": "08eefbaa146ce02ba45898d5e99160afd6c4c54a30d159aee0f2ca6035b1580f",
+}
+
+
+@pytest.mark.parametrize("part", sorted(FOLLOW_PUBLISHED))
+def test_the_trajectory_action_is_that_of_ros_2(part):
+    assert registry(2).rihs01(f"{FOLLOW}_{part}") == f"RIHS01_{FOLLOW_PUBLISHED[part]}"
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED))

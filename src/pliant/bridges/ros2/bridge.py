@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
+from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros2.participant import Participant
 from pliant.bridges.ros2.rtps_node import Respond, RtpsNode
 from pliant.bridges.ros2.rtps_participant import RtpsParticipant
-from pliant.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.bridges.ros.actions import ActionServer
@@ -35,7 +35,7 @@ class Ros2Transport:
     name = "ros2"
     state_type = "viactors_plugins/StateInfo"
     services = True
-    actions = False
+    actions = True
     lockstep = False
 
     def __init__(self, participant: Participant) -> None:
@@ -102,8 +102,8 @@ class Ros2Transport:
         self.node.serve_later(name, type_name, callback)
 
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
-        """Raise: actions of ROS 2 are not spoken."""
-        raise BridgeError("actions of ROS 2 are not spoken", field=name)
+        """Take the goals of an action by the services and topics of rcl_action."""
+        ActionServices(self, name, type_name, server)
 
     def set_param(self, name: str, value: Any) -> None:
         """Do nothing: ROS 2 has no parameter server."""

@@ -7,6 +7,7 @@ and types are the same (``rq/<name>Request``, ``rr/<name>Reply``), so the maker 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import struct
 import threading
@@ -216,9 +217,15 @@ class RtpsNode:
 
         def respond(reply: dict[str, Any]) -> None:
             nonlocal answered
-            if not answered:
-                answered = True
+            if answered:
+                return
+            answered = True
+            if service.waits:
                 self._reply(service, asker, reply)
+            elif self._pool is not None:
+                # Whoever answers later may be the loop, which waits for no lock of the wire.
+                with contextlib.suppress(RuntimeError):  # the pool is closed: the node leaves
+                    self._pool.submit(self._reply, service, asker, reply)
 
         if not service.waits:
             self._run(service, request, respond)
