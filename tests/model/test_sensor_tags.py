@@ -5,6 +5,8 @@ import math
 import mujoco
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pliant.errors import ModelError
 from pliant.model import Camera, ForceTorque, Imu, Noise, load
@@ -416,3 +418,53 @@ def test_a_description_from_memory_is_read_without_a_file():
     text = b"<robot name='r'><link name='a'/><gazebo reference='a'><sensor name='i' type='imu'/></gazebo></robot>"
     found = read_sensor_tags(parse_xml(text))
     assert [device.name for device in found.devices] == ["i"]
+
+
+TAGS = st.sampled_from(
+    ["update_rate", "pose", "topic", "imu", "force_torque", "camera", "noise", "mean", "stddev", "type", "x", "plugin",
+     "angular_velocity", "linear_acceleration", "horizontal_fov", "image", "width", "height", "clip", "near", "far",
+     "frame", "measure_direction", "always_on", "ros", "remapping", "topicName", "cameraName", "bodyName", "jointName",
+     "gaussianNoise", "xyzOffset", "rate", "accel", "depth_camera", "frameName", "robotNamespace"]
+)  # fmt: skip
+TEXTS = st.one_of(
+    st.sampled_from(["", "0", "1", "-1", "1e308", "inf", "0 0 0 0 0 0", "1 2 3", "gaussian", "child", "true", "arm",
+                     "~/out:=x"]),
+    st.text(st.characters(codec="ascii", exclude_characters="<&>", min_codepoint=32), max_size=12),
+    st.floats(allow_nan=True).map(str),
+)  # fmt: skip
+
+
+@st.composite
+def trees(draw, depth=4):
+    """An element with a tag that sensors have, attributes that some of them have, and such elements inside."""
+    tag = draw(TAGS)
+    attributes = ""
+    if tag == "plugin":
+        kind = draw(st.sampled_from(["imu", "imu_sensor", "ft_sensor", "camera", "openni_kinect", "control"]))
+        attributes = f' name="p" filename="libgazebo_ros_{kind}.so"'
+    elif tag == "noise":
+        attributes = draw(st.sampled_from(["", ' type="gaussian"', ' type="gaussian_quantized"']))
+    inside = "".join(draw(st.lists(trees(depth=depth - 1), max_size=4))) if depth else ""
+    return f"<{tag}{attributes}>{draw(TEXTS)}{inside}</{tag}>"
+
+
+@given(
+    kind=st.sampled_from(["imu", "force_torque", "camera", "depth", "rgbd", "ray"]),
+    reference=st.sampled_from(["arm", "elbow", "tool", "nowhere", ""]),
+    inside=st.lists(trees(), max_size=6),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_tags_give_sensors_or_an_error_with_a_line(kind, reference, inside):
+    body = "".join(inside)
+    text = URDF.format(
+        extra=f'<gazebo reference="{reference}"><sensor name="s" type="{kind}">{body}</sensor>{body}</gazebo>'
+    )
+    lines, devices = [], []
+    try:
+        devices = read_sensor_tags(parse_xml(text.encode(), "f.urdf"), "f.urdf").devices
+    except ModelError as error:
+        lines.append(error.line)
+    assert None not in lines
+    for device in devices:
+        assert device.topic == "" or device.topic.startswith("/"), device
+        assert device.body in ("arm", "tool", "world"), device

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,18 +58,40 @@ def _serve(served: Served, name: str, device: Any, field: str, image_topic: str,
         "step": size * lens.width,
         "data": bytes(size * lens.width * lens.height),
     }
-    fill = served.stamped("sensor_msgs/Image", values, ["data"])
+    fill = _picture(served, values)
     info = served.advertise(_topic(served, name, device, info_topic), "sensor_msgs/CameraInfo", sensor=True)
     fill_info = served.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(served, lens)}, [])
 
     def write(sample: Any) -> None:
         if image.active:
-            pixels = np.ascontiguousarray(sample.values[field])
-            image.send(fill(sample.stamp_ns, pixels.view(np.uint8).reshape(-1)))
+            image.send(fill(sample.stamp_ns, sample.values[field]))
         if info.active:
             info.send(fill_info(sample.stamp_ns))
 
     served.writers[name].append(write)
+
+
+def _picture(served: Served, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
+    """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
+    codec = served.transport.codec
+    places: dict[str, tuple[int, str]] = {}
+    data = codec.encode("sensor_msgs/Image", values, places)
+    head = bytearray(data[: places["data"][0]])
+    stamp_at, stamp_format = places["header.stamp"]
+    pack_stamp = struct.Struct(stamp_format).pack_into
+    seq_at = places["header.seq"][0] if codec.version == 1 else -1
+    pack_seq = struct.Struct("<I").pack_into
+    count = 0
+
+    def fill(stamp_ns: int, pixels: np.ndarray) -> bytes:
+        nonlocal count
+        pack_stamp(head, stamp_at, *divmod(stamp_ns, 1_000_000_000))
+        if seq_at >= 0:
+            pack_seq(head, seq_at, count)
+            count = (count + 1) & 0xFFFFFFFF
+        return b"".join((head, np.ascontiguousarray(pixels).data))
+
+    return fill
 
 
 def _camera_info(served: Served, lens: Any) -> dict[str, Any]:
