@@ -239,6 +239,7 @@ WRONG = [
     ('<geom name="touched" type="donut" size="1"/>', "type is 'donut'"),
     ('<geom name="new" body="one" size="1"/>', "'type' is missing"),
     ('<geom name="new" body="none" type="box" size="1 1 1"/>', "body is 'none'"),
+    ('<geom name="new" body="one" type="box" size="1 1 1" pos="1"/>', "1 numbers; valid: 3"),
     ('<site name="s" body="one" pos="1 2"/>', "2 numbers; valid: 3"),
     ('<equality><weld body1="one"/></equality>', "<weld> is not read"),
     ('<contact><exclude body1="one" body2="five"/></contact>', "body2 is 'five'"),
@@ -271,8 +272,9 @@ def test_wrong_elements_are_refused_with_their_place(extension, says, write):
     ],
 )
 def test_names_of_nothing_are_refused(extension, says, write):
-    with pytest.raises(ModelError, match=says):
+    with pytest.raises(ModelError, match=says) as caught:
         load(write(extension))
+    assert caught.value.line is not None
 
 
 def test_a_link_between_the_joints_of_one_body_carries_nothing(write):

@@ -546,7 +546,10 @@ def _default_gains(spec: mujoco.MjSpec, joints: list[str], timestep: float) -> d
         solved = np.zeros_like(columns)
         mujoco.mj_solveM(model, data, solved, columns)
         inverse.append(solved[:, dofs])
-    least = np.array([min(1.0 / m[k, k] for m in inverse) for k in range(len(dofs))])
+    diagonal = np.array([m.diagonal() for m in inverse])
+    if not np.all(np.isfinite(inverse)) or diagonal.min() < 1e-200:
+        return {}  # masses beyond all numbers
+    least = 1.0 / diagonal.max(axis=0)
     root = np.sqrt(least)
     largest = max(float(np.max(np.linalg.eigvalsh(root[:, None] * m * root))) for m in inverse)
     frequency = min(BANDWIDTH, 1.0 / (2.0 * timestep * largest))

@@ -223,6 +223,8 @@ class Extension:
     """Link -> the links between its joints, from the root on."""
     notes: list[str] = field(default_factory=list)
     """What was left out."""
+    lines: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    """Line of the file by ("geom", name) of a shape and ("compose", name) of a composed link."""
     chains: dict[str, list[ET.Element]] = field(default_factory=dict)
     """Joint elements of the composed links, once `prepare` has taken them out."""
 
@@ -237,7 +239,7 @@ class Extension:
             for visual in [v for v in link.findall("visual") if v.get("name") in both]:
                 link.remove(visual)
         for body, between in self.composed.items():
-            self.chains[body] = _take_out_chain(root, body, between, file)
+            self.chains[body] = _take_out_chain(root, body, between, file, self.lines.get(("compose", body)))
 
     def apply(self, spec: mujoco.MjSpec, file: str | Path | None = None) -> None:
         """Put what the element says into the spec that MuJoCo made of the rest.
@@ -270,6 +272,7 @@ class Extension:
                     f"<mujoco><geom name={name!r}>: no visual or collision of a link has that name; "
                     + nearest(name, geoms),
                     file=file,
+                    line=self.lines.get(("geom", name)),
                     field=name,
                 )
             _assign(geoms[name], values)
@@ -283,6 +286,7 @@ class Extension:
                     raise ModelError(
                         f"<mujoco><contact><pair>: there is no shape {name!r}; {nearest(name, geoms)}",
                         file=file,
+                        line=self.lines.get(("geom", name)),
                         field=name,
                     )
             _assign(spec.add_pair(geomname1=first, geomname2=second), values)
@@ -397,6 +401,7 @@ class _Reader:
 
     def _geom(self, element: ET.Element) -> None:
         name = self.name(element, "name")
+        self.found.lines["geom", name] = line_of(element)
         kind = element.get("type")
         names = ("name", "type", "body", "pos", "quat") if "body" in element.attrib else ("name", "type")
         values = self.values(element, GEOM, names)
@@ -413,8 +418,8 @@ class _Reader:
         taken = [n for _, n, _ in self.found.shapes]
         if name in taken:
             raise self.fail(element, f"{name!r} is given twice; keep one", name)
-        place = {k: v for k, v in element.attrib.items() if k in PLACE}
-        values |= self.values(ET.Element(element.tag, place), PLACE, ())
+        others = [k for k in element.attrib if k not in PLACE]
+        values |= self.values(element, PLACE, others)
         self.found.shapes.append((body, name, values))
 
     def _site(self, element: ET.Element) -> None:
@@ -440,7 +445,10 @@ class _Reader:
                 self.found.excludes.append(bodies)
             elif child.tag == "pair":
                 values = self.values(child, PAIR, ("geom1", "geom2"))
-                self.found.pairs.append((self.name(child, "geom1"), self.name(child, "geom2"), values))
+                first, second = self.name(child, "geom1"), self.name(child, "geom2")
+                for name in (first, second):
+                    self.found.lines.setdefault(("geom", name), line_of(child))
+                self.found.pairs.append((first, second, values))
             else:
                 raise self.fail(child, "is not known; valid: <exclude>, <pair>", child.tag)
 
@@ -452,6 +460,7 @@ class _Reader:
         if body in self.found.composed:
             raise self.fail(element, f"{body!r} is given twice; keep one", body)
         self.found.composed[body] = between
+        self.found.lines["compose", body] = line_of(element)
 
 
 def read_extension(
@@ -520,7 +529,9 @@ def _pose(element: ET.Element) -> tuple[np.ndarray, np.ndarray]:
     return position, rotation_from_rpy(parse_vector(origin.get("rpy", "0 0 0"), "rpy", 3))
 
 
-def _take_out_chain(root: ET.Element, body: str, between: Sequence[str], file: str | Path | None) -> list[ET.Element]:
+def _take_out_chain(
+    root: ET.Element, body: str, between: Sequence[str], file: str | Path | None, line: int | None
+) -> list[ET.Element]:
     """Replace the joints above a composed link by one fixed joint; return them, the first first."""
     above: dict[str, ET.Element] = {}
     below: dict[str, int] = {}
@@ -541,7 +552,7 @@ def _take_out_chain(root: ET.Element, body: str, between: Sequence[str], file: s
                 f"<mujoco><compose body={body!r}>: the links {', '.join(map(repr, names))} are no chain of revolute, "
                 "continuous and prismatic joints",
                 file=file,
-                line=None if joint is None else line_of(joint),
+                line=line,
                 field=body,
             )
         chain.append(joint)
@@ -551,7 +562,7 @@ def _take_out_chain(root: ET.Element, body: str, between: Sequence[str], file: s
                 f"<mujoco><compose body={body!r}>: {name!r} is the parent of other links too; a link between the "
                 "joints of one body carries nothing",
                 file=file,
-                line=line_of(joint),
+                line=line,
                 field=name,
             )
     position, rotation = np.zeros(3), np.eye(3)
