@@ -115,6 +115,9 @@ def test_another_sweep_and_a_damaged_plan_are_named(call, robot_file, tmp_path):
         (("--samples", "3"), "--samples does nothing without a random --vary"),
         (("--chunk", "0"), "--chunk is 0"),
         (("--processes", "0"), "--processes is 0"),
+        (("--seed", "-1"), "seed is -1; valid: a whole number >= 0"),
+        (("--duration", "1e300"), "valid: 10000000 or fewer"),
+        (("--duration", "9000", "--samples", "100", "--vary", "elbow.k2=uniform(0.001,0.002)"), "a chunk of 111 or"),
         (("--processes", "2", "--dask", "localhost:1"), "--processes does nothing with --dask"),
     ],
 )

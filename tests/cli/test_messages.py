@@ -79,6 +79,7 @@ def test_python_warnings_are_one_line_too(capsys):
     with Messages(), warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn("the recording was cut off", stacklevel=1)
+        warnings.warn("overflow encountered in dot", RuntimeWarning, stacklevel=1)
     assert lines(capsys) == ["pliant: warning: the recording was cut off"]
     assert warnings.showwarning is before
 

@@ -81,8 +81,14 @@ class Messages(logging.Handler):
     def __enter__(self) -> Messages:
         self._logger.addHandler(self)
         self._showwarning = warnings.showwarning
-        warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
+        warnings.showwarning = self._warn
         return self
+
+    @staticmethod
+    def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        # An overflow inside a solver is no news for people: the solver's own result or error says what came of it.
+        if not issubclass(category, RuntimeWarning):
+            say(f"warning: {message}")
 
     def __exit__(self, *_: object) -> None:
         warnings.showwarning = self._showwarning

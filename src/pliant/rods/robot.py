@@ -457,7 +457,7 @@ class ContinuumParallelRobot:
     def _joints(self, q: ArrayLike) -> Array:
         out = np.atleast_1d(np.asarray(q, dtype=float))
         if out.shape != (self._na,) or not np.isfinite(out).all():
-            raise ModelError(f"q needs {self._na} finite joint values, found {np.asarray(q)!r}", field="q")
+            raise ModelError(f"q needs {self._na} finite joint values, found {np.asarray(q).tolist()}", field="q")
         for a, (i, j) in enumerate(self.description.actuators):
             if self.description.limbs[i].joints[j].kind == "extension" and not out[a] > 0.0:
                 raise ModelError(

@@ -31,6 +31,10 @@ __all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation"
 
 CHUNK = 500
 """Simulations a chunk."""
+MOST_STEPS = 10_000_000
+"""Steps that one simulation may have."""
+MOST_VALUES = 1_000_000_000
+"""Positions of joints that a chunk may keep while it runs, 4 bytes each."""
 
 METRICS = {
     "final": "joint position at the end [rad]",
@@ -173,6 +177,8 @@ class SweepPlan:
             raise PliantError(f"duration is {self.duration!r}; valid: more than 0 s", field="duration")
         if self.samples < 1:
             raise PliantError(f"samples is {self.samples}; valid: 1 or more", field="samples")
+        if self.seed < 0:
+            raise PliantError(f"seed is {self.seed}; valid: a whole number >= 0", field="seed")
         seen = set()
         for v in self.variations:
             if v.path in seen:
@@ -297,7 +303,15 @@ def _simulate(
 
     first = variants[0]
     dt = first.timestep
-    steps = max(1, round(plan.duration / dt))
+    steps = _steps(plan, dt)
+    kept = steps * len(variants) * len(first.actuators)
+    if kept > MOST_VALUES:
+        fits = max(1, MOST_VALUES // (steps * len(first.actuators)))
+        raise PliantError(
+            f"a chunk of {len(variants)} simulations of {steps} steps would keep {kept:.2g} positions, more than "
+            f"{MOST_VALUES:.0e}; valid: a chunk of {fits} or fewer, or a shorter duration",
+            field="chunk",
+        )
     models = [every[group[0]].compile() for group in layouts]
     batch = make_batch(first, len(variants), nthread=nthread, model=models[0])
     if len(models) > 1:
@@ -360,6 +374,15 @@ def _simulate(
         values: list[Any] = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
         rows.append([*values, bool(diverged[i])])
     return rows
+
+
+def _steps(plan: SweepPlan, dt: float) -> int:
+    if plan.duration / dt > MOST_STEPS:
+        raise PliantError(
+            f"{plan.duration:g} s are {plan.duration / dt:.3g} steps of {dt:g} s; valid: {MOST_STEPS} or fewer",
+            field="duration",
+        )
+    return max(1, round(plan.duration / dt))
 
 
 def _command_rows(plan: SweepPlan, robot: Any, model: Any, steps: int, dt: float) -> list[list[tuple[int, float]]]:
@@ -450,6 +473,7 @@ def run_sweep(
     robot = _load(plan)
     if not robot.actuators:
         raise PliantError(f"{plan.source} has no compliant joint to report on", file=plan.source)
+    _steps(plan, robot.timestep)
     probe = next(plan.points(), {})
     robot.copy().update(probe)  # unknown paths fail here, not in a worker
     columns = (

@@ -87,8 +87,10 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
 
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PliantError(f"cannot be read: {error}", file=path) from None
+    except OSError as error:
+        raise PliantError(f"the table cannot be read: {error.strerror}", file=path) from None
+    except UnicodeDecodeError:
+        raise PliantError("the table cannot be read: it is no text in UTF-8", file=path) from None
     rows, width = [], None
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()

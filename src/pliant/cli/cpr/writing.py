@@ -34,7 +34,7 @@ def write_table(file: Path, head: str, table: Any) -> None:
     try:
         np.savetxt(file, table, delimiter=",", header=head, comments="", fmt="%.9g")
     except OSError as error:
-        raise PliantError(f"cannot be written: {error}", file=file) from None
+        raise PliantError(f"the table cannot be written: {error.strerror}", file=file) from None
 
 
 def write_shapes(solution: Solution, file: Path) -> None:
