@@ -218,6 +218,11 @@ def test_the_topics_are_those_of_ros_2(world):
         def serve(self, name, type_name, callback):
             pass
 
+        serve_later = serve
+
+        def serve_action(self, name, type_name, server):
+            pass
+
         def set_param(self, name, value):
             pass
 
@@ -367,6 +372,34 @@ def test_what_a_service_raises_reaches_the_client(world):
     node.serve("/broken", "std_srvs/Trigger", lambda _: {"success": "maybe"} and {"wrong": 1})
     (reply,) = world.client("second").call("/broken", TRIGGER, b"\x00\x01\x00\x00\x00")
     assert b"wrong" in bytes(reply.err.payload)
+
+
+def test_an_answer_may_come_later_from_any_thread_and_only_once(world):
+    node = world.node()
+    waiting = []
+    node.serve_later("/trigger", "std_srvs/Trigger", lambda request, respond: waiting.append(respond))
+    client = world.client()
+    asking = client.session.declare_querier(client.key("/trigger", TRIGGER), timeout=60.0)
+    until(lambda: asking.matching_status.matching)
+    replies = []
+    for k in range(10):  # more than there are threads
+        asking.get(replies.append, payload=b"\x00\x01\x00\x00\x00", attachment=client.attachment(k))
+    until(lambda: len(waiting) == 10)
+    assert not replies
+    for respond in waiting:
+        respond({"success": True, "message": "done"})
+        respond({"success": False, "message": "again"})
+    until(lambda: len(replies) == 10)
+    texts = [CODEC.decode("std_srvs/srv/Trigger_Response", bytes(r.ok.payload))["message"] for r in replies]
+    assert texts == ["done"] * 10
+    numbers = sorted(int.from_bytes(bytes(r.ok.attachment)[:8], "little") for r in replies)
+    assert numbers == list(range(10))
+    waiting.clear()
+    asking.get(replies.append, payload=b"\x00\x01\x00\x00\x00", attachment=client.attachment())
+    until(lambda: waiting)
+    waiting[0]({"wrong": 1})
+    until(lambda: len(replies) == 11)
+    assert b"wrong" in bytes(replies[-1].err.payload)
 
 
 def test_a_slow_service_does_not_hold_up_others_and_the_queue_is_bounded(world, zenoh):

@@ -29,6 +29,8 @@ def test_topic_keys_are_those_of_the_design_document():
     assert topic_key(2, "/add_two_ints", *ADD.split("/")) == f"2/add_two_ints/{ADD}"
     assert dds_service_name("example_interfaces/AddTwoInts") == ADD.split("/")[0]
     assert dds_service_name("std_srvs/srv/Trigger") == "std_srvs::srv::dds_::Trigger_"
+    action = dds_service_name("control_msgs/action/FollowJointTrajectory_SendGoal")
+    assert action == "control_msgs::action::dds_::FollowJointTrajectory_SendGoal_"
 
 
 @pytest.mark.parametrize("token", [NODE, LISTENER, TALKER, SERVER])

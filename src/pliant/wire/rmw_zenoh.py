@@ -49,9 +49,13 @@ def topic_key(domain: int, name: str, dds_type: str, type_hash: str) -> str:
 
 
 def dds_service_name(name: str) -> str:
-    """Return the name of a service type on the wire: ``std_srvs::srv::dds_::Trigger_``."""
-    package, _, kind = name.replace("/srv/", "/").partition("/")
-    return f"{package}::srv::dds_::{kind}_"
+    """Return the name of a service type on the wire: ``std_srvs::srv::dds_::Trigger_``.
+
+    The services of actions keep their room: ``control_msgs::action::dds_::FollowJointTrajectory_SendGoal_``.
+    """
+    package, _, kind = name.partition("/")
+    room, _, plain = kind.rpartition("/")
+    return f"{package}::{room or 'srv'}::dds_::{plain}_"
 
 
 def token_selector(domain: int, kind: str = "") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros.names import node_name
-from pliant.bridges.zenoh.node import ZenohNode
+from pliant.bridges.zenoh.node import Respond, ZenohNode
 from pliant.bridges.zenoh.session import endpoints
 from pliant.errors import BridgeError
 
@@ -80,6 +80,10 @@ class ZenohTransport:
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Answer a service."""
         self.node.serve(name, type_name, callback)
+
+    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+        """Answer a service whose reply comes later; the callback must not wait."""
+        self.node.serve_later(name, type_name, callback)
 
     def serve_action(self, name: str, type_name: str, server: Any) -> None:
         """Raise: actions are not spoken here."""

@@ -26,7 +26,7 @@ from pliant.bridges.zenoh.graph import Graph
 from pliant.bridges.zenoh.session import MODES, load_zenoh, open_session
 from pliant.errors import BridgeError, PliantError, WireError, nearest
 from pliant.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
-from pliant.wire.ros import Codec, dds_type_name
+from pliant.wire.ros import Codec, ServiceType, dds_type_name
 
 __all__ = ["Publication", "ZenohNode"]
 
@@ -42,6 +42,8 @@ HEARTBEAT = 0.5
 """How often late joiners of a latched topic hear which message is the last [s]; rmw_zenoh's number."""
 PAYLOAD_LIMIT = 16 * 2**20
 """Longest message or request that is read [bytes]."""
+ATTACHMENT_LIMIT = 1024
+"""Longest attachment that is looked at [bytes]."""
 REQUESTS = 64
 """Requests that wait for a service; further ones are refused."""
 SERVICE_THREADS = 4
@@ -54,6 +56,8 @@ NAMES = 100
 """Names of subscribers that a topic keeps."""
 ERROR_LIMIT = 20
 DEFAULT_QOS = Qos()
+Respond = Callable[[dict[str, Any]], None]
+"""Takes the response to a request."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _log = logging.getLogger("pliant.zenoh")
 
@@ -101,6 +105,59 @@ class Publication:
         if self.count == 1:
             self.first_at = self.last_at
         self._node.outbox.send(self, data)
+
+
+class _Request:
+    """A request of a client, from zenoh's thread to the end of the query."""
+
+    __slots__ = ("_asked", "_codec", "_key", "_node", "_query", "_service", "name", "values")
+
+    def __init__(self, node: ZenohNode, name: str, key: str, service: ServiceType, query: Any) -> None:
+        self._node = node
+        self._codec = node.codec
+        self._key = key
+        self._service = service
+        self._query = query
+        self._asked: Attachment | None = None
+        self.name = name
+        self.values: dict[str, Any] = {}
+
+    def answer(self, take: Callable[[_Request], None]) -> None:
+        """Read what is asked and let it be answered; whatever goes wrong is told to the client."""
+        try:
+            if self._asked is None:
+                self._asked, data = _read(self._query, "a request")
+                self.values = self._codec.decode(self._service.request, data)
+            take(self)
+        except PliantError as error:
+            self._node.complain(f"{self.name}: {error}")
+            self.refuse(str(error))
+        except Exception as error:  # a fault of ours: the client must not wait for ever
+            _log.exception("service %s", self.name)
+            self.refuse(f"{type(error).__name__}: {error}")
+
+    def reply(self, response: dict[str, Any]) -> None:
+        """Send the response; a request is answered once."""
+        assert self._asked is not None
+        data = self._codec.encode(self._service.response, response)
+        query, self._query = self._query, None
+        if query is None:
+            return
+        beside = Attachment(
+            sequence_number=self._asked.sequence_number, timestamp_ns=time.time_ns(), gid=self._asked.gid
+        )
+        with query:
+            try:
+                query.reply(self._key, data, attachment=beside.encode())
+            except Exception as error:  # the client is gone, or the session
+                self._node.complain(f"{self.name}: the answer was not taken: {error}")
+
+    def refuse(self, text: str) -> None:
+        """Tell the client why there is no response."""
+        query, self._query = self._query, None
+        if query is not None:
+            with query, contextlib.suppress(Exception):  # the client is gone, or the session
+                query.reply_err(text.encode())
 
 
 class ZenohNode:
@@ -344,7 +401,7 @@ class ZenohNode:
             if self._stopping.is_set() or sample.kind != zenoh.SampleKind.PUT:
                 return
             try:
-                callback(self.codec.decode(kind, self._read(sample, "a message")))
+                callback(self.codec.decode(kind, _read(sample, "a message")[1]))
             except WireError as error:
                 self.complain(f"{name}: {error}")
 
@@ -369,30 +426,6 @@ class ZenohNode:
             token.undeclare()
             if self._graph is not None:
                 self._graph.remove_own("MS", name)
-
-    @staticmethod
-    def _attachment(item: Any, what: str) -> Attachment:
-        if item.attachment is None:
-            raise WireError(
-                f"{what} without attachment; a node of rmw_zenoh sends sequence number, time and identifier with each",
-                field="attachment",
-            )
-        if len(item.attachment) > PAYLOAD_LIMIT:
-            raise WireError(f"{what} with an attachment of {len(item.attachment)} bytes", field="attachment")
-        return Attachment.decode(bytes(item.attachment))
-
-    @staticmethod
-    def _payload(item: Any, what: str) -> bytes:
-        payload = item.payload
-        if payload is None:
-            raise WireError(f"{what} without content", field="payload")
-        if len(payload) > PAYLOAD_LIMIT:
-            raise WireError(f"{what} of {len(payload)} bytes; valid are at most {PAYLOAD_LIMIT}", field="payload")
-        return bytes(payload)
-
-    def _read(self, item: Any, what: str) -> bytes:
-        self._attachment(item, what)
-        return self._payload(item, what)
 
     def taken(self, topics: list[str], patience: float = DISCOVERY) -> dict[str, list[str]]:
         """Return the topics that nodes of other sessions publish already, and which nodes.
@@ -424,53 +457,53 @@ class ZenohNode:
             callback: takes the request, returns the response; it runs in a thread of its own. A `PliantError` goes to
                 the client as zenoh's error reply.
         """
+        self._serve(name, type_name, lambda request: request.reply(callback(request.values)))
+
+    def serve_later(self, name: str, type_name: str, callback: Callable[[dict[str, Any], Respond], None]) -> None:
+        """Answer a service whose reply comes later.
+
+        Args:
+            name: its name in ROS.
+            type_name: its type.
+            callback: takes the request and what any thread may call, once, with the response; it must not wait.
+        """
+
+        def take(request: _Request) -> None:
+            callback(request.values, lambda response: self._respond(request, response))
+
+        self._serve(name, type_name, take)
+
+    def _respond(self, request: _Request, response: dict[str, Any]) -> None:
+        """Reply in a thread of the services: the caller may be the loop, and a client that does not read blocks."""
+        try:
+            self._requests.put_nowait(lambda: request.answer(lambda _: request.reply(response)))
+        except queue.Full:
+            self.refused_requests += 1
+            self.complain(f"{request.name}: {REQUESTS} requests and answers wait already; one more answer is lost")
+
+    def _serve(self, name: str, type_name: str, take: Callable[[_Request], None]) -> None:
         zenoh = self._zenoh
         full = "/" + name.strip("/")
         types = self.codec.types
         service = types.service(type_name)
         qos = Qos(depth=SERVICE_DEPTH)
         endpoint = self._endpoint("SS", full, dds_service_name(type_name), types.rihs01(type_name), qos)
-        key = endpoint.key
-
-        def answer(query: Any) -> None:
-            with query:
-                try:
-                    asked = self._attachment(query, "a request")
-                    request = self.codec.decode(service.request, self._payload(query, "a request"))
-                    response = self.codec.encode(service.response, callback(request))
-                except PliantError as error:
-                    self.complain(f"{full}: {error}")
-                    self._refuse(query, str(error))
-                    return
-                except Exception as error:  # a fault of ours: the client must not wait for ever
-                    _log.exception("service %s", full)
-                    self._refuse(query, f"{type(error).__name__}: {error}")
-                    return
-                back = Attachment(sequence_number=asked.sequence_number, timestamp_ns=time.time_ns(), gid=asked.gid)
-                try:
-                    query.reply(key, response, attachment=back.encode())
-                except zenoh.ZError as error:
-                    self.complain(f"{full}: the answer was not taken: {error}")
 
         def asked(query: Any) -> None:
+            request = _Request(self, full, endpoint.key, service, query)
             try:
-                self._requests.put_nowait(lambda: answer(query))
+                self._requests.put_nowait(lambda: request.answer(take))
             except queue.Full:
                 self.refused_requests += 1
                 self.complain(f"{full}: {REQUESTS} requests wait already; one more is refused")
-                with query:
-                    self._refuse(query, f"{REQUESTS} requests wait already")
+                request.refuse(f"{REQUESTS} requests wait already")
 
         with self._lock:
             try:
-                queryable = self._session.declare_queryable(key, self._direct(asked), complete=True)
+                queryable = self._session.declare_queryable(endpoint.key, self._direct(asked), complete=True)
                 self._services[full] = queryable, self._declare_token(endpoint)
             except zenoh.ZError as error:
                 raise BridgeError(f"{full} cannot be served: {error}", field=full) from None
-
-    def _refuse(self, query: Any, text: str) -> None:
-        with contextlib.suppress(self._zenoh.ZError):
-            query.reply_err(text.encode())
 
     def _answer_loop(self) -> None:
         while not self._stopping.is_set():
@@ -529,3 +562,24 @@ class ZenohNode:
             self.errors.append(text)
             _log.warning("%s", text)
         self.on_complaint(text)
+
+
+def _read(item: Any, what: str) -> tuple[Attachment, bytes]:
+    """Return what travels beside a message or request, and its content.
+
+    Raises:
+        WireError: one of them is missing, too long or not valid.
+    """
+    beside, payload = item.attachment, item.payload
+    if beside is None:
+        raise WireError(
+            f"{what} without attachment; a node of rmw_zenoh sends sequence number, time and identifier with each",
+            field="attachment",
+        )
+    if len(beside) > ATTACHMENT_LIMIT:
+        raise WireError(f"{what} with an attachment of {len(beside)} bytes", field="attachment")
+    if payload is None:
+        raise WireError(f"{what} without content", field="payload")
+    if len(payload) > PAYLOAD_LIMIT:
+        raise WireError(f"{what} of {len(payload)} bytes; valid are at most {PAYLOAD_LIMIT}", field="payload")
+    return Attachment.decode(bytes(beside)), bytes(payload)
