@@ -15,7 +15,7 @@ import rosgraph
 import rospy
 import rostopic
 from geometry_msgs.msg import PoseStamped
-from rosgraph_msgs.msg import Clock
+from rosgraph_msgs.msg import Clock, Log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float32, Float32MultiArray
 from std_srvs.srv import Empty
@@ -154,6 +154,7 @@ def drive(ns):
     values = Heard("/joint_values", Float32MultiArray)
     states = Heard("/joint_states", JointState)
     place = Heard(f"/{ns}/plate_pose", PoseStamped)
+    log = Heard("/rosout", Log)
     lines_type = rostopic.get_topic_type(f"/{ns}/rods", blocking=True)[0]
     dgm = connected(rospy.Publisher("/dgm_parameters", DGM, queue_size=10))
     igm = connected(rospy.Publisher("/igm_parameters", IGM, queue_size=10))
@@ -183,9 +184,11 @@ def drive(ns):
     bad = DGM()
     bad.joints_values = [0.0] * 4
     dgm.publish(bad)
+    logged = log.until(lambda m: "joints_values has 4 numbers" in m.msg)
     master = rosgraph.Master("/checking")
     return {
         "direct": direct,
+        "logged": logged,
         "inverse": inverse,
         "names": list(states.last.name),
         "layout": len(values.last.layout.dim),

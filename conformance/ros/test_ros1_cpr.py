@@ -86,6 +86,9 @@ def test_a_script_for_the_simulator_moves_the_robot_and_calls_its_services(core)
     assert found["extends"] is False
     assert found["guess"] == 42
     assert said["health"]["bridges"]["ros1"]["rejected"] >= 1
+    # what is refused is told to ROS and on the console
+    assert found["logged"]
+    assert "joints_values has 4 numbers; valid: 6" in err
     assert "Traceback" not in err
 
 
