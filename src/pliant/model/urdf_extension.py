@@ -556,7 +556,7 @@ def _take_out_chain(
                 field=body,
             )
         chain.append(joint)
-    for name, joint in zip(between, chain):
+    for name in between:
         if below[name] != 1:
             raise ModelError(
                 f"<mujoco><compose body={body!r}>: {name!r} is the parent of other links too; a link between the "
