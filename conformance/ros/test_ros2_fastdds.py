@@ -139,7 +139,8 @@ def test_the_node_is_announced_to_graph_tools(peer, serve, domain):
     assert writers.count(own) > 40
     assert readers.count(own) > 20
     (other,) = {*writers, *readers} - {own}
-    assert writers.count(other) == readers.count(other) == 15
+    # Control 9, parameters 6, and three for each action, of which every joint has two.
+    assert writers.count(other) == readers.count(other) == 9 + 6 + 3 * 2 * 5
 
 
 @pytest.mark.parametrize("wait_ms", [0, 200])
@@ -197,6 +198,34 @@ def test_parameters_are_listed_and_set_from_fast_dds(peer, serve, domain):
     asked = {"names": ["joint_3.kp_2"]}
     (value,) = call(peer, domain, f"{node}/get_parameters", "rcl_interfaces/GetParameters", asked, 1)["values"]
     assert value["double_value"] == 0.5
+    process.kill()
+
+
+def test_a_goal_is_followed_for_fast_dds(peer, serve, domain):
+    process = serve(25)
+    joint = "joint_2"
+    controller = f"{joint}_motor_positions_trajectory_controller"
+    action = f"qbmove_5dof/{joint}/control/{controller}/follow_joint_trajectory/_action"
+    kind = "control_msgs/action/FollowJointTrajectory"
+    loose = [{"name": f"{joint}_motor_{k}_joint", "position": -1.0} for k in (1, 2)]
+    points = [{"positions": [0.1, 0.1], "time_from_start": 1_500_000_000}]
+    trajectory = {"joint_names": [item["name"] for item in loose], "points": points}
+    goal = {"trajectory": trajectory, "path_tolerance": loose, "goal_tolerance": loose}
+    asked = {"goal_id": {"uuid": bytes(range(16))}, "goal": goal}
+    taken = call(peer, domain, f"{action}/send_goal", f"{kind}_SendGoal", asked, 1)
+    assert taken["accepted"]
+    # The reply comes when the goal has ended: either it waits, or the result has been kept.
+    ended = call(peer, domain, f"{action}/get_result", f"{kind}_GetResult", {"goal_id": asked["goal_id"]}, 2)
+    assert ended["status"] == 4
+    assert ended["result"]["error_code"] == 0
+    unknown = call(peer, domain, f"{action}/get_result", f"{kind}_GetResult", {"goal_id": {"uuid": bytes(16)}}, 1)
+    assert unknown["status"] == 0
+    asked["goal_id"] = {"uuid": bytes(range(1, 17))}
+    points[0]["time_from_start"] = 1_000_000_000_000
+    assert call(peer, domain, f"{action}/send_goal", f"{kind}_SendGoal", asked, 1)["accepted"]
+    cancelled = call(peer, domain, f"{action}/cancel_goal", "action_msgs/CancelGoal", {}, 1)
+    assert cancelled["return_code"] == 0
+    assert [info["goal_id"]["uuid"] for info in cancelled["goals_canceling"]] == [bytes(range(1, 17))]
     process.kill()
 
 
