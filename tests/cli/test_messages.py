@@ -74,6 +74,12 @@ def test_the_reason_of_an_exception_is_shown_without_its_traceback(capsys):
     assert lines(capsys) == ["pliant: ros1: service /reset failed: ValueError: seven"]
 
 
+def test_a_message_that_does_not_fit_its_values_is_shown_as_it_stands(capsys):
+    with Messages() as told:
+        told.emit(logging.LogRecord("pliant.ros1", logging.WARNING, __file__, 1, "%d of %d", (1,), None))
+    assert lines(capsys) == ["pliant: ros1: %d of %d"]
+
+
 def test_python_warnings_are_one_line_too(capsys):
     before = warnings.showwarning
     with Messages(), warnings.catch_warnings():

@@ -105,8 +105,12 @@ class Messages(logging.Handler):
         held = self._limit.admit()
         if held is None:
             return
+        try:
+            text = record.getMessage()
+        except Exception:  # a message that does not fit its values must not end the thread that sent it
+            text = str(record.msg)
         source = record.name.removeprefix("pliant").lstrip(".")
-        text = f"{source}: {record.getMessage()}" if source else record.getMessage()
+        text = f"{source}: {text}" if source else text
         if record.exc_info and record.exc_info[1] is not None:
             text += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
         if len(text) > LENGTH:
