@@ -159,7 +159,7 @@ def test_a_queue_that_nobody_empties_is_bounded_and_counted(world):
     data = bridge.transport.codec.encode("rosgraph_msgs/Clock", {})
     for _ in range(5000):
         publication.send(data)
-    assert len(participant._queue) <= 2000
+    assert len(participant.outbox) <= 2000
     assert publication.drops >= 2900
     assert bridge.health()["dropped"] == publication.drops
     stuck.set()

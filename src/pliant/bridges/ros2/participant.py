@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from pliant.bridges.ros.outbox import Outbox
 from pliant.errors import BridgeError, MissingDependency, WireError
 from pliant.wire.ros import Codec, Registry, dds_type_name
 from pliant.wire.ros.types import MessageType
@@ -30,8 +31,6 @@ __all__ = ["DISTROS", "Participant", "Publication"]
 DISTROS: dict[str, int] = {"humble": 24, "iron": 16, "jazzy": 16, "kilted": 16, "rolling": 16}
 """Distribution of ROS 2 -> bytes of a global identifier in ``ros_discovery_info``."""
 LAST_DOMAIN = 232
-QUEUE = 2000
-"""Messages that wait for the wire before the oldest is dropped."""
 DEPTH = 1000
 """History of a writer and of a reader."""
 DISCOVERY = "ros_discovery_info"
@@ -162,7 +161,7 @@ class Publication:
         self.last_at = time.monotonic()
         if self.count == 1:
             self.first_at = self.last_at
-        self._participant.enqueue(self, data)
+        self._participant.outbox.send(self, data)
 
 
 class Participant:
@@ -215,16 +214,10 @@ class Participant:
         self.error_count = 0
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
-        self.dropped = 0
-        self.direct = False
-        """Whether the caller's thread writes and reads, by `flush` and `pump`, instead of the threads here."""
+        self.outbox = Outbox("ros2-writer", self._put)
         self._pumped_at = 0.0
-        self._write_lock = threading.Lock()
-        self._queue: deque[tuple[Publication, bytes]] = deque()
-        self._wake = threading.Event()
-        self._idle = True
         self._stopping = threading.Event()
-        self._threads: list[threading.Thread] = []
+        self._thread: threading.Thread | None = None
         self._lock = threading.RLock()
         self._participant: Any = None
         self._domain: Any = None
@@ -266,11 +259,19 @@ class Participant:
         self._waitset = core.WaitSet(self._participant)
         self._guard = core.GuardCondition(self._participant)
         self._waitset.attach(self._guard)
-        for name, target in (("ros2-writer", self._write_loop), ("ros2-reader", self._read_loop)):
-            thread = threading.Thread(target=target, name=name, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        self._thread = threading.Thread(target=self._read_loop, name="ros2-reader", daemon=True)
+        self._thread.start()
+        self.outbox.start()
         self._discovery = self.advertise(DISCOVERY, "rmw_dds_common/ParticipantEntitiesInfo", latch=True, plain=True)
+
+    @property
+    def direct(self) -> bool:
+        """Whether the caller's thread writes and reads, by `flush` and `pump`, instead of the threads here."""
+        return self.outbox.direct
+
+    @direct.setter
+    def direct(self, value: bool) -> None:
+        self.outbox.direct = value
 
     @property
     def on_loopback(self) -> bool:
@@ -324,12 +325,11 @@ class Participant:
         """Send what is queued, leave the domain, join the threads. May be called twice."""
         if self._participant is None or self._stopping.is_set():
             return
-        self.flush()
+        self.outbox.stop()
         self._stopping.set()
-        self._wake.set()
         self._guard.set(True)
-        for thread in self._threads:
-            thread.join(5.0)
+        if self._thread is not None:
+            self._thread.join(5.0)
         with self._lock:
             self._attached = ()
             for publication in self.publications.values():
@@ -516,49 +516,16 @@ class Participant:
         self.on_complaint(text)
 
     # ------------------------------------------------------------------ threads
-    def enqueue(self, publication: Publication, data: bytes) -> None:
-        """Take one message for the writer's thread; drop the oldest where there is no room."""
-        pending = self._queue
-        if len(pending) >= QUEUE:
-            with contextlib.suppress(IndexError):
-                old, _ = pending.popleft()
-                old.drops += 1
-                self.dropped += 1
-        pending.append((publication, data))
-        if self._idle and not self.direct:
-            self._idle = False
-            self._wake.set()
-
     def flush(self) -> None:
         """Write what is queued, in the caller's thread."""
-        pending = self._queue
-        with self._write_lock:
-            while pending:
-                try:
-                    publication, data = pending.popleft()
-                except IndexError:
-                    return
-                self._put(publication, data)
+        self.outbox.flush()
 
     def _put(self, publication: Publication, data: bytes) -> None:
         try:
             publication._write(data)
         except Exception as error:  # DDS says time-out where a reader does not follow
             publication.drops += 1
-            self.dropped += 1
             self.complain(f"{publication.topic}: not written: {error}")
-
-    def _write_loop(self) -> None:
-        pending = self._queue
-        while True:
-            self._wake.clear()
-            self._idle = True
-            if not pending:
-                if self._stopping.is_set():
-                    return
-                self._wake.wait(0.2)
-            self._idle = False
-            self.flush()
 
     def pump(self, timeout: float, first: tuple[str, ...] = ()) -> None:
         """Wait for messages, at most ``timeout`` [s], and hand them to their callbacks, in the caller's thread.
