@@ -1,20 +1,30 @@
-"""Starting the real parts: Debian's roscore, scripts in the interpreter that has rospy, pliant's command line."""
+"""Starting the real parts: Debian's roscore and programs, scripts for the interpreter that has rospy, pliant itself.
+
+Every process gets a session of its own, reads nothing, writes to files, and is ended with all that it started.
+"""
 
 import contextlib
 import functools
 import json
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import xmlrpc.client
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+LIMIT = 60.0
+"""How long things may take on a machine that has much to do [s]."""
 INSTALL = (
     "apt-get install --no-install-recommends python3-rospy python3-roslaunch python3-rosmaster python3-std-msgs "
-    "python3-sensor-msgs python3-geometry-msgs python3-rosgraph-msgs python3-std-srvs python3-dynamic-reconfigure"
+    "python3-sensor-msgs python3-geometry-msgs python3-rosgraph-msgs python3-std-srvs python3-dynamic-reconfigure "
+    "python3-actionlib python3-rosnode python3-rosparam python3-rosservice python3-rostopic python3-roswtf topic-tools "
+    "libroscpp-dev libactionlib-dev g++"
 )
 
 
@@ -46,72 +56,143 @@ def free_port():
         return sock.getsockname()[1]
 
 
+class Program(subprocess.Popen):
+    """A process whose output goes to files; `communicate` and `text` read them."""
+
+    def __init__(self, words, env=None):
+        self._folder = Path(tempfile.mkdtemp(prefix="pliant-program-"))
+        with (self._folder / "out").open("wb") as out, (self._folder / "err").open("wb") as err:
+            super().__init__(
+                [str(word) for word in words],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    def text(self, stream="out"):
+        """Return what it has said so far."""
+        path = self._folder / stream
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def communicate(self, input=None, timeout=None):
+        """Wait for the end; return what it said."""
+        self.wait(timeout)
+        return self.text("out"), self.text("err")
+
+    def kill(self):
+        """End it and all that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        super().kill()
+
+    def close(self, patience=15.0):
+        """End it politely, then not; forget what it said."""
+        if self.poll() is None:
+            self.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(patience)
+        self.kill()
+        self.wait(patience)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def until(condition, what="", timeout=LIMIT):
+    """Wait for what another process does; fail if it takes too long."""
+    end = time.monotonic() + timeout
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {timeout} s: {what or condition}")
+        time.sleep(0.02)
+
+
 class Roscore:
     """Debian's roscore on a port of its own."""
 
     def __init__(self, port=None):
         self.port = port or free_port()
-        self.env = clean_env(self.port)
-        self.process = subprocess.Popen(
-            [rospy_python(), "/usr/bin/roscore", "-p", str(self.port)],
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 0.2):
-                return
-            time.sleep(0.05)
-        self.close()
-        raise RuntimeError("roscore does not answer: " + (self.process.stdout.read() if self.process.stdout else ""))
+        self._folder = tempfile.mkdtemp(prefix="pliant-roscore-")
+        self.env = {**clean_env(self.port), "ROS_LOG_DIR": self._folder, "ROS_HOME": self._folder}
+        self.master = xmlrpc.client.ServerProxy(self.env["ROS_MASTER_URI"])
+        self.process = Program([rospy_python(), "/usr/bin/roscore", "-p", self.port], self.env)
+        try:
+            until(self._ready, "roscore answers")
+        except AssertionError:
+            said = self.process.text(), self.process.text("err")
+            self.close()
+            raise RuntimeError(f"roscore does not answer: {said}") from None
+
+    def _ready(self):
+        with contextlib.suppress(OSError, xmlrpc.client.Error):
+            return self.master.lookupNode("/test", "/rosout")[0] == 1
+        return False
+
+    def state(self):
+        """Return what the master lists: for topics published, topics subscribed, services: name -> nodes."""
+        return [dict(part) for part in self.master.getSystemState("/test")[2]]
+
+    def wait_for(self, topic, timeout=LIMIT):
+        """Wait until a topic is published; return by whom."""
+        return until(lambda: self.state()[0].get(topic), f"{topic} is published", timeout)
 
     def close(self):
-        self.process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(10)
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(10)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self.process.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def pliant(arguments, env):
     """Start pliant's command line."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "pliant", *map(str, arguments)],
-        env={**os.environ, **{k: v for k, v in env.items() if k.startswith("ROS_")}},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    return Program(
+        [sys.executable, "-m", "pliant", *arguments],
+        {**os.environ, **{k: v for k, v in env.items() if k.startswith("ROS_")}},
     )
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=LIMIT):
     """Wait for a process; return what it said."""
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         process.kill()
-        out, err = process.communicate()
-        raise AssertionError(f"it did not end within {timeout} s\n{out}\n{err}") from None
+        process.wait()
+        raise AssertionError(f"it did not end within {timeout} s\n{process.text()}\n{process.text('err')}") from None
     assert process.returncode == 0, f"{process.returncode}\n{out}\n{err}"
     return out
 
 
-def ros1_step(core, step, *arguments, timeout=120):
-    """Run one step of ros1_steps.py in rospy's interpreter."""
-    result = subprocess.run(
-        [rospy_python(), FOLDER / "ros1_steps.py", step, *map(str, arguments)],
-        env=core.env,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    for line in result.stdout.splitlines():
+def run(words, env, timeout=LIMIT):
+    """Run a program to its end; return its exit status and what it said."""
+    program = Program(words, env)
+    try:
+        out, err = program.communicate(timeout=timeout)
+        return program.returncode, out, err
+    except subprocess.TimeoutExpired:
+        raise AssertionError(
+            f"{words} did not end within {timeout} s\n{program.text()}\n{program.text('err')}"
+        ) from None
+    finally:
+        program.close()
+
+
+def tool(core, *words, timeout=LIMIT):
+    """Run one of Debian's programs in the interpreter that it is made for; return all that it said."""
+    _, out, err = run([rospy_python(), f"/usr/bin/{words[0]}", *words[1:]], core.env, timeout)
+    return out + err
+
+
+def step(core, script, *arguments, timeout=120):
+    """Run a script in rospy's interpreter; return what it prints after RESULT."""
+    code, out, err = run([rospy_python(), FOLDER / script, *arguments], core.env, timeout)
+    for line in out.splitlines():
         if line.startswith("RESULT "):
             return json.loads(line[7:])
-    raise AssertionError(f"{step}: {result.returncode}\n{result.stdout}\n{result.stderr}")
+    raise AssertionError(f"{script} {arguments}: {code}\n{out}\n{err}")
+
+
+def ros1_step(core, name, *arguments, timeout=120):
+    """Run one step of ros1_steps.py in rospy's interpreter."""
+    return step(core, "ros1_steps.py", name, *arguments, timeout=timeout)
