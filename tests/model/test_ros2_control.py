@@ -13,7 +13,8 @@ from pliant.engine import MujocoEngine
 from pliant.errors import ModelError
 from pliant.laws import PID, Mode, QbMove
 from pliant.model import load
-from pliant.model.ros2_control import BANDWIDTH, read_ros2_control, read_transmissions
+from pliant.model.ros2_control import read_ros2_control, read_transmissions
+from pliant.model.served_joints import BANDWIDTH
 from pliant.model.xmltree import parse_xml
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>

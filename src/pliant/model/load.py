@@ -22,9 +22,10 @@ from pliant.model.interface import Interface
 from pliant.model.manager import manager_from_mapping, read_manager
 from pliant.model.parameters import change_actuator, parse_number
 from pliant.model.robot import REST_KEY, Robot, _authored
-from pliant.model.ros2_control import apply_params, command_limits, place_initially, read_all, serve_joints
+from pliant.model.ros2_control import read_all
 from pliant.model.sensor_tags import SensorTags, read_sensor_tags
 from pliant.model.sensors import described_sensors
+from pliant.model.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.model.urdf import read_urdf
 from pliant.model.xmltree import Node, line_of, parse_xml, read_file
 from pliant.model.yamltree import Document, parse_yaml
