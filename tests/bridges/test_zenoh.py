@@ -207,7 +207,7 @@ def test_the_topics_are_those_of_ros_2(world):
             self.out[topic] = type_name
             return self
 
-        active, subscribers, count, drops = False, [], 0, 0
+        active, type = False, ""
 
         def send(self, data):
             pass
@@ -219,9 +219,6 @@ def test_the_topics_are_those_of_ros_2(world):
             pass
 
         serve_later = serve
-
-        def serve_action(self, name, type_name, server):
-            pass
 
         def set_param(self, name, value):
             pass
@@ -317,6 +314,74 @@ def test_services_pause_step_and_reset(world):
     assert call("/pliant/resume", 10)["success"]
     until(lambda: simulation.time > 0.01)
     assert not call("/pliant/step_once")["success"]
+
+
+def dds(name, room="msg"):
+    """Return type and hash as they stand in a key."""
+    package, _, kind = name.rpartition("/")
+    package, _, room = package.partition("/") if "/" in package else (package, "/", room)
+    return f"{package}::{room}::dds_::{kind}_/{CODEC.types.rihs01(name)}"
+
+
+def test_a_trajectory_goal_is_followed_cancelled_and_reported(world):
+    simulation, bridge = world.pliant()
+    run_in_background(simulation, world)
+    client = world.client()
+    motors = ["joint_1_motor_1_joint", "joint_1_motor_2_joint"]
+    control = "/qbmove_2dof/joint_1/control/joint_1_motor_positions_trajectory_controller"
+    action, kind = f"{control}/follow_joint_trajectory/_action", "control_msgs/action/FollowJointTrajectory"
+
+    def ask(service, name, take, **request):
+        service_type = CODEC.types.service(name)
+        key = client.key(f"{action}/{service}", dds(name, "srv"))
+        querier = client.session.declare_querier(key, timeout=60.0)
+        client.kept.append(querier)
+        until(lambda: querier.matching_status.matching)
+        payload = CODEC.encode(service_type.request, request)
+        querier.get(
+            lambda reply: take.append(CODEC.decode(service_type.response, bytes(reply.ok.payload))),
+            payload=payload,
+            attachment=client.attachment(),
+        )
+
+    def call(service, name, **request):
+        answers = []
+        ask(service, name, answers, **request)
+        return until(lambda: answers)[0]
+
+    feedback = client.listen(f"{action}/feedback", dds(f"{kind}_FeedbackMessage"))
+    until(lambda: bridge.transport.node.publications[f"{action}/feedback"].matched)
+    first, second = bytes(range(16)), bytes(range(16, 32))
+    loose = [{"name": motor, "position": -1.0} for motor in motors]
+
+    def goal(seconds):
+        points = [{"positions": [0.1, 0.1], "time_from_start": int(seconds * 1e9)}]
+        trajectory = {"joint_names": motors, "points": points}
+        return {"trajectory": trajectory, "path_tolerance": loose, "goal_tolerance": loose}
+
+    assert not call("send_goal", f"{kind}_SendGoal", goal_id={"uuid": second[::-1]}, goal={})["accepted"]
+    assert call("send_goal", f"{kind}_SendGoal", goal_id={"uuid": first}, goal=goal(0.2))["accepted"]
+    done = call("get_result", f"{kind}_GetResult", goal_id={"uuid": first})
+    assert (done["status"], done["result"]["error_code"]) == (4, 0)
+    assert call("send_goal", f"{kind}_SendGoal", goal_id={"uuid": second}, goal=goal(1000.0))["accepted"]
+    results = []
+    ask("get_result", f"{kind}_GetResult", results, goal_id={"uuid": second})
+    until(lambda: any(second in data for data, *_ in feedback))
+    assert not results
+    answer = call("cancel_goal", "action_msgs/CancelGoal", goal_info={"goal_id": {"uuid": second}})
+    assert answer["return_code"] == 0
+    assert until(lambda: results)[0]["status"] == 5
+    # The list of goals is latched.
+    zenoh, told = client.zenoh, []
+    client.kept.append(
+        zenoh.ext.declare_advanced_subscriber(
+            client.session,
+            client.key(f"{action}/status", dds("action_msgs/GoalStatusArray")),
+            lambda sample: told.append(CODEC.decode("action_msgs/GoalStatusArray", bytes(sample.payload))),
+            history=zenoh.ext.HistoryConfig(detect_late_publishers=True, max_samples=1),
+        )
+    )
+    until(lambda: told and [g["status"] for g in told[-1]["status_list"]][-1:] == [5])
 
 
 def test_the_parameters_of_the_node_are_those_of_ros_2(world):

@@ -6,13 +6,16 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
+from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.zenoh.node import Respond, ZenohNode
 from pliant.bridges.zenoh.session import endpoints
-from pliant.errors import BridgeError
+
+if TYPE_CHECKING:
+    from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["ZenohOptions", "ZenohTransport", "make"]
 
@@ -30,7 +33,7 @@ class ZenohTransport:
     name = "zenoh"
     state_type = "viactors_plugins/StateInfo"
     services = True
-    actions = False
+    actions = True
     lockstep = False
 
     def __init__(self, node: ZenohNode) -> None:
@@ -85,9 +88,9 @@ class ZenohTransport:
         """Answer a service whose reply comes later; the callback must not wait."""
         self.node.serve_later(name, type_name, callback)
 
-    def serve_action(self, name: str, type_name: str, server: Any) -> None:
-        """Raise: actions are not spoken here."""
-        raise BridgeError("actions are not spoken on zenoh", field=name)
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Take the goals of an action by the services and topics of rcl_action."""
+        ActionServices(self, name, type_name, server)
 
     def set_param(self, name: str, value: Any) -> None:
         """Do nothing: ROS 2 has no parameter server."""
