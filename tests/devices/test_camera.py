@@ -298,6 +298,20 @@ def test_the_library_is_egl_then_osmesa_unless_asked_otherwise(monkeypatch):
         choose_backend()
 
 
+def test_what_the_driver_raises_ends_the_run_with_the_cameras_name():
+    class Broken:
+        state_spec = 0
+
+        def render(self, state, **_):
+            raise RuntimeError("the context is lost")
+
+    with camera_of(Camera(name="eye", **EYE)) as (_, device):
+        submit = device._thread.submit
+        device._thread.submit = lambda job: submit(lambda renderer: job(Broken()))
+        with pytest.raises(DeviceError, match="eye: the picture cannot be rendered: RuntimeError: the context is lost"):
+            device.read(0)
+
+
 def test_a_camera_that_the_model_does_not_have_is_refused():
     robot = robot_with()
     device = CameraDevice(Camera(name="far", body="world"), robot)

@@ -100,7 +100,12 @@ class CameraDevice(SensorDevice):
             )
 
         thread = RenderThread(self.name, make)
-        renderer = thread.renderer()
+        try:
+            renderer = thread.renderer(RENDER_TIMEOUT)
+        except FutureTimeout:
+            raise DeviceError(
+                f"{self.name}: the graphics library did not start within {RENDER_TIMEOUT:g} s", field=self.name
+            ) from None
         _at_exit(self)
         self._thread = thread
         self._finalizer = weakref.finalize(self, thread.stop)
@@ -182,6 +187,10 @@ class CameraDevice(SensorDevice):
             raise DeviceError(
                 f"{self.name}: the graphics library gave no picture within {RENDER_TIMEOUT:g} s", field=self.name
             ) from None
+        except Exception as error:  # whatever the driver raises
+            raise DeviceError(
+                f"{self.name}: the picture cannot be rendered: {type(error).__name__}: {error}", field=self.name
+            ) from error
 
     def _drain(self) -> None:
         """Wait for what is being rendered: the next run's noise must not meet the last one's pictures."""

@@ -326,13 +326,17 @@ class RenderThread:
         )
         self._thread.start()
 
-    def renderer(self) -> Renderer:
+    def renderer(self, timeout: float) -> Renderer:
         """Return the renderer, whose constants may be read; only the thread renders.
+
+        Args:
+            timeout: longest wait for it [s].
 
         Raises:
             PliantError: whatever making it raised.
+            TimeoutError: it is not made in time.
         """
-        return self._ready.result()
+        return self._ready.result(timeout)
 
     def submit(self, job: Callable[[Renderer], Any]) -> Future[Any]:
         """Let the thread call ``job(renderer)`` after those that were asked for before."""

@@ -34,6 +34,8 @@ HALF_TURN: Quaternion = (0.0, 1.0, 0.0, 0.0)
 """From the optical frame to MuJoCo's frame of the same camera, and back."""
 LARGEST_IMAGE = 4096
 """Most pixels along a side; assumed, four times what the default buffers of drivers hold."""
+LARGEST_DELAY = 2**30
+"""Most bytes of images that wait for their latency to pass; assumed."""
 MEASURE_FRAMES = ("sensor", "child", "parent")
 MEASURE_DIRECTIONS = ("child_to_parent", "parent_to_child")
 
@@ -379,6 +381,13 @@ class Camera(SensorDescription):
         self._check_number("far", self.near, above=True)
         for key in ("noise", "depth_noise"):
             self._check_noise(key, 0)
+        held = (1.0 + self.latency * self.rate) * self.width * self.height * (3 * self.color + 4 * self.depth)
+        if held > LARGEST_DELAY:
+            raise self.fault(
+                f"latency is {self.latency:g} s: {held / 2**30:.1f} GiB of images would be on their way; valid is at "
+                f"most {LARGEST_DELAY / 2**30:g} GiB, with fewer, smaller or younger images",
+                "latency",
+            )
         if not (self.color or self.depth):
             raise self.fault("color and depth are both false; valid is at least one of them", "color")
 
