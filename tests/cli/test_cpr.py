@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.cli.cpr import cpr
-from pliant.errors import ModelError, PliantError
+from pliant.errors import DeviceError, ModelError, PliantError
 from pliant.rods import NoEquilibrium, load_robot
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -122,6 +122,11 @@ def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
         (("solve", "Stewart_Gough_6PFF", "--pose", "1.5,0,1.1"), NoEquilibrium, "too short by"),
         (("solve", "2RR", "--to", "0,0.7,0", "--steps", "1"), PliantError, "--steps is 1"),
         (("run", "2RR", "--duration", "-1"), PliantError, "--duration is -1"),
+        (("run", "2RR", "--controller"), PliantError, "--controller does nothing without a --bridge"),
+        (("run", "2RR", "--controller-wrench", "hold"), PliantError, "does nothing without a --bridge"),
+        (("run", "2RR", "--bridge", "ros1", "--controller-wrench", "holdd"), DeviceError, "did you mean 'hold'"),
+        (("run", "2RR", "--bridge", "ros1", "--controller"), DeviceError, "2RR is planar"),
+        (("run", "2RR", "--bridge", "ros1", "--joint-speed", "0"), PliantError, "--joint-speed is 0"),
         (("run", "2RR", "--variant", "flex", "--duration", "0.1"), ModelError, "use variant='chain'"),
     ],
 )  # fmt: skip
