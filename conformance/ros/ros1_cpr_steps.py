@@ -245,8 +245,28 @@ def remove(_):
     return {"there": there, "passed": all(passed), "silent": silent, "back": values.count >= before + 20}
 
 
+def lockstep(ns):
+    """Answer each step with joint values that depend on its time alone."""
+    dgm = rospy.Publisher("/dgm_parameters", DGM, queue_size=100, tcp_nodelay=True)
+    stamps = []
+
+    def answer(message):
+        now = message.header.stamp.to_sec()
+        stamps.append(now)
+        command = DGM()
+        command.joints_values = [0.0086 + 0.01 * now * (1 + i) for i in range(6)]
+        dgm.publish(command)
+
+    connected(dgm)
+    rospy.Subscriber(f"/{ns}/plate_pose", PoseStamped, answer, queue_size=100, tcp_nodelay=True)
+    end = time.monotonic() + 120.0
+    while (not stamps or stamps[-1] < 0.4995) and time.monotonic() < end:
+        time.sleep(0.01)
+    return {"steps": len(set(stamps))}
+
+
 if __name__ == "__main__":
     rospy.init_node("cpr_script", anonymous=True, disable_signals=True)
-    result = {"drive": drive, "control": control, "remove": remove}[sys.argv[1]](sys.argv[2])
+    result = {"drive": drive, "control": control, "remove": remove, "lockstep": lockstep}[sys.argv[1]](sys.argv[2])
     print("RESULT " + json.dumps(result), flush=True)
     rospy.signal_shutdown("done")

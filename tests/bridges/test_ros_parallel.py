@@ -337,6 +337,38 @@ def test_a_pose_and_a_wrench_of_one_step_are_both_taken(world):
     assert item.device.equilibrium.q[0] > item.model.solution.q[0] + 0.01
 
 
+def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
+    bridge = RosBridge(None, Wire(), RosOptions(namespace="cpr", sync="/igm_parameters+trigger"))
+    assert bridge.lockstep
+    assert list(bridge.served.arrivals) == ["/igm_parameters", "/cpr/trigger_next_step"]
+
+
+class Recorded:
+    """A device of a recording: it samples, and takes nothing."""
+
+    def __init__(self, device):
+        self.name, self.samples, self.sample_period_ns = device.name, device.samples, device.sample_period_ns
+
+
+def test_a_recording_is_published_as_the_live_robot_was(world):
+    item = world(controller=True, controller_wrench="exert")
+    item.wire.hear("/igm_parameters", distal_plate_pose=pose(x=0.02), distal_plate_wrench={})
+    item.loop.run(0.01)
+    wire = Wire()
+    bridge = RosBridge(None, wire, RosOptions(namespace="cpr"))
+    bridge.plan({name: Recorded(device) for name, device in item.loop.devices.items()})
+    for name in item.loop.devices:
+        bridge.publish(item.loop.sample(name))
+    for topic in ("/joint_values", "/joint_states", "/cpr/plate_pose", "/controller_wrench", "/desired_values"):
+        live, again = item.last(topic), wire.out[topic].messages()[-1]
+        if "header" in live:
+            live["header"]["seq"] = again["header"]["seq"] = 0
+        live.pop("name", None)
+        again.pop("name", None)
+        np.testing.assert_equal(again, live)
+    assert not any(topic.endswith("_parameters") for topic in wire.into)
+
+
 # ---------------------------------------------------------------------- lines
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("name", [SPATIAL, "3RR"])

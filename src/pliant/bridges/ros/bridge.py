@@ -48,7 +48,7 @@ class RosBridge:
         self.served = Served(robot, transport, self.options)
         self._lockstep = Lockstep(
             self.served,
-            tuple(self.served.name(item) for item in sync_names(self.options.sync)),
+            tuple(t if t.startswith("/") else self.served.name(t) for t in sync_names(self.options.sync)),
             self.options.sync_rate,
         )
         self.lockstep = bool(self._lockstep.topics)
