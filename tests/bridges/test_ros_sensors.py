@@ -349,3 +349,50 @@ class NodeWire:
 
     def advertise(self, topic, type_name, *, latch=False, sensor=False):
         return self.node.advertise(topic, type_name, latch=latch)
+
+
+@pytest.mark.network
+def test_a_ros2_subscriber_gets_whole_images_with_their_camera_info():
+    pytest.importorskip("cyclonedds", reason="no cyclonedds; type: pip install 'pliant[ros2]'")
+    from ros2_clients import DOMAINS
+
+    from pliant.bridges.ros2 import Participant
+
+    domain = next(DOMAINS)
+    sender, receiver = Participant("sender", domain=domain), Participant("receiver", domain=domain)
+    eye = Eye(width=640, height=480)
+    images, infos = [], []
+    sender.start()
+    try:
+        receiver.start()
+        try:
+            served = Served(None, ParticipantWire(sender), RosOptions(namespace="robot"))
+            served.writers["eye"] = []
+            serve_camera(served, "eye", eye)
+            receiver.subscribe("/robot/eye/image_raw", "sensor_msgs/Image", images.append)
+            receiver.subscribe("/robot/eye/camera_info", "sensor_msgs/CameraInfo", infos.append)
+            for topic in ("/robot/eye/image_raw", "/robot/eye/camera_info"):
+                until(lambda topic=topic: sender.publications[topic].matched, f"{topic} is matched")
+            sample = eye.sample()
+
+            for write in served.writers["eye"]:
+                write(sample)
+            sender.flush()
+            until(lambda: images and infos, "an image and its camera info")
+            assert images[0]["data"] == sample.values["image"].tobytes()
+            assert images[0]["header"]["stamp"] == infos[0]["header"]["stamp"] == sample.stamp_ns
+            assert list(infos[0]["k"]) == [6, 0, 2, 0, 7, 1.5, 0, 0, 1]
+        finally:
+            receiver.stop()
+    finally:
+        sender.stop()
+
+
+class ParticipantWire:
+    """The part of a transport that `serve_camera` uses, over a participant; reliable, as its readers are."""
+
+    def __init__(self, participant):
+        self.participant, self.codec = participant, participant.codec
+
+    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+        return self.participant.advertise(topic, type_name, latch=latch)
