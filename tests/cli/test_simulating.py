@@ -20,10 +20,10 @@ from pliant.simulation import realtime as room
 def _wires(monkeypatch):
     for name in ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing"):
         monkeypatch.setitem(_OWN, name, BridgeEntry(f"a test's {name}", f"wires:{name}"))
-    handler = signal.getsignal(signal.SIGINT)
+    handler, threshold = signal.getsignal(signal.SIGINT), gc.get_threshold()
     yield
     assert signal.getsignal(signal.SIGINT) is handler
-    assert gc.isenabled()
+    assert gc.get_threshold() == threshold
     assert not [t.name for t in threading.enumerate() if t.name.startswith("pliant")]
 
 

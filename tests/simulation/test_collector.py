@@ -3,13 +3,14 @@
 import gc
 import math
 import threading
+import time
 
 import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.simulation import Simulation, paced
 from pliant.simulation import collector as room
-from pliant.simulation.collector import OVERDUE, PER_GENERATION, YOUNG, Collector
+from pliant.simulation.collector import OVERDUE, PER_GENERATION, SAFETY, YOUNG, Collector
 
 MS = 1_000_000
 
@@ -69,9 +70,9 @@ def parts():
 
 @pytest.fixture(autouse=True)
 def _collector_is_left_as_it_was():
-    on, frozen = gc.isenabled(), gc.get_freeze_count()
+    before = gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()
     yield
-    assert (gc.isenabled(), gc.get_freeze_count()) == (on, frozen)
+    assert (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()) == before
 
 
 def steps(parts, n, objects, slack):
@@ -142,18 +143,20 @@ def test_a_full_collection_is_rare_and_waits_for_a_long_slack(parts):
         collector.stop()
 
 
-def test_the_automatic_collection_is_off_while_a_paced_run_lasts_and_back_after_it():
-    seen = []
+def test_the_automatic_collection_is_held_off_while_a_paced_run_lasts_and_back_after_it():
+    seen, before = [], gc.get_threshold()
     simulation = Simulation(SpringMassEngine(), [SpringJoint(0)], pacer=paced(1000.0))
-    simulation.at(0.01, lambda s: seen.append(gc.isenabled()))
+    simulation.at(0.01, lambda s: seen.append(gc.get_threshold()[0]))
     with simulation:
         simulation.run(0.02)
-        assert seen == [False]
-        assert gc.isenabled()
+        assert seen == [SAFETY]
+        assert gc.get_threshold() == before
         assert simulation.health()["collector"]["collections"] == [0, 0, 0]
 
 
 def test_it_is_back_after_an_error_too():
+    before = gc.get_threshold()
+
     def fail(_):
         raise ValueError("wrong")
 
@@ -161,26 +164,58 @@ def test_it_is_back_after_an_error_too():
         simulation.at(0.01, fail)
         with pytest.raises(ValueError, match="wrong"):
             simulation.run(0.02)
-    assert gc.isenabled()
+    assert gc.get_threshold() == before
 
 
 def test_a_run_that_nobody_waits_for_leaves_the_collector_alone():
     seen = []
     with Simulation(SpringMassEngine(), [SpringJoint(0)], pacer="free") as simulation:
-        simulation.at(0.01, lambda s: seen.append(gc.isenabled()))
+        simulation.at(0.01, lambda s: seen.append(gc.get_threshold()[0]))
         simulation.run(0.02)
         assert simulation.health()["collector"] is None
-    assert seen == [True]
+    assert seen == [gc.get_threshold()[0]]
 
 
 def test_who_switched_the_collector_off_finds_it_off():
+    seen, before = [], gc.get_threshold()
     gc.disable()
+    gc.set_threshold(0)
     try:
         with Simulation(SpringMassEngine(), [SpringJoint(0)], pacer=paced(1000.0)) as simulation:
+            simulation.at(0.005, lambda s: seen.append(gc.get_threshold()[0]))
             simulation.run(0.01)
+        assert seen == [0]
         assert not gc.isenabled()
+        assert gc.get_threshold()[0] == 0
     finally:
         gc.enable()
+        gc.set_threshold(*before)
+
+
+def test_a_pause_does_not_keep_the_collector_away():
+    simulation = Simulation(SpringMassEngine(), [SpringJoint(0)], [Deaf()], pacer="sync")
+
+    def make_garbage():
+        for _ in range(2 * YOUNG):
+            circle = []
+            circle.append(circle)
+
+    def meanwhile():
+        simulation.submit(make_garbage).result(30.0)
+        deadline = time.monotonic() + 30.0
+        while not sum(simulation.health()["collector"]["collections"]) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        found.append(sum(simulation.health()["collector"]["collections"]))
+        simulation.stop()
+
+    found = []
+    with simulation:
+        simulation.pause()
+        helper = threading.Thread(target=meanwhile)
+        helper.start()
+        simulation.run()
+        helper.join()
+    assert found[0] >= 1
 
 
 def test_two_runs_at_once_keep_it_off_until_the_second_ends():
@@ -189,9 +224,9 @@ def test_two_runs_at_once_keep_it_off_until_the_second_ends():
     second.start()
     first.stop()
     first.stop()
-    assert not gc.isenabled()
+    assert gc.get_threshold()[0] == SAFETY
     second.stop()
-    assert gc.isenabled()
+    assert gc.get_threshold()[0] < SAFETY
 
 
 def test_garbage_in_circles_does_not_pile_up():
@@ -229,5 +264,5 @@ def test_the_switch_counts_its_users_from_any_thread():
         thread.start()
     for thread in threads:
         thread.join()
-    assert gc.isenabled()
+    assert gc.get_threshold()[0] < SAFETY
     assert room._SWITCH._users == 0

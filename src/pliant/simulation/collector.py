@@ -1,9 +1,12 @@
 """Python's garbage collector between the steps instead of inside them.
 
 The collector runs whenever enough objects were made, so it runs inside steps: 1 or 2 ms for the young objects, tens of
-milliseconds for all of them. While somebody waits for the step's end, `Collector` switches it off and collects itself,
-in the time that the pacer would sleep away. What was there before the run is set aside (`gc.freeze`), so that even a
-full collection looks only at what the run has made.
+milliseconds for all of them. While somebody waits for the step's end, `Collector` holds it off and collects itself, in
+the time that the pacer would sleep away. What was there before the run is set aside (`gc.freeze`), so that even a full
+collection looks only at what the run has made.
+
+Held off is not switched off: where the loop stands still for long, as in a wait for a client, while other threads make
+objects, the automatic collection still comes, after very many.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ YOUNG = 2_000
 """New objects after which the young generation is collected where there is time."""
 OVERDUE = 50_000
 """New objects after which it is collected whether there is time or not."""
+SAFETY = 500_000
+"""New objects after which Python collects by itself all the same."""
 PER_GENERATION = 10
 """Collections of a generation after which the next older one is collected with it."""
 FULL_INTERVAL_NS = 10_000_000_000
@@ -33,12 +38,12 @@ FIRST_GUESS_NS = (100_000.0, 300_000.0, 3_000_000.0)
 
 
 class _Switch:
-    """Switches the automatic collection off while anyone wants it off; several simulations may run at once."""
+    """Holds the automatic collection off while anyone wants that; several simulations may run at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._was_on = False
+        self._threshold = gc.get_threshold()
         self._froze = False
 
     def off(self) -> None:
@@ -46,8 +51,9 @@ class _Switch:
             self._users += 1
             if self._users > 1:
                 return
-            self._was_on = gc.isenabled()
-            gc.disable()
+            self._threshold = gc.get_threshold()
+            if self._threshold[0] > 0:  # 0 is switched off already
+                gc.set_threshold(max(SAFETY, self._threshold[0]), *self._threshold[1:])
             # Whoever froze objects before us wants them to stay frozen.
             self._froze = gc.get_freeze_count() == 0
             if self._froze:
@@ -60,8 +66,7 @@ class _Switch:
                 return
             if self._froze:
                 gc.unfreeze()
-            if self._was_on:
-                gc.enable()
+            gc.set_threshold(*self._threshold)
 
 
 _SWITCH = _Switch()
@@ -93,7 +98,7 @@ class Collector:
         return self._running
 
     def start(self) -> None:
-        """Switch the automatic collection off; may be called twice."""
+        """Hold the automatic collection off; may be called twice."""
         if not self._running:
             self._running = True
             self._last_full = self._clock()

@@ -683,6 +683,8 @@ class Simulation:
                 self._run_submitted()
                 for serve in self._serve:
                     serve()
+                if self._collector is not None and self._collector.running:
+                    self._collector.between(math.inf)
                 with self._wake:
                     if self._paused and not self._stopping and not self._submitted:
                         self._wake.wait(IDLE)
