@@ -409,6 +409,23 @@ def test_lines_that_are_filled_in_place_are_those_that_are_encoded(version):
     assert [m["action"] for m in erased["markers"]] == [3]
 
 
+def test_another_implementation_reads_the_lines():
+    from rosbags.typesys import Stores, get_typestore
+
+    points = np.random.default_rng(1).normal(size=(3, 101, 3))
+    for version, store in ((1, Stores.ROS1_NOETIC), (2, Stores.ROS2_HUMBLE)):
+        lines = Lines(RosBridge(None, Wire(version)).served, [0.002] * 3)
+        lines.fill(1, points)
+        data = lines.fill(7_000_000_009, points)
+        types, name = get_typestore(store), "visualization_msgs/msg/MarkerArray"
+        # ROS 1 has the length before the message, CDR its encapsulation
+        found = types.deserialize_ros1(data[4:], name) if version == 1 else types.deserialize_cdr(data, name)
+        for marker, line in zip(found.markers, points, strict=True):
+            assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (7, 9)
+            assert (marker.type, marker.ns, marker.header.frame_id) == (4, "rods", "world")
+            np.testing.assert_array_equal([[p.x, p.y, p.z] for p in marker.points], line)
+
+
 def test_lines_of_the_statics_alone_are_those_of_the_equilibrium():
     wire = Wire()
     bridge = RosBridge(None, wire)
