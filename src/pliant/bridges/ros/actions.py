@@ -197,6 +197,8 @@ class ActionServer:
         self._status = Every(STATUS_RATE)
         self._feedback = Every(FEEDBACK_RATE)
         self._now_ns = 0
+        self._idle_ns = 0
+        """Until when nothing is due where there is no goal [ns]."""
 
     # ------------------------------------------------------------------ the wire's side, any thread
     @property
@@ -287,7 +289,10 @@ class ActionServer:
     def tick(self, stamp_ns: int) -> None:
         """Begin, move on and end goals at this simulation time [ns]."""
         self._now_ns = stamp_ns
+        if stamp_ns < self._idle_ns and not self._queue and self._active is None:
+            return  # nearly every step of nearly every action
         due = self._status.due(stamp_ns)
+        self._idle_ns = stamp_ns - stamp_ns % self._status.period_ns + self._status.period_ns
         if not (due or self._queue or self._active is not None):
             return
         with self._lock:
@@ -315,7 +320,7 @@ class ActionServer:
                 self._end(goal, Outcome(state=GoalState.ABORTED, result=self.handler.stopped(goal, text), text=text))
             for goal in self._goals.values():
                 goal.ended_ns = 0
-            self._now_ns = 0
+            self._now_ns = self._idle_ns = 0
 
     def _begin(self, goal: Goal, stamp_ns: int) -> None:
         if self._active is not None:

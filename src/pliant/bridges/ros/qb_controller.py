@@ -207,7 +207,7 @@ class QbController:
     def tick(self, stamp_ns: int) -> None:
         """Put the references of this time [ns] into the joint's mailbox; the loop calls this before the server's."""
         self._now_ns = stamp_ns
-        if not self.busy:
+        if self._trajectory is None and self._queued is None and self._waiting is None:
             return
         plan, self._queued = self._queued, None
         if plan is not None:
