@@ -87,6 +87,15 @@ def test_a_node_that_died_without_a_word_does_not_stand_in_the_way(master, world
     assert world().bridge.health()["master_state"] == "ok"
 
 
+@pytest.mark.parametrize("old", ["gone_robot", "", 7, ["x"]])
+def test_the_name_space_of_a_robot_that_is_gone_is_taken_over(master, world, old):
+    master.params["/namespace"] = old
+    master.publishers["/gone_robot/robot_state"] = {"/dead": "http://127.0.0.1:9/"}
+    master.nodes["/dead"] = "http://127.0.0.1:9/"
+    world()
+    until(lambda: master.params["/namespace"] == "toBEassigned")
+
+
 def test_a_rate_that_does_not_divide_the_steps_is_kept_on_average(world):
     item = world(options=",aggregate_rate=300,joint_states=8")
     item.connect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.served import Served
 
 __all__ = ["set_parameters"]
@@ -10,12 +11,13 @@ __all__ = ["set_parameters"]
 def set_parameters(served: Served) -> None:
     """Set what the toolbox's YAML file sets, and ``use_sim_time``.
 
-    ``/namespace`` belongs to the robot that came first: the toolbox has one for all robots of a master.
+    ``/namespace`` belongs to the robot that came first, as long as it is there: the toolbox has one for all robots of a
+    master.
     """
     put = served.transport.set_param
     if served.options.clock:
         put("/use_sim_time", True)
-    if served.transport.get_param("/namespace") in (None, served.namespace):
+    if not _another_lives(served):
         put("/namespace", served.namespace)
     manager = served.interface.manager
     if manager is not None:
@@ -24,3 +26,11 @@ def set_parameters(served: Served) -> None:
         put("/joints_name", list(manager.joints))
         put("/ref1_topic_name", [f"/{r}" for r in manager.ref_1])
         put("/ref2_topic_name", [f"/{r}" for r in manager.ref_2])
+
+
+def _another_lives(served: Served) -> bool:
+    """Return whether ``/namespace`` names another robot, and somebody publishes that one's states."""
+    other = served.transport.get_param("/namespace")
+    if not isinstance(other, str) or not other.strip("/") or other.strip("/") == served.namespace:
+        return False
+    return bool(served.transport.taken([topic_name(other, "robot_state")]))

@@ -945,7 +945,8 @@ class Node:
         for protocol in protocols:
             if protocol and protocol[0] == "TCPROS":
                 return [1, "", ["TCPROS", self.host, self.tcp_port]]
-        self.complain(f"{caller} wants {topic} by {protocols}; valid is TCPROS")
+        names = ", ".join(str(protocol[0])[:20] for protocol in protocols[:5] if protocol) or "nothing"
+        self.complain(f"{caller} wants {topic} by {names}; valid is TCPROS")
         return [0, "only TCPROS is spoken", []]
 
     def _api_getBusStats(self, _: str) -> list[Any]:
