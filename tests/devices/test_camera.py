@@ -279,6 +279,17 @@ def test_a_missing_graphics_library_is_told_with_the_command(monkeypatch):
     assert threads() == []
 
 
+def test_a_driver_that_does_not_start_is_told_with_its_reason(monkeypatch):
+    def fail(*_):
+        raise mujoco.FatalError("no valid OpenGL context")
+
+    monkeypatch.setattr(mujoco, "MjrContext", fail)
+    message = r"camera 'eye' .*needs a graphics library that works \(\w+: FatalError: no valid OpenGL context\)"
+    with pytest.raises(MissingDependency, match=message):
+        camera_of(Camera(name="eye", **EYE)).__enter__()
+    assert threads() == []
+
+
 def test_the_library_is_egl_then_osmesa_unless_asked_otherwise(monkeypatch):
     for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM"):
         monkeypatch.delenv(name, raising=False)

@@ -106,6 +106,9 @@ class CameraDevice(SensorDevice):
             raise DeviceError(
                 f"{self.name}: the graphics library did not start within {RENDER_TIMEOUT:g} s", field=self.name
             ) from None
+        except BaseException:
+            thread.stop()
+            raise
         _at_exit(self)
         self._thread = thread
         self._finalizer = weakref.finalize(self, thread.stop)

@@ -85,13 +85,17 @@ def _context(backend: str, width: int, height: int, purpose: str) -> Any:
         context = GLContext(width, height)
         context.make_current()
     except Exception as error:  # a driver raises whatever it likes: ImportError, AttributeError, RuntimeError, GLError
-        reason = " ".join(str(error).split())[:200]
-        raise MissingDependency(
-            f"a graphics library that works ({backend}: {type(error).__name__}: {reason})",
-            command=f"{APT} (or apt-get install libosmesa6, and MUJOCO_GL=osmesa)",
-            purpose=purpose,
-        ) from error
+        raise _unusable(backend, error, purpose) from error
     return context
+
+
+def _unusable(backend: str, error: Exception, purpose: str) -> MissingDependency:
+    reason = " ".join(str(error).split())[:200]
+    return MissingDependency(
+        f"a graphics library that works ({backend}: {type(error).__name__}: {reason})",
+        command=f"{APT} (or apt-get install libosmesa6, and MUJOCO_GL=osmesa)",
+        purpose=purpose,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +184,9 @@ class Renderer:
             self._gl = _context(self.backend, width, height, purpose)
             try:
                 self._context = self._make_context(width, height, shadows, samples)
-            except BaseException:
+            except Exception as error:
                 self._gl.free()
-                raise
+                raise _unusable(self.backend, error, purpose) from error
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene = mujoco.MjvScene(model, maxgeom=max(1000, 2 * model.ngeom + 1000))
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = int(shadows)
