@@ -116,7 +116,9 @@ class RosBridge:
         self._rosout = serve_rosout(served)
 
     def _refuse_taken(self) -> None:
-        taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in SHARED_TOPICS])
+        # What is also listened to (the manager's references) may have other senders: a controller that came first.
+        shared = {*SHARED_TOPICS, *self.served.incoming}
+        taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in shared])
         if not taken:
             return
         space = f"/{self.namespace}/"
