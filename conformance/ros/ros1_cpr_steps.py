@@ -6,6 +6,7 @@ Usage: ros1_cpr_steps.py STEP NAMESPACE
 """
 
 import json
+import math
 import sys
 import threading
 import time
@@ -61,6 +62,29 @@ IGM = made(
     "geometry_msgs/Pose distal_plate_pose\ngeometry_msgs/Wrench distal_plate_wrench\n" + POSE + WRENCH,
 )
 SE3Pose = made("cpr_messages/SE3Pose", SE3)
+
+
+FLAT = """\
+================================================================================
+MSG: cpr_planar_messages/Wrench2D
+float32 fx
+float32 fy
+float32 mz
+"""
+PLACE = """\
+================================================================================
+MSG: geometry_msgs/Pose2D
+float64 x
+float64 y
+float64 theta
+"""
+PlanarIGM = made(
+    "cpr_planar_messages/IGMParameters",
+    "geometry_msgs/Pose2D pose\ncpr_planar_messages/Wrench2D wrench\n" + PLACE + FLAT,
+)
+PlanarDGM = made(
+    "cpr_planar_messages/DGMParameters", "float32[] joints_values\ncpr_planar_messages/Wrench2D wrench\n" + FLAT
+)
 
 
 class Guess:
@@ -245,6 +269,28 @@ def remove(_):
     return {"there": there, "passed": all(passed), "silent": silent, "back": values.count >= before + 20}
 
 
+def planar(ns):
+    """Move a planar robot by a pose, and by the joint values where it began."""
+    values = Heard("/joint_values", Float32MultiArray)
+    place = Heard(f"/{ns}/plate_pose", PoseStamped)
+    dgm = connected(rospy.Publisher("/dgm_parameters", PlanarDGM, queue_size=10))
+    igm = connected(rospy.Publisher("/igm_parameters", PlanarIGM, queue_size=10))
+    values.until(lambda m: len(m.data) > 0)
+    begin = list(values.last.data)
+    place.until(lambda m: True)
+    goal = PlanarIGM()
+    goal.pose.x = place.last.pose.position.x + 0.03
+    goal.pose.y = place.last.pose.position.y
+    goal.pose.theta = 2.0 * math.atan2(place.last.pose.orientation.z, place.last.pose.orientation.w)
+    igm.publish(goal)
+    inverse = place.until(lambda m: abs(m.pose.position.x - goal.pose.x) < 5e-3)
+    back = PlanarDGM()
+    back.joints_values = begin
+    dgm.publish(back)
+    direct = values.until(lambda m: near(m.data, begin, 2e-3))
+    return {"inverse": inverse, "direct": direct, "vector": rospy.get_param("/underactuation_vector")}
+
+
 def lockstep(ns):
     """Answer each step with joint values that depend on its time alone."""
     dgm = rospy.Publisher("/dgm_parameters", DGM, queue_size=100, tcp_nodelay=True)
@@ -267,6 +313,7 @@ def lockstep(ns):
 
 if __name__ == "__main__":
     rospy.init_node("cpr_script", anonymous=True, disable_signals=True)
-    result = {"drive": drive, "control": control, "remove": remove, "lockstep": lockstep}[sys.argv[1]](sys.argv[2])
+    steps = {"drive": drive, "control": control, "remove": remove, "lockstep": lockstep, "planar": planar}
+    result = steps[sys.argv[1]](sys.argv[2])
     print("RESULT " + json.dumps(result), flush=True)
     rospy.signal_shutdown("done")

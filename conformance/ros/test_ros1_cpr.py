@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import real
 
 ROBOT = "Stewart_Gough_6PFR"
+NAMES = {"6PFR": ROBOT, "3PR": "cpr_3PR"}
 
 pytestmark = [
     pytest.mark.network,
@@ -26,13 +27,13 @@ def core():
     core.close()
 
 
-def drive(core, step, *arguments, seconds=60.0, bridge="ros1"):
+def drive(core, step, *arguments, robot="6PFR", seconds=60.0, bridge="ros1"):
     """Run a robot on the bridge and one step of the script; return what both said."""
-    command = ["cpr", "run", "6PFR", "--bridge", bridge, "--segments", 4, "--duration", seconds, "--json", *arguments]
+    command = ["cpr", "run", robot, "--bridge", bridge, "--segments", 4, "--duration", seconds, "--json", *arguments]
     process = real.pliant(command, core.env)
     try:
         script = subprocess.run(
-            [real.rospy_python(), Path(__file__).parent / "ros1_cpr_steps.py", step, ROBOT],
+            [real.rospy_python(), Path(__file__).parent / "ros1_cpr_steps.py", step, NAMES.get(robot, robot)],
             env=core.env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -108,6 +109,14 @@ def test_a_removed_robot_comes_back_with_a_reset(core):
     assert found["passed"]
     assert found["silent"] == 0
     assert found["back"]
+    assert "Traceback" not in err
+
+
+def test_a_script_for_the_planar_simulator_moves_a_planar_robot(core):
+    found, _, err = drive(core, "planar", robot="3PR")
+    assert found["inverse"]
+    assert found["direct"]
+    assert found["vector"] == [1.0, 1.0, 1.0]
     assert "Traceback" not in err
 
 

@@ -143,8 +143,10 @@ def run(
     from pliant.engine import MujocoEngine
 
     engine = MujocoEngine(model_of, check=False)
-    # Each robot has its own name space, as the topics of the simulator that it stands for have none.
-    model_of.interface = model_of.interface.replace(namespace=statics.name)
+    # A name space of its own for what the simulator that it stands for does not have; ROS 2 hides names that do not
+    # begin with a letter.
+    space = statics.name if statics.name[:1].isalpha() else f"cpr_{statics.name}"
+    model_of.interface = model_of.interface.replace(namespace=space)
     device = ParallelRobotDevice(
         model_of,
         controller_wrench=controller_wrench or ("exert" if controller else "push"),
