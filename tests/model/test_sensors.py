@@ -207,3 +207,59 @@ def test_a_camera_of_its_own_looks_along_the_z_axis_of_its_optical_frame():
 def test_a_camera_may_sit_on_a_site():
     robot = sensed(Camera(name="a", site="imu"))
     assert robot.compile().camera("a/camera").quat == pytest.approx([0, 1, 0, 0])
+
+
+# ---------------------------------------------------------------------------- pliant's own YAML
+YAML = """
+model: sensed.xml
+sensors:
+  cell:
+    kind: force_torque
+    body: arm
+    measure_frame: parent
+    force_noise: {std: [0.1, 0.2, 0.3]}
+  far: {kind: camera, body: world, pos: [0, 0, 3], quat: "0 1 0 0", rate: 10, depth: yes}
+set:
+  far.width: 320
+"""
+
+
+def test_pliants_own_yaml_describes_sensors(mjcf):
+    path = mjcf.with_name("robot.yaml")
+    path.write_text(YAML)
+    devices = {device.name: device for device in load(path).devices}
+    assert devices["cell"] == ForceTorque(
+        name="cell", body="arm", measure_frame="parent", force_noise=Noise(std=(0.1, 0.2, 0.3))
+    )
+    far = devices["far"]
+    assert isinstance(far, Camera)
+    assert (far.body, far.pos, far.rate, far.depth, far.width, far.enabled) == ("world", (0, 0, 3), 10, True, 320, True)
+    assert "imu" in devices
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        (
+            "kind: force_torque",
+            "kind: forcetorque",
+            5,
+            "sensors.cell.kind is 'forcetorque'; did you mean 'force_torque'",
+        ),
+        ("kind: force_torque", "rate: 1", 4, "sensors.cell.kind is missing; valid: camera, force_torque, imu"),
+        ("body: arm", "bodi: arm", 6, "ForceTorque has no 'bodi'; did you mean 'body'"),
+        ("measure_frame: parent", "measure_frame: up", 7, "measure_frame is 'up'; valid: child, parent, sensor"),
+        ("{std: [0.1, 0.2, 0.3]}", "{std: [0.1, 0.2]}", 8, "noise std has 2 numbers"),
+        ("{std: [0.1, 0.2, 0.3]}", "0.1", 8, "it has parts, set one of them"),
+        ("rate: 10", "rate: soon", 9, "sensors.far.rate is 'soon'; valid: a number"),
+        ("  far:", "  imu:", 9, "sensors.imu: the model has a device of this name"),
+        ("far.width", "far.widht", 11, "'far' has no 'widht'; did you mean 'width'"),
+    ],
+)
+def test_a_wrong_sensor_in_yaml_is_refused_with_its_line(mjcf, old, new, line, message):
+    path = mjcf.with_name("robot.yaml")
+    assert old in YAML
+    path.write_text(YAML.replace(old, new))
+    with pytest.raises(ModelError, match=message) as caught:
+        load(path)
+    assert caught.value.line == line

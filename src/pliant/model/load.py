@@ -24,7 +24,7 @@ from pliant.model.parameters import change_actuator, parse_number
 from pliant.model.robot import REST_KEY, Robot, _authored
 from pliant.model.ros2_control import read_all
 from pliant.model.sensor_tags import SensorTags, read_sensor_tags
-from pliant.model.sensors import described_sensors
+from pliant.model.sensors import described_sensors, sensor_from_mapping
 from pliant.model.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.model.urdf import read_urdf
 from pliant.model.xmltree import Node, line_of, parse_xml, read_file
@@ -291,7 +291,7 @@ def _from_catalogue(name: str, options: Mapping[str, Any]) -> Robot:
 
 # -- pliant's own YAML ------------------------------------------------------------------------------------
 
-YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "set")
+YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "set")
 
 
 def _from_yaml(
@@ -337,6 +337,14 @@ def _from_yaml(
                 if (*keys, part) in document.lines:
                     keys.append(part)
             raise fail(error.message, *keys) from error
+    for name, tree in (top.get("sensors") or {}).items():
+        try:
+            if any(getattr(device, "name", None) == name for device in robot.devices):
+                raise ModelError(f"sensors.{name}: the model has a device of this name; set its fields under 'set'")
+            robot.devices.append(sensor_from_mapping(name, tree, f"sensors.{name}"))
+        except ModelError as error:
+            inner = (error.field or "").removeprefix(f"sensors.{name}.")
+            raise fail(error.message, "sensors", name, *([inner] if inner in tree else [])) from error
     for section in ("option", "set"):
         for name, value in (top.get(section) or {}).items():
             dotted = f"option.{name}" if section == "option" else name
@@ -373,6 +381,7 @@ def _check_types(document: Document, path: Path) -> None:
             ("manager", str | dict[str, Any], msgspec.UNSET),
             ("option", dict[str, Any] | None, None),
             ("actuators", dict[str, dict[str, Any]] | None, None),
+            ("sensors", dict[str, dict[str, Any]] | None, None),
             ("set", dict[str, Any] | None, None),
         ],
     )

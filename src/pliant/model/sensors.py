@@ -24,7 +24,16 @@ from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
 from pliant.model.parameters import parse_bool, parse_number, parse_vector
 
-__all__ = ["Camera", "ForceTorque", "Imu", "SensorDescription", "change_sensor", "described_sensors"]
+__all__ = [
+    "SENSOR_KINDS",
+    "Camera",
+    "ForceTorque",
+    "Imu",
+    "SensorDescription",
+    "change_sensor",
+    "described_sensors",
+    "sensor_from_mapping",
+]
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -433,6 +442,10 @@ class Camera(SensorDescription):
         )
 
 
+SENSOR_KINDS: dict[str, type[SensorDescription]] = {"imu": Imu, "force_torque": ForceTorque, "camera": Camera}
+"""Kinds of sensors by the names that files use."""
+
+
 def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[SensorDescription]:
     """Return the sensors that a model has: what `load` does for MJCF.
 
@@ -524,16 +537,48 @@ def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: 
     Raises:
         ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
     """
-    hints = typing.get_type_hints(type(described))
-    valid = [f.name for f in dataclasses.fields(described) if f.name != "name"]
+    changes = _converted(type(described), tree, where, described)
+    try:
+        return dataclasses.replace(described, **changes)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+
+
+def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> SensorDescription:
+    """Return a described sensor from a mapping, as pliant's own YAML has it.
+
+    Args:
+        name: name of the device.
+        tree: ``kind`` (imu, force_torque, camera) and the fields of that kind.
+        where: path in front of the names, for messages.
+
+    Raises:
+        ModelError: an unknown kind or field, a value that does not convert or is out of range.
+    """
+    kind = tree.get("kind")
+    if not isinstance(kind, str) or kind not in SENSOR_KINDS:
+        found = "is missing" if kind is None else f"is {kind!r}"
+        raise ModelError(f"{where}.kind {found}; {nearest(str(kind or ''), SENSOR_KINDS)}", field=f"{where}.kind")
+    changes = _converted(SENSOR_KINDS[kind], {k: v for k, v in tree.items() if k != "kind"}, where, None)
+    try:
+        return SENSOR_KINDS[kind](name=name, **changes)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+
+
+def _converted(
+    kind: type[SensorDescription], tree: Mapping[str, Any], where: str, current: SensorDescription | None
+) -> dict[str, Any]:
+    """Return fields of a description from text or values; noises start from those of ``current``."""
+    hints = typing.get_type_hints(kind)
+    valid = [f.name for f in dataclasses.fields(kind) if f.name != "name"]
     changes: dict[str, Any] = {}
     for name, value in tree.items():
         path = f"{where}.{name}"
         if name not in valid:
-            raise ModelError(f"{path}: {type(described).__name__} has no {name!r}; {nearest(name, valid)}", field=path)
-        current = getattr(described, name)
-        if isinstance(current, Noise):
-            changes[name] = _noise(current, value, path)
+            raise ModelError(f"{path}: {kind.__name__} has no {name!r}; {nearest(str(name), valid)}", field=path)
+        if hints[name] is Noise:
+            changes[name] = _noise(Noise() if current is None else getattr(current, name), value, path)
         elif typing.get_origin(hints[name]) is tuple:
             changes[name] = tuple(parse_vector(value, path, len(typing.get_args(hints[name]))))
         elif hints[name] is bool:
@@ -542,10 +587,7 @@ def change_sensor(described: SensorDescription, tree: Mapping[str, Any], where: 
             changes[name] = parse_number(value, path, integer=hints[name] is int)
         else:
             changes[name] = str(value)
-    try:
-        return dataclasses.replace(described, **changes)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error.message}", field=f"{where}.{error.field or ''}") from error
+    return changes
 
 
 def _noise(current: Noise, value: Any, path: str) -> Noise:
