@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -146,3 +149,18 @@ def test_ctrl_c_before_there_is_a_result_has_its_own_code(capsys, monkeypatch):
         main(["list", "--json"])
     assert end.value.code == 130
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "Interrupted"
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"]])
+def test_a_reader_that_goes_away_is_no_error(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pliant", *arguments],
+            stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert done.returncode == 0
+    assert done.stderr == ""

@@ -18,7 +18,7 @@ from pliant.simulation import realtime as room
 
 @pytest.fixture(autouse=True)
 def _wires(monkeypatch):
-    for name in ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing"):
+    for name in ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing", "chatty"):
         monkeypatch.setitem(_OWN, name, BridgeEntry(f"a test's {name}", f"wires:{name}"))
     handler, threshold = signal.getsignal(signal.SIGINT), gc.get_threshold()
     yield
@@ -167,6 +167,13 @@ def test_what_a_bridge_refuses_is_shown(call, robot_file):
     code, _, err = call("run", robot_file, "--bridge", "refusing", "--rtf", "1000", "--duration", "0.05")
     assert code == 0
     assert "pliant: wire: /elbow/reference_1: nan is not finite" in err
+
+
+def test_what_a_library_prints_does_not_stand_in_the_json(call, robot_file):
+    code, out, err = call("run", robot_file, "--bridge", "chatty", "--rtf", "1000", "--duration", "0.05", "--json")
+    assert code == 0
+    assert json.loads(out)["steps"] == 50
+    assert "the page reloads" in err
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "200"])

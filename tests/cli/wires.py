@@ -105,6 +105,10 @@ def refusing(robot, at: int = 5):
     return Wire(at, lambda: logging.getLogger("pliant.wire").warning("/elbow/reference_1: nan is not finite"))
 
 
+def chatty(robot, at: int = 5):
+    return Wire(at, lambda: print("the page reloads"))
+
+
 def failing(robot):
     from pliant.errors import BridgeError
 

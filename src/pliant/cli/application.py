@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -16,7 +17,7 @@ from pliant.cli.export import export
 from pliant.cli.identify import identify
 from pliant.cli.list import list_
 from pliant.cli.messages import Messages, as_dict, say
-from pliant.cli.output import emit
+from pliant.cli.output import emit, only_json
 from pliant.cli.replay import replay
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
@@ -60,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(code) from None
 
     code: Any = 0
-    with Messages(), terminating_as_interrupt():
+    with Messages(), terminating_as_interrupt(), only_json() if as_json else contextlib.nullcontext():
         try:
             code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
         except CycloptsError as error:
@@ -75,6 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
             fail(Interrupted("interrupted"), 130)
         except BrokenPipeError:
             # Whoever read the output has seen enough; the interpreter would complain once more when it flushes.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if sys.__stdout__ is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
             raise SystemExit(0) from None
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
 
-__all__ = ["clean", "emit", "make_console", "number", "plain", "print_table"]
+__all__ = ["clean", "emit", "make_console", "number", "only_json", "plain", "print_table"]
 
 
 def make_console(quiet: bool = False) -> Console:
     """Return a console on standard output, or on standard error where standard output belongs to JSON."""
+    return _console(stderr=quiet)
+
+
+def _console(**options: Any) -> Console:
     from rich.console import Console
 
-    return Console(stderr=quiet, soft_wrap=False, highlight=False)
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the program what the end of a reader means; rich would end it with a fault."""
+            raise BrokenPipeError
+
+    return _Console(soft_wrap=False, highlight=False, **options)
 
 
 def clean(value: Any) -> Any:
@@ -40,9 +53,25 @@ def clean(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+_standard_output: TextIO | None = None
+
+
+@contextlib.contextmanager
+def only_json() -> Iterator[None]:
+    """Keep standard output for `emit`: what others print in the block, libraries too, goes to standard error."""
+    global _standard_output
+    before = _standard_output
+    _standard_output = sys.stdout
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _standard_output = before
+
+
 def emit(data: dict[str, Any]) -> None:
     """Print an object as JSON."""
-    print(json.dumps(clean(data), indent=2))
+    print(json.dumps(clean(data), indent=2), file=_standard_output or sys.stdout)
 
 
 def plain(text: str) -> str:
@@ -63,7 +92,6 @@ def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
         table: of rich.
         prose: its cells hold sentences, which are wrapped in a file as well.
     """
-    from rich.console import Console
     from rich.measure import Measurement
 
     for column in table.columns:
@@ -72,5 +100,5 @@ def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
     if not console.is_terminal and not prose:
         width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
         if width > console.width:
-            console = Console(file=console.file, width=width, soft_wrap=False, highlight=False)
+            console = _console(file=console.file, width=width)
     console.print(table)
