@@ -11,7 +11,7 @@ from wires import LONG
 
 from pliant.bridges.registry import _OWN, BridgeEntry
 from pliant.cli import simulating
-from pliant.errors import PliantError
+from pliant.errors import DeviceError, PliantError
 from pliant.simulation import read_recording
 from pliant.simulation import realtime as room
 
@@ -140,6 +140,23 @@ def test_a_run_that_never_began_leaves_the_old_recording_alone(call, robot_file,
     assert [p.name for p in tmp_path.iterdir() if "mcap" in p.name] == ["run.mcap"]
     assert call("run", robot_file, "--duration", "0.1", *record)[0] == 0
     assert file.read_bytes() != before
+
+
+def test_a_simulation_that_cannot_be_made_leaves_no_recorder_behind(call, robot_file, tmp_path, monkeypatch):
+    file = tmp_path / "run.mcap"
+    assert call("run", robot_file, "--duration", "0.05", "--record", file)[0] == 0
+    before = file.read_bytes()
+
+    def attach(self, engine):
+        raise DeviceError("this device fits no engine")
+
+    monkeypatch.setattr("pliant.devices.base.DeviceBase.attach", attach)
+    for options in (("--record", file, "--overwrite"), ("--plot", tmp_path / "a.png")):
+        code, _, err = call("run", robot_file, *options)
+        assert code == 1
+        assert "fits no engine" in err
+    assert file.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir() if "mcap" in p.name] == ["run.mcap"]
 
 
 def test_a_figure_that_cannot_be_drawn_throws_no_result_away(call, robot_file, tmp_path, monkeypatch):

@@ -176,16 +176,23 @@ class Run:
             names = {} if interface is None else {"interface": recorded_names(interface)}
             recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line(), metadata=names)
         self.recorder = recorder
-        self.simulation = Simulation(
-            engine,
-            devices,
-            [*extra, *self.wires],
-            pacer=pacer,
-            recorder=recorder,
-            seed=plan.seed,
-            sync_timeout=5.0 if plan.sync_timeout is None else plan.sync_timeout,
-            on_timeout=plan.on_timeout or "error",
-        )
+        try:
+            self.simulation = Simulation(
+                engine,
+                devices,
+                [*extra, *self.wires],
+                pacer=pacer,
+                recorder=recorder,
+                seed=plan.seed,
+                sync_timeout=5.0 if plan.sync_timeout is None else plan.sync_timeout,
+                on_timeout=plan.on_timeout or "error",
+            )
+        except BaseException:
+            if recorder is not None:
+                recorder.close()  # nothing was recorded: this leaves no file, and an old one as it was
+            if self._scratch is not None:
+                self._scratch.cleanup()
+            raise
         self.report: Any = None
         """What the loop did; None where it did not end by itself."""
         self.interrupted = False
