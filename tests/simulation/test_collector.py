@@ -99,9 +99,9 @@ def test_the_next_generation_comes_with_every_eleventh_collection(parts):
 
 
 def test_without_slack_nothing_is_collected_until_it_is_overdue(parts):
-    steps(parts, OVERDUE // 1000 - 1, 1000, 0)
+    steps(parts, OVERDUE // 100 - 1, 100, 0)
     assert parts[1].done == []
-    steps(parts, 2, 1000, 0)
+    steps(parts, 2, 100, 0)
     assert parts[1].done == [0]
     assert parts[2].health()["overdue"] == 1
 
@@ -111,9 +111,9 @@ def test_a_slack_shorter_than_the_measured_collection_is_not_used(parts):
     garbage.cost[0] = 2 * MS
     steps(parts, 1, YOUNG, MS)  # nothing was measured before
     assert garbage.done == [0]
-    steps(parts, 5, YOUNG, MS)
+    steps(parts, 3, YOUNG, MS)
     assert garbage.done == [0]
-    steps(parts, 1, YOUNG, 5 * MS)
+    steps(parts, 1, 1, 5 * MS)
     assert garbage.done == [0, 0]
     assert collector.health()["worst"] == pytest.approx(2e-3)
 

@@ -19,10 +19,10 @@ from typing import Any
 
 __all__ = ["Collector"]
 
-YOUNG = 2_000
+YOUNG = 1_000
 """New objects after which the young generation is collected where there is time."""
-OVERDUE = 50_000
-"""New objects after which it is collected whether there is time or not."""
+OVERDUE = 5_000
+"""New objects after which it is collected whether there is time or not: the longer it waits, the longer it takes."""
 SAFETY = 500_000
 """New objects after which Python collects by itself all the same."""
 PER_GENERATION = 10
@@ -30,8 +30,8 @@ PER_GENERATION = 10
 FULL_INTERVAL_NS = 10_000_000_000
 """Shortest time between two full collections [ns of wall time]."""
 MARGIN = 2.0
-"""How many times as long as the longest recent collection the slack must be."""
-FORGET = 0.999
+"""How many times as long as the recent collections the slack must be."""
+FORGET = 0.99
 """What is left of a measured length after a step in which the slack was too short for it."""
 FIRST_GUESS_NS = (100_000.0, 300_000.0, 3_000_000.0)
 """How long a collection of each generation is taken to last before one was measured [ns]; assumed."""
@@ -144,7 +144,7 @@ class Collector:
         self._collect(generation)
         ended = self._clock()
         took = ended - began
-        self._expected[generation] = max(float(took), 0.9 * self._expected[generation])
+        self._expected[generation] = 0.5 * (took + self._expected[generation])
         self._worst_ns = max(self._worst_ns, took)
         self._collections[generation] += 1
         if generation == 0:
