@@ -175,7 +175,6 @@ def test_what_is_held_is_held_on_by_a_second_grasp(beyond):
     assert rig.width == pytest.approx(held, abs=1e-3)
 
 
-
 @pytest.mark.parametrize("expected", [0.0, 0.05])
 def test_a_block_of_another_size_is_no_success(expected):
     rig = HandRig(block=0.03)
