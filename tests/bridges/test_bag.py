@@ -147,6 +147,17 @@ def test_an_exported_bag_gives_the_same_traces_as_its_recording(recording, expor
         assert columns["time"] == pytest.approx(run[f"{joints[0]}/time"] - run[f"{joints[0]}/time"][0])
 
 
+def test_a_joint_whose_mode_has_no_motors_shows_none(tmp_path):
+    robot = load("qbmove-1dof")
+    assert not next(iter(robot.actuators.values())).mode.has_motors
+    recorder = Recorder(tmp_path / "run.mcap", metadata={"interface": recorded_names(robot.interface)})
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), pacer="free", recorder=recorder) as run:
+        run.run(0.05)
+    topics = {t.topic for t in export_bag(tmp_path / "run.mcap", tmp_path / "out.bag")}
+    assert "/qbmove_1dof/joint/link_state" in topics
+    assert "/qbmove_1dof/joint/motor_1_state" not in topics
+
+
 def commands(store):
     for k in range(5):
         yield "/arm/elbow/reference_1", F64, k * 10**8, bags.number(store, k)

@@ -198,11 +198,15 @@ class Recorder:
             name = f"{base}{count}"
         types[name] = text
         schema = writer.add_schema(f"pliant_msgs/msg/{name}", "ros2msg", text)
+        mode = getattr(device, "mode", None)
+        # A joint whose mode has no motors shows none; a replay has to know.
+        motors = {} if not hasattr(mode, "has_motors") else {"motors": str(int(mode.has_motors))}
         channel = writer.add_channel(
             schema,
             topic,
             "cdr",
             {
+                **motors,
                 "offered_qos_profiles": "",
                 "pliant": "sample",
                 "device": device.name,

@@ -47,10 +47,19 @@ class RecordedDevice:
         period_ns: time between two runs of its firmware [ns].
         sample_period_ns: time between two samples [ns].
         samples: field -> what it carries.
+        has_motors: of a joint: whether its mode had motors.
     """
 
-    def __init__(self, name: str, period_ns: int, sample_period_ns: int, samples: Mapping[str, FieldInfo]) -> None:
+    def __init__(
+        self,
+        name: str,
+        period_ns: int,
+        sample_period_ns: int,
+        samples: Mapping[str, FieldInfo],
+        has_motors: bool = True,
+    ) -> None:
         self.name = name
+        self.has_motors = has_motors
         self.period_ns = period_ns
         self.sample_period_ns = sample_period_ns
         self.samples = MappingProxyType(dict(samples))
@@ -400,7 +409,7 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
         }
         about = channel.metadata
         periods = int(about["period_ns"]), int(about["sample_period_ns"])
-        device = RecordedDevice(about["device"], *periods, fields)
+        device = RecordedDevice(about["device"], *periods, fields, about.get("motors", "1") != "0")
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None
     count = sum(info.size for info in fields.values())

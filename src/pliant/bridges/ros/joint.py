@@ -31,7 +31,7 @@ def serve_joint(served: Served, name: str, device: Any) -> None:
     if info.publish_state:
         writers.append(_state(served, served.name(joint, "link_state")))
     mode = getattr(device, "mode", None)
-    if mode is None or mode.has_motors:
+    if getattr(device if mode is None else mode, "has_motors", True):  # a recorded joint says it itself
         for k in (1, 2):
             fields = (f"motor_{k}_position", f"motor_{k}_velocity", f"motor_{k}_effort")
             topic = served.name(joint, f"motor_{k}_state")
