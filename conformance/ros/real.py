@@ -23,8 +23,8 @@ LIMIT = 60.0
 INSTALL = (
     "apt-get install --no-install-recommends python3-rospy python3-roslaunch python3-rosmaster python3-std-msgs "
     "python3-sensor-msgs python3-geometry-msgs python3-rosgraph-msgs python3-std-srvs python3-dynamic-reconfigure "
-    "python3-actionlib python3-rosnode python3-rosparam python3-rosservice python3-rostopic python3-roswtf topic-tools tf2-tools "
-    "libroscpp-dev libactionlib-dev g++"
+    "python3-actionlib python3-rosnode python3-rosparam python3-rosservice python3-rostopic python3-roswtf topic-tools "
+    "tf2-tools libroscpp-dev libactionlib-dev g++"
 )
 
 
