@@ -130,7 +130,12 @@ def test_two_robots_in_one_name_space_are_refused(world):
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [("domain=233", "0 to 232"), ("distro=foxy", "humble"), ("joint_states=-1", "0 Hz or more")],
+    [
+        ("domain=233", "0 to 232"),
+        ("distro=foxy", "humble"),
+        ("joint_states=-1", "0 Hz or more"),
+        ("namespace=///", "such as left"),
+    ],
 )
 def test_wrong_options_are_refused(options, says):
     with pytest.raises(BridgeError, match=says):

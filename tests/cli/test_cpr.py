@@ -17,8 +17,8 @@ def run(*words: object):
     return cpr([str(w) for w in words], exit_on_error=False, print_error=False, result_action="return_value")
 
 
-def run_json(capsys, *words: object) -> dict:
-    assert run(*words, "--json") == 0
+def run_json(capsys, *words: object, codes: tuple[int, ...] = (0,)) -> dict:
+    assert run(*words, "--json") in codes
     return json.loads(capsys.readouterr().out)
 
 
@@ -96,8 +96,9 @@ def test_the_model_is_written_as_plain_mjcf(tmp_path):
 
 
 def test_check_says_what_passed(capsys):
-    data = run_json(capsys, "check", "2RR", "--segments", 8)
-    assert data["passed"]
+    data = run_json(capsys, "check", "2RR", "--segments", 8, codes=(0, 3))  # its speed depends on the machine
+    assert data["passed"] is all(f["passed"] for f in data["findings"])
+    assert [f["name"] for f in data["findings"] if not f["passed"] and f["unit"] != "x real time"] == []
     assert len(data["findings"]) == 12
 
 
@@ -162,7 +163,7 @@ def test_the_robot_of_the_tutorial_has_thirty_lines_and_works(capsys, tmp_path):
     assert data["joint_limits"] == []
     tilted = run_json(capsys, "solve", file, "--pose", "0,0,0.5,0.1,0,0")
     assert tilted["pose"][2] == pytest.approx(0.5, abs=1e-8)
-    checked = run_json(capsys, "check", file)
+    checked = run_json(capsys, "check", file, codes=(0, 3))  # the speed, which may fail here, is no matter of a test
     assert [f["name"] for f in checked["findings"] if not f["passed"] and f["unit"] != "x real time"] == []
 
 

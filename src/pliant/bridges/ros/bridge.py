@@ -17,13 +17,15 @@ from pliant.bridges.ros.rosout import Rosout, serve_rosout
 from pliant.bridges.ros.served import Served
 from pliant.bridges.ros.services import serve_control
 from pliant.bridges.ros.tf import serve_tf
-from pliant.bridges.ros.transport import Transport
+from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.errors import BridgeError
 
 __all__ = ["RosBridge"]
 
 SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
+FEW = 10
+"""So few messages have no rate of their own."""
 
 
 class RosBridge:
@@ -241,7 +243,7 @@ class RosBridge:
                 "type": h.type,
                 "direction": "out",
                 "count": h.count,
-                "rate": (h.count - 1) / (h.last_at - h.first_at) if h.count > 1 and h.last_at > h.first_at else 0.0,
+                "rate": _rate(h, wall),
                 "peers": h.subscribers,
             }
             for h in self.served.handles
@@ -258,3 +260,10 @@ class RosBridge:
                 }
             )
         return rows
+
+
+def _rate(handle: TopicHandle, wall: float) -> float:
+    """Return how often a topic was sent [Hz] between its first and last message; of a few messages, in all the time."""
+    if handle.count < FEW:
+        return handle.count / wall
+    return (handle.count - 1) / max(1e-9, handle.last_at - handle.first_at)

@@ -46,6 +46,12 @@ class RosOptions:
     def __post_init__(self) -> None:
         if self.on_lost not in ON_LOST:
             raise BridgeError(f"on_lost is {self.on_lost!r}; {nearest(self.on_lost, ON_LOST)}", field="on_lost")
+        if self.namespace and not self.namespace.strip("/ "):
+            raise BridgeError(
+                f"namespace is {self.namespace!r}, which has no name in it; valid: a name such as left, or nothing for "
+                "the robot's",
+                field="namespace",
+            )
         for name in ("aggregate_rate", "joint_states", "sync_rate"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
