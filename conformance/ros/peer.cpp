@@ -300,7 +300,7 @@ static int send(Peer& peer, char** args, int wait_ms) {
     const double rate = std::atof(args[3]);
     DataWriter* writer = peer.writer(args[0], "std_msgs::msg::dds_::Float64MultiArray_");
     PublicationMatchedStatus status;
-    auto end = Clock::now() + std::chrono::seconds(20);
+    auto end = Clock::now() + std::chrono::seconds(60);
     do {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         writer->get_publication_matched_status(status);
@@ -359,7 +359,7 @@ static int call(Peer& peer, char** args) {
     replies.own = reader->guid();
     DataWriter* writer = peer.writer("rq/" + name + "Request", args[1]);
     PublicationMatchedStatus status;
-    auto begin = Clock::now(), end = begin + std::chrono::seconds(20);
+    auto begin = Clock::now(), end = begin + std::chrono::seconds(40);
     do {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         writer->get_publication_matched_status(status);
