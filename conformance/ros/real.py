@@ -56,6 +56,19 @@ def free_port():
         return sock.getsockname()[1]
 
 
+def free_domain():
+    """Return a domain of DDS in which nobody is.
+
+    Domains from 102 on have ports that Linux gives to any socket (7400 + 250 d and the next).
+    """
+    for k in range(101):
+        domain = 1 + (os.getpid() + k) % 101
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.bind(("", 7410 + 250 * domain))  # the first participant's
+            return domain
+    raise RuntimeError("somebody is in each domain of DDS from 1 to 101")
+
+
 class Program(subprocess.Popen):
     """A process whose output goes to files; `communicate` and `text` read them."""
 

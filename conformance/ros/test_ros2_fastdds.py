@@ -53,8 +53,8 @@ def peer(tmp_path_factory):
 
 
 @pytest.fixture
-def domain(request):
-    return 60 + (os.getpid() * 7 + hash(request.node.name)) % 100
+def domain():
+    return real.free_domain()
 
 
 @pytest.fixture
