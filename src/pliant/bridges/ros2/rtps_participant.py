@@ -13,11 +13,12 @@ import socket
 import struct
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pliant.bridges.ros2.rtps_endpoints import Address, Delivered, Outgoing, Reader, ReaderProxy, Writer, WriterProxy
+from pliant.bridges.ros2.rtps_relay import CYCLONE, PUB_WRITER, SUB_WRITER, Relay
 from pliant.errors import BridgeError, WireError
 from pliant.wire.rtps import (
     AckNack,
@@ -49,8 +50,6 @@ from pliant.wire.rtps.parameters import UDP4, disposed, encode_key
 
 __all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
 
-CYCLONE = b"\x01\x10"
-"""Number of Cyclone DDS among the makers (OMG's list)."""
 GROUP = "239.255.0.1"
 """Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""
 SPREAD = 62
@@ -70,8 +69,7 @@ BATCH = 64
 
 _PARTICIPANT = b"\0\0\1\xc1"
 _SPDP_WRITER, _SPDP_READER = b"\0\1\0\xc2", b"\0\1\0\xc7"
-_PUB_WRITER, _PUB_READER = b"\0\0\3\xc2", b"\0\0\3\xc7"
-_SUB_WRITER, _SUB_READER = b"\0\0\4\xc2", b"\0\0\4\xc7"
+_PUB_READER, _SUB_READER = b"\0\0\3\xc7", b"\0\0\4\xc7"
 _BUILTIN = 0x3F
 """Announcer and detector of participants, writers and readers."""
 
@@ -145,12 +143,6 @@ class _Remote:
     default: Address
     expires: float
     endpoints: dict[bytes, tuple[EndpointData, bool]] = field(default_factory=dict)
-    announcement: Data | None = None
-    told: dict[bytes, OrderedDict[int, Data]] = field(default_factory=dict)
-    """What its writers of discovery said: entity -> number -> sample; kept for `RtpsParticipant.relay_to`."""
-    beats: dict[bytes, Heartbeat] = field(default_factory=dict)
-    relayed: set[tuple[bytes, bytes]] = field(default_factory=set)
-    """(participant, entity) to which a heartbeat was handed on."""
 
 
 class RtpsParticipant:
@@ -184,14 +176,12 @@ class RtpsParticipant:
         """Datagrams that could not be read."""
         self.unsent = 0
         """Datagrams that the system did not take."""
-        self.relayed = 0
-        """Datagrams that were handed on."""
         self.on_tick: Callable[[float], None] = lambda now: None
         """Called now and then, in the participant's thread, with the time [s, monotonic]."""
         self._complain = complain
         self._user_data = user_data
         self._lock = threading.RLock()
-        self._siblings: set[bytes] = set()
+        self._relay = Relay(self._send)
         self._gone: deque[bytes] = deque(maxlen=64)
         self._local: dict[str, bool] = {}
         self._entities = 0
@@ -202,11 +192,11 @@ class RtpsParticipant:
         self._sockets: list[socket.socket] = []
         self._port = 0
         self._host = "127.0.0.1"
-        self._pub = Writer(self.prefix + _PUB_WRITER, transient_local=True, depth=0)
-        self._sub = Writer(self.prefix + _SUB_WRITER, transient_local=True, depth=0)
+        self._pub = Writer(self.prefix + PUB_WRITER, transient_local=True, depth=0)
+        self._sub = Writer(self.prefix + SUB_WRITER, transient_local=True, depth=0)
         self._pub_reader = Reader(self.prefix + _PUB_READER)
         self._sub_reader = Reader(self.prefix + _SUB_READER)
-        self._writer_of: dict[bytes, Writer] = {_PUB_WRITER: self._pub, _SUB_WRITER: self._sub}
+        self._writer_of: dict[bytes, Writer] = {PUB_WRITER: self._pub, SUB_WRITER: self._sub}
         self._callbacks: dict[bytes, Callable[[Sample], None]] = {}
 
     # ------------------------------------------------------------------ life
@@ -389,18 +379,14 @@ class RtpsParticipant:
             return frozenset(prefix for prefix, remote in self.remotes.items() if remote.data.vendor == vendor)
 
     def relay_to(self, prefix: bytes) -> None:
-        """Hand on to another participant of this process what strangers tell of themselves.
-
-        A participant drops what a stranger's writers of discovery send before it has heard of the stranger, and Fast
-        DDS tells it again only 1 to 3 s later; it takes itself for connected meanwhile, and loses what it writes. This
-        participant has it already.
-
-        Args:
-            prefix: the other participant.
-        """
+        """Hand on to another participant of this process what strangers tell of themselves; see `Relay`."""
         with self._lock:
-            self._siblings.add(prefix)
-            self._relay_all()
+            self._relay.add_sibling(prefix)
+
+    @property
+    def relayed(self) -> int:
+        """Datagrams that were handed on."""
+        return self._relay.count
 
     def _guid(self, kind: int) -> bytes:
         self._entities += 1
@@ -532,14 +518,14 @@ class RtpsParticipant:
                 case Data() if ours and message.writer == _SPDP_WRITER:
                     self._participant_told(prefix, message, source, now)
                 case Data() if ours:
-                    self._keep(prefix, message)
+                    self._relay.told(prefix, message)
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._act(reader, *reader.take(prefix, message, now))
                 case DataFrag() if ours:
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._act(reader, *reader.take_fragments(prefix, message, now))
                 case Heartbeat() if ours:
-                    self._keep_beat(prefix, message)
+                    self._relay.beat(prefix, message)
                     for reader in self._readers_of(prefix, message.reader, message.writer):
                         self._act(reader, *reader.hear(prefix, message, now))
                 case Gap() if ours:
@@ -558,9 +544,9 @@ class RtpsParticipant:
             remote.expires = max(remote.expires, now + remote.data.lease)
 
     def _readers_of(self, prefix: bytes, reader: bytes, writer: bytes) -> list[Reader]:
-        if writer == _PUB_WRITER:
+        if writer == PUB_WRITER:
             return [self._pub_reader]
-        if writer == _SUB_WRITER:
+        if writer == SUB_WRITER:
             return [self._sub_reader]
         if reader != UNKNOWN_ENTITY:
             found = self.readers.get(self.prefix + reader)
@@ -608,39 +594,38 @@ class RtpsParticipant:
             return
         if remote is not None:
             remote.data, remote.metatraffic, remote.default = data, metatraffic, default
-            remote.announcement = message
             return
         if len(self.remotes) >= REMOTE_LIMIT:
             self._complain(
                 f"more than {REMOTE_LIMIT} participants are in domain {self.domain}; {data.name!r} is left out"
             )
             return
-        remote = _Remote(
-            data=data, metatraffic=metatraffic, default=default, expires=now + data.lease, announcement=message
-        )
+        remote = _Remote(data=data, metatraffic=metatraffic, default=default, expires=now + data.lease)
         self.remotes[prefix] = remote
         self._announce([metatraffic])
         out: list[Outgoing] = []
         for bit, writer, entity in ((3, self._pub, _PUB_READER), (5, self._sub, _SUB_READER)):
             if data.builtin >> bit & 1:
                 out += writer.add(ReaderProxy(guid=prefix + entity, address=metatraffic), now)
-        for bit, reader, entity in ((2, self._pub_reader, _PUB_WRITER), (4, self._sub_reader, _SUB_WRITER)):
+        for bit, reader, entity in ((2, self._pub_reader, PUB_WRITER), (4, self._sub_reader, SUB_WRITER)):
             if data.builtin >> bit & 1:
                 proxy = WriterProxy(guid=prefix + entity, address=metatraffic, base_zero=data.vendor != CYCLONE)
                 out += reader.add(proxy, now)
         self._send_all(out)
-        self._relay_all() if prefix in self._siblings else self._relay(remote)
+        if self.loopback:
+            self._relay.met(data, metatraffic, message)
 
     def _forget(self, prefix: bytes) -> None:
         """Drop a participant that is gone."""
         remote = self.remotes.pop(prefix, None)
         if remote is None:
             return
+        self._relay.forget(prefix)
         for guid, (_, writes) in remote.endpoints.items():
             self._unmatch(guid, writes)
         for writer, entity in ((self._pub, _PUB_READER), (self._sub, _SUB_READER)):
             writer.remove(prefix + entity)
-        for reader, entity in ((self._pub_reader, _PUB_WRITER), (self._sub_reader, _SUB_WRITER)):
+        for reader, entity in ((self._pub_reader, PUB_WRITER), (self._sub_reader, SUB_WRITER)):
             reader.remove(prefix + entity)
 
     def _unmatch(self, guid: bytes, writes: bool) -> None:
@@ -735,62 +720,6 @@ class RtpsParticipant:
                 except OSError:
                     self._local[address] = False
         return self._local[address]
-
-    # ------------------------------------------------------------------ handing on
-    def _keep(self, prefix: bytes, message: Data) -> None:
-        """Keep what a stranger's writers of discovery say, and hand it on."""
-        remote = self.remotes.get(prefix)
-        if remote is None or message.writer not in (_PUB_WRITER, _SUB_WRITER) or not self._strange(remote):
-            return
-        told = remote.told.setdefault(message.writer, OrderedDict())
-        if message.sequence in told:
-            return
-        told[message.sequence] = message
-        if len(told) > ENDPOINT_LIMIT:
-            told.popitem(last=False)
-        for sibling in self._known_siblings():
-            if (sibling.data.guid, message.writer) in remote.relayed:
-                self._hand_on(remote, sibling, message)
-
-    def _keep_beat(self, prefix: bytes, message: Heartbeat) -> None:
-        remote = self.remotes.get(prefix)
-        if remote is None or message.writer not in (_PUB_WRITER, _SUB_WRITER) or not self._strange(remote):
-            return
-        first = message.writer not in remote.beats
-        remote.beats[message.writer] = message
-        if first:
-            self._relay(remote)
-
-    def _strange(self, remote: _Remote) -> bool:
-        return self.loopback and remote.data.vendor != CYCLONE and remote.data.guid[:12] not in self._siblings
-
-    def _known_siblings(self) -> list[_Remote]:
-        return [self.remotes[prefix] for prefix in self._siblings if prefix in self.remotes]
-
-    def _relay_all(self) -> None:
-        for remote in list(self.remotes.values()):
-            self._relay(remote)
-
-    def _relay(self, remote: _Remote) -> None:
-        """Hand on a stranger's announcement, then what its writers of discovery have, then what they said."""
-        if not self._strange(remote):
-            return
-        for sibling in self._known_siblings():
-            if (sibling.data.guid, _SPDP_WRITER) not in remote.relayed and remote.announcement is not None:
-                remote.relayed.add((sibling.data.guid, _SPDP_WRITER))
-                self._hand_on(remote, sibling, remote.announcement)
-            for entity, beat in remote.beats.items():
-                if (sibling.data.guid, entity) in remote.relayed:
-                    continue
-                remote.relayed.add((sibling.data.guid, entity))
-                self._hand_on(remote, sibling, beat)
-                for message in remote.told.get(entity, {}).values():
-                    self._hand_on(remote, sibling, message)
-
-    def _hand_on(self, remote: _Remote, sibling: _Remote, message: Submessage) -> None:
-        header = Header(prefix=remote.data.guid[:12], vendor=remote.data.vendor, version=remote.data.version)
-        self.relayed += 1
-        self._send(sibling.metatraffic, header, (InfoDestination(prefix=sibling.data.guid[:12]), message))
 
 
 def _called(data: ParticipantData) -> str:
