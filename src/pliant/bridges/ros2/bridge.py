@@ -152,6 +152,7 @@ class Ros2Transport:
             "matched_readers": sum(item.matched for item in p.publications.values()),
             "service_calls": sum(self.node.services.values()),
             "refused_requests": self.node.refused,
+            "malformed_datagrams": self.rtps.malformed,
             "faults": p.error_count,
             "last_faults": list(p.errors),
         }
