@@ -397,10 +397,13 @@ class RtpsParticipant:
         return Header(prefix=self.prefix)
 
     def _send(self, address: Address, header: Header, submessages: Iterable[Submessage]) -> None:
+        self._send_bytes(address, encode_message(header, submessages))
+
+    def _send_bytes(self, address: Address, datagram: bytes) -> None:
         if self._stopping or not self._sockets:
             return
         try:
-            self._sockets[0].sendto(encode_message(header, submessages), address)
+            self._sockets[0].sendto(datagram, address)
         except OSError:  # no route, or the system has no room: what is reliable is sent again
             self.unsent += 1
 
@@ -431,9 +434,9 @@ class RtpsParticipant:
 
     def _announce(self, addresses: list[Address]) -> None:
         stamp = InfoTimestamp(time_ns=time.time_ns())
-        announcement = self._announcement()
+        datagram = encode_message(self._header(), (stamp, self._announcement()))
         for address in addresses:
-            self._send(address, self._header(), (stamp, announcement))
+            self._send_bytes(address, datagram)
 
     def _say_goodbye(self) -> None:
         inline, payload = encode_key(self.guid, participant=True)
@@ -492,15 +495,19 @@ class RtpsParticipant:
             self._forget(remote.data.guid[:12])
         busy = False
         for writer in list(self._writer_of.values()):
+            if not writer.proxies:  # most of them, most of the time
+                continue
             self._send_all(writer.tick(now))
             busy = busy or any(p.reliable and p.acknowledged < writer.last for p in writer.proxies.values())
         readers = (self._pub_reader, self._sub_reader, *(reader.state for reader in self.readers.values()))
         for reader in readers:
+            if not reader.proxies:
+                continue
             ready, out = reader.tick(now)
             self._send_all(out)
             self._deliver(reader, ready)
             busy = busy or any(p.reliable and p.expected is None for p in reader.proxies.values())
-        return busy or any(t < now + 1.0 for t in self._announcements)
+        return busy or any(t < now + 10 * TICK for t in self._announcements)
 
     # ------------------------------------------------------------------ receiving
     def _handle(self, header: Header, submessages: list[Submessage], source: Address) -> None:
