@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pliant.bridges.ros.outbox import Outbox
+from pliant.bridges.ros2.names import NodeNames
 from pliant.errors import BridgeError, MissingDependency, WireError
 from pliant.wire.ros import Codec, Registry, dds_type_name
 from pliant.wire.ros.types import MessageType
@@ -35,6 +36,8 @@ DEPTH = 1000
 """History of a writer and of a reader."""
 DISCOVERY = "ros_discovery_info"
 ERROR_LIMIT = 20
+SEEN = 100
+"""Readers that a topic remembers for the report."""
 SPIN = 5e-4
 """How long the lock-step looks for an answer before it sleeps [s]."""
 LOOPBACK = (
@@ -127,8 +130,8 @@ class Publication:
     """A topic that is published."""
 
     __slots__ = (
-        "_participant", "_write", "count", "drops", "first_at", "gid", "last_at", "latch", "matched", "raw", "topic",
-        "type", "writer",
+        "_participant", "_write", "count", "drops", "first_at", "gid", "last_at", "latch", "look", "matched", "raw",
+        "seen", "topic", "type", "writer",
     )  # fmt: skip
 
     def __init__(self, participant: Participant, topic: str, type_name: str, latch: bool) -> None:
@@ -144,6 +147,10 @@ class Publication:
         self.writer: Any = None
         self._write: Callable[[bytes], None] = lambda data: None
         self.gid = b""
+        self.look = False
+        """Whether readers came that were not asked who they are."""
+        self.seen: dict[bytes, None] = {}
+        """Identifiers of the readers there are and were."""
 
     @property
     def active(self) -> bool:
@@ -152,8 +159,20 @@ class Publication:
 
     @property
     def subscribers(self) -> list[str]:
-        """How many readers there are; DDS does not say their names."""
-        return [f"{self.matched} reader{'s' if self.matched > 1 else ''}"] if self.matched else []
+        """Names of the nodes that listen, or have listened; readers of no node are counted.
+
+        Those that went before they could be asked are not there.
+        """
+        self._participant.look(self)
+        return self._participant.names.of(self.seen)
+
+    def ask(self) -> None:
+        """Note who reads this."""
+        self.look = False
+        for handle in self.writer.get_matched_subscriptions():
+            found = self.writer.get_matched_subscription_data(handle)
+            if found is not None and len(self.seen) < SEEN:
+                self.seen[found.key.bytes] = None
 
     def send(self, data: bytes) -> None:
         """Queue one message, its encapsulation included; never waits."""
@@ -219,10 +238,12 @@ class Participant:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.RLock()
+        self.names = NodeNames()
+        self._takes_raw = False
         self._participant: Any = None
         self._domain: Any = None
         self._topics: dict[str, Any] = {}
-        self._attached: tuple[tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]], ...] = ()
+        self._attached: tuple[tuple[Any, Any, str, Any, Callable[[Any], None]], ...] = ()
         self._take: Callable[[Any], list[bytes]] = lambda reader: []
         self._fault: type[Exception] = RuntimeError
         self._discovery: Publication | None = None
@@ -263,6 +284,8 @@ class Participant:
         self._thread.start()
         self.outbox.start()
         self._discovery = self.advertise(DISCOVERY, "rmw_dds_common/ParticipantEntitiesInfo", latch=True, plain=True)
+        if self._takes_raw:
+            self._hear_names()
 
     @property
     def direct(self) -> bool:
@@ -305,7 +328,7 @@ class Participant:
 
         with self._lock:
             writers = [p.gid for p in self.publications.values() if p is not self._discovery]
-            readers = [reader.guid.bytes for reader, *_ in self._attached]
+            readers = [reader.guid.bytes for reader, _, name, *_ in self._attached if name != DISCOVERY]
         readers += self._elsewhere[0]
         writers += self._elsewhere[1]
         values = {
@@ -333,6 +356,7 @@ class Participant:
         with self._lock:
             self._attached = ()
             for publication in self.publications.values():
+                self.look(publication)
                 publication.matched = 0
                 publication.latch = False
                 publication.writer = None
@@ -391,6 +415,7 @@ class Participant:
             class Matched(cyclonedds.core.Listener):
                 def on_publication_matched(self, writer: Any, status: Any) -> None:
                     publication.matched = status.current_count
+                    publication.look = publication.look or status.current_count_change > 0
 
             try:
                 writer = cyclonedds.pub.DataWriter(
@@ -483,6 +508,46 @@ class Participant:
             self.readers.pop(name, None)
         self._tell_graph()
 
+    def _hear_names(self) -> None:
+        """Listen to what the nodes tell of themselves.
+
+        It needs bytes: the public read would take the identifiers of one distribution only.
+        """
+        cyclonedds = _dds()
+        core = cyclonedds.core
+        policy = core.Policy
+        type_name = "rmw_dds_common/ParticipantEntitiesInfo"
+        with self._lock:
+            reader = cyclonedds.sub.DataReader(
+                self._participant,
+                self._topic(DISCOVERY, type_name),
+                qos=core.Qos(
+                    policy.Reliability.Reliable(cyclonedds.util.duration(milliseconds=10)),
+                    policy.Durability.TransientLocal,
+                    policy.History.KeepLast(DEPTH),
+                    policy.DataRepresentation(use_cdrv0_representation=True),
+                    policy.IgnoreLocal.Participant,
+                ),
+            )
+            condition = core.ReadCondition(
+                reader, core.ViewState.Any | core.InstanceState.Any | core.SampleState.NotRead
+            )
+            self._waitset.attach(condition)
+            self._attached = (*self._attached, (reader, condition, DISCOVERY, None, self.names.take))
+
+    def look(self, publication: Publication) -> None:
+        """Note who reads a topic, if anybody came since that was done last."""
+        if not publication.look:
+            return
+        with self._lock:
+            if publication.writer is not None:
+                try:
+                    publication.ask()
+                except IndexError:  # a reader came while cyclonedds counted them
+                    publication.look = True
+                except self._fault as error:
+                    _log.info("%s: who reads it is not told: %s", publication.topic, error)
+
     def taken(self, topics: list[str], patience: float = 0.4) -> dict[str, list[str]]:
         """Return the topics that other participants write already.
 
@@ -561,13 +626,13 @@ class Participant:
             for item in self._attached:
                 self._serve(item)
 
-    def _serve(self, item: tuple[Any, Any, str, Any, Callable[[dict[str, Any]], None]]) -> bool:
+    def _serve(self, item: tuple[Any, Any, str, Any, Callable[[Any], None]]) -> bool:
         """Hand over what a reader has; return whether it had anything."""
         reader, _, name, kind, callback = item
         bodies = self._take(reader)
         for body in bodies:
             try:
-                callback(self.codec.decode(kind, body))
+                callback(body if kind is None else self.codec.decode(kind, body))
             except WireError as error:
                 self.complain(f"{name}: {error}")
             except Exception:  # a fault of ours must not stop the reader
@@ -576,6 +641,8 @@ class Participant:
 
     def _read_loop(self) -> None:
         while not self._stopping.is_set():
+            for publication in list(self.publications.values()):
+                self.look(publication)
             if not self.direct:
                 self._pump(0.2)
             elif time.monotonic() - self._pumped_at < 0.1:
@@ -598,6 +665,7 @@ class Participant:
                     found = ddspy_take(reader._ref, states, 100)
                     return [] if isinstance(found, int) else [data for data, info in found if info.valid_data]
 
+                self._takes_raw = True
                 return take_raw
 
         def take_public(reader: Any) -> list[bytes]:
