@@ -208,6 +208,13 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(recording, tmp_pat
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "there.bag"]
 
 
+def test_a_bag_keeps_its_names(recording, tmp_path):
+    export_bag(recording[0], tmp_path / "run.bag")
+    with pytest.raises(RecordingError, match=r"run\.bag: the name space 'left' is for recordings of pliant"):
+        export_bag(tmp_path / "run.bag", tmp_path / "run.mcap", namespace="left")
+    assert not (tmp_path / "run.mcap").exists()
+
+
 def test_an_export_that_fails_leaves_the_old_bag(recording, tmp_path):
     class Enough(Exception):
         pass

@@ -200,6 +200,15 @@ def test_no_master_is_said_with_what_to_do(tmp_path):
         make_bridge("ros1:master=http://127.0.0.1:9", load(template(tmp_path))).start({})
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["foo", "127.0.0.1:11311", "https://127.0.0.1:11311", "http://127.0.0.1:99999", "http://:11311", "http://["],
+)
+def test_what_is_no_address_of_a_master_is_refused(tmp_path, address):
+    with pytest.raises(BridgeError, match=r"the address of the ROS master is .*valid is http://HOST:PORT"):
+        make_bridge(f"ros1:master={address}", load(template(tmp_path))).start({})
+
+
 @pytest.mark.parametrize("policy", ["continue", "halt"])
 def test_a_master_that_vanishes_and_comes_back(world, master, policy):
     item = world(options=f",on_lost={policy}")

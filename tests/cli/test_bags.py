@@ -155,3 +155,10 @@ def test_the_bridges_of_a_replay_get_the_recorded_names(recording, call, monkeyp
     assert done["health"]["wire"]["steps"] == 51  # 0 to 50 ms after the first sample
     assert done["served"]["wire"][0]["peers"]
     assert not done["interrupted"]
+
+
+@pytest.mark.parametrize("command", ["replay", "identify"])
+def test_a_folder_that_is_no_bag_is_said_to_be_none(call, tmp_path, command):
+    code, _, err = call(command, tmp_path)
+    assert code == 1
+    assert "the folder has no metadata.yaml and no .mcap or .db3 file" in err

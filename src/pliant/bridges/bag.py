@@ -158,10 +158,16 @@ def export_bag(
         The topics that have messages.
 
     Raises:
-        RecordingError: it cannot be read or written, or nothing of it has a topic.
+        RecordingError: it cannot be read or written, nothing of it has a topic, or a name space for what is a bag.
     """
     replay = open_replay(source)
     try:
+        if namespace and isinstance(replay.source, Bag):
+            raise RecordingError(
+                f"the name space {namespace!r} is for recordings of pliant; the topics of a bag keep their names",
+                file=replay.path,
+                field="namespace",
+            )
         with BagWriter(output, overwrite=overwrite) as writer:
             transport = BagTransport(writer)
             bridge = RosBridge(replay, transport, RosOptions(namespace=namespace, tf=False), name="bag")

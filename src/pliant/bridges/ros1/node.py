@@ -18,6 +18,7 @@ import selectors
 import socket
 import threading
 import time
+import urllib.parse
 import xmlrpc.client
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -67,6 +68,20 @@ class _Transport(xmlrpc.client.Transport):
 
 def _proxy(uri: str) -> Any:
     return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
+
+
+def _check_master(uri: str) -> None:
+    try:
+        parts = urllib.parse.urlsplit(uri)
+        good = parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or too large; brackets that do not close
+        good = False
+    if not good:
+        raise BridgeError(
+            f"the address of the ROS master is {uri!r}; valid is http://HOST:PORT, such as http://127.0.0.1:11311, as "
+            "ros1:master= or in ROS_MASTER_URI",
+            field="master",
+        )
 
 
 class _QuietHandler(SimpleXMLRPCRequestHandler):
@@ -280,6 +295,7 @@ class Node:
         Raises:
             BridgeError: no master answers, or another living node has this name.
         """
+        _check_master(self.master_uri)
         master = _proxy(self.master_uri)
         try:
             self._master_pid = self._call(master.getPid, self.name)

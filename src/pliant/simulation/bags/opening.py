@@ -29,11 +29,9 @@ FILE_LIMIT = 10_000
 
 
 def is_bag(path: str | Path) -> bool:
-    """Return whether a path looks like a bag: by its suffix, or a folder with such files."""
+    """Return whether a path looks like a bag: by its suffix, or a folder, of which `open_bag` says what it lacks."""
     path = Path(path)
-    if path.is_dir():
-        return (path / METADATA).exists() or any(p.suffix in BAG_SUFFIXES for p in path.iterdir())
-    return path.suffix.lower() in BAG_SUFFIXES or path.name.endswith(".bag.active")
+    return path.is_dir() or path.suffix.lower() in BAG_SUFFIXES or path.name.endswith(".bag.active")
 
 
 def is_recording(path: str | Path) -> bool:
