@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,6 +38,19 @@ def test_solve_gives_what_the_library_gives(capsys, name):
     np.testing.assert_allclose(data["plate_pose"], home.plate_pose, atol=1e-9)
     assert data["stable"]
     assert data["residual"] < 1e-8
+
+
+def test_a_first_use_says_that_it_compiles(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("pliant.rods.is_compiled", lambda: False)
+    assert run("solve", "3PR") == 0
+    assert "compiling the equations of rods" in capsys.readouterr().out
+    monkeypatch.undo()
+    from pliant.rods import _kernels, is_compiled
+
+    load_robot("3PR").home().stability()
+    assert is_compiled() or _kernels.solve.stats.cache_path is None
+    monkeypatch.setattr(type(_kernels.solve), "stats", SimpleNamespace(cache_path=str(tmp_path)))
+    assert not is_compiled()
 
 
 def test_direct_and_inverse_model_agree_and_negative_numbers_are_numbers(capsys):

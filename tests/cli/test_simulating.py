@@ -36,6 +36,18 @@ def test_a_time_out_ends_the_run_with_an_error_unless_told_otherwise(call, robot
     assert "mute: no answer within 0.01 s" in err
 
 
+def test_what_a_bridge_in_lock_step_waits_for_is_said(call, robot_file):
+    code, out, err = call("run", robot_file, "--bridge", "mute:answers=1000", "--duration", "0.01")
+    assert code == 0, err
+    assert "mute: waits for the first message on /arm/reference_1 and /arm/reference_2, however long" in out
+
+
+def test_a_bridge_that_does_not_exist_is_refused_before_the_robot_is_loaded(call, tmp_path):
+    code, _, err = call("run", tmp_path / "nowhere.urdf", "--bridge", "ros9:tf=false")
+    assert code == 1
+    assert "no bridge 'ros9'" in err
+
+
 def test_halt_keeps_the_results_and_says_why(call, robot_file, tmp_path):
     file = tmp_path / "run.mcap"
     common = ("run", robot_file, "--bridge", "mute", "--sync-timeout", "0.01", "--on-timeout", "halt", "--duration", 1)

@@ -47,6 +47,7 @@ class Mute(Wire):
 
     lockstep = True
     name = "mute"
+    awaited = ("/arm/reference_1", "/arm/reference_2")
 
     def __init__(self, answers=10):
         super().__init__()

@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.errors import BridgeError, nearest
 
-__all__ = ["BridgeEntry", "list_bridges", "make_bridge"]
+__all__ = ["BridgeEntry", "find_bridge", "list_bridges", "make_bridge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,22 @@ def list_bridges() -> dict[str, str]:
     return {name: entry.summary for name, entry in sorted(_entries().items())}
 
 
+def find_bridge(text: str) -> BridgeEntry:
+    """Return where a bridge comes from.
+
+    Args:
+        text: a name as `list_bridges` has it; options behind a colon are not looked at.
+
+    Raises:
+        BridgeError: no bridge of that name.
+    """
+    name = text.partition(":")[0]
+    entries = _entries()
+    if name not in entries:
+        raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
+    return entries[name]
+
+
 def make_bridge(text: str, robot: Any) -> Any:
     """Make a bridge for a robot.
 
@@ -62,10 +78,7 @@ def make_bridge(text: str, robot: Any) -> Any:
         MissingDependency: the bridge needs a package that is not installed.
     """
     name, _, rest = text.partition(":")
-    entries = _entries()
-    if name not in entries:
-        raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
-    module, _, function = entries[name].factory.partition(":")
+    module, _, function = find_bridge(text).factory.partition(":")
     factory = getattr(importlib.import_module(module), function)
     described = _described_options(factory)
     if described is None:

@@ -109,6 +109,10 @@ class Plan:
         )
         for option, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridges, option, "a --bridge in lock-step")
+        from pliant.bridges.registry import find_bridge
+
+        for text in self.bridges:
+            find_bridge(text)  # before a robot is loaded, which may take long
         if self.plot is not None:
             # After the run it would be too late to hear of it.
             if self.plot.suffix.lower() not in FIGURES:
@@ -222,6 +226,9 @@ class Run:
         for wire in self.wires:
             for who, where in getattr(wire, "addresses", {}).items():
                 self.console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+            if awaited := getattr(wire, "awaited", ()):
+                text = f"{wire.name}: waits for the first message on {plain(' and '.join(awaited))}, however long"
+                self.console.print(text, soft_wrap=True)
         if self.page is not None:
             self.console.print(f"look at it: {self.page.url} (Ctrl-C ends)", soft_wrap=True)
 

@@ -1,5 +1,6 @@
 """Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
 
+from pliant.rods._cache import is_compiled
 from pliant.rods.analysis import Identification, Measurement, Workspace, WrenchEstimate
 from pliant.rods.description import (
     BaseJoint,
@@ -39,6 +40,7 @@ __all__ = [
     "Workspace",
     "WrenchEstimate",
     "catalogue",
+    "is_compiled",
     "load_description",
     "load_robot",
 ]

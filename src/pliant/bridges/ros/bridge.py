@@ -234,6 +234,11 @@ class RosBridge:
         out, into = len(self.served.handles), len(self.served.incoming)
         return {f"{out} topics out, {into} in, name space /{self.namespace}": self.transport.where()}
 
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Full names of the topics that answer each step; none where the loop does not wait."""
+        return self._lockstep.topics
+
     def report(self) -> list[dict[str, Any]]:
         """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)

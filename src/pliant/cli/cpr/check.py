@@ -40,7 +40,7 @@ def check(
             field="statics-only",
         )
     console = make_console(quiet=json)
-    statics = load_parallel(robot)
+    statics = load_parallel(robot, console=console)
     home = statics.home()
     findings = []
 

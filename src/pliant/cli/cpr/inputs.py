@@ -14,12 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from rich.console import Console
 
     from pliant.rods import ContinuumParallelRobot
 
-__all__ = ["JOINTS", "POSE", "WRENCH", "Robot", "load_parallel", "numbers", "pose_numbers", "read_table", "to_pose"]
+__all__ = [
+    "COMPILING",
+    "JOINTS",
+    "POSE",
+    "WRENCH",
+    "Robot",
+    "load_parallel",
+    "numbers",
+    "pose_numbers",
+    "read_table",
+    "to_pose",
+]
 
 Robot = Annotated[str, Parameter(help="A name of `pliant cpr list`, a YAML file, or a folder of the Gazebo simulator.")]
+COMPILING = "compiling the equations of rods (about a minute, once; later runs load them)"
 WRENCH = "Wrench on the plate about its origin, world axes: fx,fy,fz,mx,my,mz (planar: fx,fy,mz) [N, N m]."
 POSE = "Plate pose: x,y,z,roll,pitch,yaw (planar: x,y,angle) [m, rad]; solves for the joint values."
 JOINTS = "Actuated joint values, separated by commas [m or rad]; solves for the plate pose."
@@ -71,9 +84,21 @@ def pose_numbers(robot: ContinuumParallelRobot, X: np.ndarray) -> list[float]:
     return [*X[:3, 3].tolist(), *map(float, (np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])))]
 
 
-def load_parallel(source: str, accuracy: str = "accurate") -> ContinuumParallelRobot:
-    from pliant.rods import load_robot
+def load_parallel(source: str, accuracy: str = "accurate", *, console: Console) -> ContinuumParallelRobot:
+    """Load a robot; say so before its first use compiles for long.
 
+    Args:
+        source: see `Robot`.
+        accuracy: see `pliant.rods.load_robot`.
+        console: where people read.
+
+    Raises:
+        PliantError: there is no such robot, or its description is wrong.
+    """
+    from pliant.rods import is_compiled, load_robot
+
+    if not is_compiled():
+        console.print(f"[dim]{COMPILING}[/dim]", soft_wrap=True)
     return load_robot(source, accuracy=accuracy)
 
 

@@ -124,7 +124,7 @@ def run(
     from pliant.model.parallel import build_parallel
 
     console = make_console(quiet=json)
-    statics = load_parallel(robot)
+    statics = load_parallel(robot, console=console)
     model_of = build_parallel(statics, variant=variant, segments=segments, timestep=timestep, damping=damping)  # type: ignore[arg-type]
     for note in model_of.notes:
         console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)

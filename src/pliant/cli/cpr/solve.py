@@ -59,7 +59,7 @@ def solve(
     Without --pose and --q it solves the robot's home pose.
     """
     console = make_console(quiet=json)
-    statics = load_parallel(robot, accuracy)
+    statics = load_parallel(robot, accuracy, console=console)
     planar = statics.planar
     if sum(v is not None for v in (pose, q, configuration)) > 1:
         raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")

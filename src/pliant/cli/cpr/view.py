@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pliant.cli.cpr.inputs import COMPILING
 from pliant.cli.options import Debug
 
 __all__ = ["view"]
@@ -21,7 +22,11 @@ def view(
     debug: Debug = False,
 ) -> int:
     """Move a robot by hand in the browser: joints, pose, wrench, freedoms, saved configurations."""
+    from pliant.rods import is_compiled
     from pliant.viewer.cpr import ParallelView
+
+    if not is_compiled():
+        print(COMPILING, file=sys.stderr, flush=True)
 
     page = ParallelView(robot, port=port, host=host)
     page.start()
