@@ -178,7 +178,7 @@ def make(robot: Any, options: Ros2Options) -> RosBridge:
     space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
     participant = Participant(
         node_name(options.node, space),
-        domain=None if options.domain < 0 else options.domain,
+        domain=None if options.domain == -1 else options.domain,
         loopback=options.loopback,
         distro=options.distro,
         raw=options.raw,
