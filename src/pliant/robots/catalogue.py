@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError, PliantError, nearest
-from pliant.model.plugins import user_modules
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -164,7 +163,7 @@ def find_robot(name: str) -> CatalogueRobot:
         ModelError: there is none of that name; the message has the nearest.
     """
     own = _from_folder(str(name).replace("-", "_"))
-    if name in own and not user_modules():
+    if name in own and not _user_modules():
         return own[name]
     robots = _catalogue()
     if name not in robots:
@@ -217,9 +216,15 @@ def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
     return {}
 
 
+def _user_modules() -> list[Any]:
+    from pliant.model.plugins import user_modules  # here, for the room of models brings MuJoCo
+
+    return user_modules()
+
+
 def _from_user(taken: Mapping[str, CatalogueRobot]) -> dict[str, CatalogueRobot]:
     found: dict[str, CatalogueRobot] = {}
-    for module in user_modules():
+    for module in _user_modules():
         file = getattr(module, "__file__", None) or module.__name__
         value = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
         robots = [value] if isinstance(value, CatalogueRobot) else value
