@@ -121,6 +121,32 @@ def test_the_topics_of_control_pause_and_step(world):
     runner.join(10)
 
 
+@pytest.mark.parametrize("first", ["pliant", "client"])
+def test_another_type_or_quality_on_a_topic_is_told(world, first):
+    domain = next(DOMAINS)
+    early = None
+    if first == "client":
+        early = Participant("early", domain=domain)
+        early.start()
+        early.advertise("/qbmove_2dof/reference_1", "std_msgs/Float32MultiArray")
+    try:
+        _, bridge, client = world(domain=domain)
+        if first == "pliant":
+            client.advertise("/qbmove_2dof/reference_1", "std_msgs/Float32MultiArray")
+        client.advertise("/qbmove_2dof/reference_2", "std_msgs/Float64MultiArray", sensor=True)
+        client.subscribe("/qbmove_2dof/robot_state", "std_msgs/Float64", lambda _: None)
+
+        def told(*parts):
+            return any(all(part in fault for part in parts) for fault in bridge.health()["last_faults"])
+
+        until(lambda: told("reference_1", "Float32MultiArray_; valid is std_msgs::msg::dds_::Float64MultiArray_"))
+        until(lambda: told("reference_2", "best effort"))
+        until(lambda: told("robot_state", "reads std_msgs::msg::dds_::Float64_"))
+    finally:
+        if early is not None:
+            early.stop()
+
+
 def test_two_robots_in_one_name_space_are_refused(world):
     domain = next(DOMAINS)
     world(domain=domain)

@@ -15,6 +15,8 @@ from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros2.participant import Participant
 from pliant.bridges.ros2.rtps_node import Respond, RtpsNode
 from pliant.bridges.ros2.rtps_participant import RtpsParticipant
+from pliant.wire.ros import dds_type_name
+from pliant.wire.rtps import EndpointData, Qos
 
 if TYPE_CHECKING:
     from pliant.bridges.ros.actions import ActionServer
@@ -83,15 +85,25 @@ class Ros2Transport:
 
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
         """Publish a topic; the clock is reliable, so that every subscriber matches it."""
-        return self.participant.advertise(topic, type_name, latch=latch, sensor=sensor and topic != "/clock")
+        sensor = sensor and topic != "/clock"
+        handle = self.participant.advertise(topic, type_name, latch=latch, sensor=sensor)
+        self._expect(topic, type_name, Qos(reliable=not sensor, durability=int(latch)), writes=True)
+        return handle
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
         """Listen to a topic."""
         self.participant.subscribe(topic, type_name, callback)
+        self._expect(topic, type_name, Qos(), writes=False)
 
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
         self.participant.unsubscribe(topic)
+        self.rtps.expect_no_more(_wire_name(topic), writes=False)
+
+    def _expect(self, topic: str, type_name: str, qos: Qos, *, writes: bool) -> None:
+        """Let the services' participant, which hears of every endpoint, tell of those that do not fit a topic."""
+        ours = EndpointData(guid=bytes(16), topic=_wire_name(topic), type=dds_type_name(type_name), qos=qos)
+        self.rtps.expect(ours, writes=writes)
 
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Answer a service, in the convention of rmw_fastrtps or rmw_cyclonedds, whichever asks."""
@@ -156,6 +168,10 @@ class Ros2Transport:
             "faults": p.error_count,
             "last_faults": list(p.errors),
         }
+
+
+def _wire_name(topic: str) -> str:
+    return "rt/" + topic.strip("/")
 
 
 @dataclass(frozen=True, kw_only=True)

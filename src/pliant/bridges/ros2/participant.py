@@ -9,7 +9,6 @@ what they took when this was written, the public ``write`` and ``read`` do the w
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import keyword
 import logging
@@ -183,6 +182,40 @@ class Publication:
         self._participant.outbox.send(self, data)
 
 
+class _Domains:
+    """The domains that this process has configured; each lives as long as one of its participants.
+
+    With the object goes the domain, and with the domain all its participants, whoever made it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[int, tuple[Any, int]] = {}
+
+    def take(self, number: int) -> Any:
+        """Return a domain on 127.0.0.1; None where somebody else in the process configured it."""
+        cyclonedds = _dds()
+        with self._lock:
+            found, users = self._made.get(number, (None, 0))
+            if found is None:
+                try:
+                    found = cyclonedds.domain.Domain(number, LOOPBACK)
+                except cyclonedds.core.DDSException:
+                    return None
+            self._made[number] = found, users + 1
+            return found
+
+    def leave(self, number: int) -> None:
+        """Give a domain back that `take` returned."""
+        with self._lock:
+            found, users = self._made.pop(number)
+            if users > 1:
+                self._made[number] = found, users - 1
+
+
+_DOMAINS = _Domains()
+
+
 class Participant:
     """One node on the wire of ROS 2.
 
@@ -262,13 +295,13 @@ class Participant:
         core, policy = cyclonedds.core, cyclonedds.core.Policy
         if self.on_loopback:
             # One configuration a domain and process: a second participant takes the first one's.
-            with contextlib.suppress(core.DDSException):
-                self._domain = cyclonedds.domain.Domain(self.domain, LOOPBACK)
+            self._domain = _DOMAINS.take(self.domain)
         try:
             self._participant = cyclonedds.domain.DomainParticipant(
                 self.domain, qos=core.Qos(policy.EntityName(self.node), policy.Userdata(b"enclave=/;"))
             )
         except core.DDSException as error:
+            self._leave_domain()
             raise BridgeError(
                 f"domain {self.domain} of DDS cannot be joined: {error}. Another program may hold its UDP ports "
                 f"({7400 + 250 * self.domain} and the next ones), or too many participants run here; choose another "
@@ -366,7 +399,12 @@ class Participant:
             self._waitset = None
             self._guard = None
             self._participant = None
+        self._leave_domain()
+
+    def _leave_domain(self) -> None:
+        if self._domain is not None:
             self._domain = None
+            _DOMAINS.leave(self.domain)
 
     # ------------------------------------------------------------------ topics
     def _qos(self, *, latch: bool, sensor: bool, type_name: str) -> Any:

@@ -198,6 +198,7 @@ class RtpsParticipant:
         self._sub_reader = Reader(self.prefix + _SUB_READER)
         self._writer_of: dict[bytes, Writer] = {PUB_WRITER: self._pub, SUB_WRITER: self._sub}
         self._callbacks: dict[bytes, Callable[[Sample], None]] = {}
+        self._expected: dict[tuple[str, bool], EndpointData] = {}
 
     # ------------------------------------------------------------------ life
     def start(self) -> None:
@@ -672,6 +673,28 @@ class RtpsParticipant:
         else:
             for writer in self.writers.values():
                 self._match_writer(writer, remote, endpoint)
+        ours = self._expected.get((endpoint.topic, not writes))
+        if ours is not None:
+            self._fits(ours, endpoint, writes=writes, name=_called(remote.data))
+
+    def expect(self, ours: EndpointData, *, writes: bool) -> None:
+        """Complain about others that do not fit an endpoint which another participant of this process has.
+
+        Args:
+            ours: that endpoint; its identifier does not matter.
+            writes: whether it is a writer.
+        """
+        with self._lock:
+            self._expected[ours.topic, writes] = ours
+            for remote in self.remotes.values():
+                for endpoint, theirs in remote.endpoints.values():
+                    if theirs is not writes:
+                        self._fits(ours, endpoint, writes=theirs, name=_called(remote.data))
+
+    def expect_no_more(self, topic: str, *, writes: bool) -> None:
+        """Take `expect` back."""
+        with self._lock:
+            self._expected.pop((topic, writes), None)
 
     def _fits(self, ours: EndpointData, theirs: EndpointData, *, writes: bool, name: str) -> bool:
         """Return whether two endpoints match; complain where they nearly do."""
