@@ -141,6 +141,22 @@ def test_commands_reach_the_joint_and_wrong_ones_do_not(world):
     assert port("joint/reference_1")[0] == 0.1
 
 
+def test_a_command_that_nobody_takes_is_told(world):
+    item = world()
+    item.connect()
+    item.client.advertise("/toBEassigned/jont/equilibrium_position", "std_msgs/Float64")
+    item.client.advertise("/toBEassigned/joint/torque_command", "std_msgs/Float64")
+    item.client.advertise("/toBEassigned/joint/of_the_users_own", "std_msgs/Float64")
+
+    def told():
+        return [f for f in item.bridge.health()["last_faults"] if "/client" in f]
+
+    faults = until(lambda: len(told()) == 2 and told(), "both are told")
+    assert any("jont" in f and "did you mean 'joint'" in f for f in faults)
+    assert any("torque_command" in f and "equilibrium_position, stiffness_preset" in f for f in faults)
+    assert item.bridge.health()["rejected"] == 0
+
+
 def test_a_manager_gives_name_space_rates_and_parameters(master, tmp_path):
     if not DATA.exists():
         pytest.skip(f"{DATA} is not there")

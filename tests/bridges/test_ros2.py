@@ -135,12 +135,14 @@ def test_another_type_or_quality_on_a_topic_is_told(world, first):
             client.advertise("/qbmove_2dof/reference_1", "std_msgs/Float32MultiArray")
         client.advertise("/qbmove_2dof/reference_2", "std_msgs/Float64MultiArray", sensor=True)
         client.subscribe("/qbmove_2dof/robot_state", "std_msgs/Float64", lambda _: None)
+        client.advertise("/qbmove_2dof/joint_3/equilibrium_position", "std_msgs/Float64")
 
         def told(*parts):
             return any(all(part in fault for part in parts) for fault in bridge.health()["last_faults"])
 
         until(lambda: told("reference_1", "Float32MultiArray_; valid is std_msgs::msg::dds_::Float64MultiArray_"))
         until(lambda: told("reference_2", "best effort"))
+        until(lambda: told("joint_3", "did you mean"))
         until(lambda: told("robot_state", "reads std_msgs::msg::dds_::Float64_"))
     finally:
         if early is not None:

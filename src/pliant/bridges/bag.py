@@ -74,6 +74,7 @@ class BagTransport:
         self.now_ns = 0
         """Log time of what is sent [ns]."""
         self.on_complaint: Callable[[str], None] = lambda text: None
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
         self._handles: dict[str, _Handle] = {}
 
     def start(self) -> None:

@@ -16,6 +16,7 @@ from pliant.bridges.ros.parameters import set_parameters
 from pliant.bridges.ros.rosout import Rosout, serve_rosout
 from pliant.bridges.ros.served import Served
 from pliant.bridges.ros.services import serve_control
+from pliant.bridges.ros.strays import Strays
 from pliant.bridges.ros.tf import serve_tf
 from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.errors import BridgeError
@@ -57,6 +58,8 @@ class RosBridge:
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
         transport.on_complaint = self._complained
+        self._strays = Strays(self.served)
+        transport.on_publication = self._strays.heard
         self._rosout: Rosout | None = None
         self._started = 0.0
         self._loop_ns = 0
@@ -91,6 +94,7 @@ class RosBridge:
             self.plan(devices)
             self._refuse_taken()
             transport.announce()
+            self._strays.begin()
         except BaseException:
             transport.stop()
             raise

@@ -62,6 +62,9 @@ class Transport(Protocol):
     """The topics that bring the answers."""
     on_complaint: Callable[[str], None]
     """Called, in any thread, with each fault of the other side; the bridge sets it."""
+    on_publication: Callable[[str, str], None]
+    """Called, in any thread, with the topic and the name of each other node that publishes one, once or more often; the
+    bridge sets it."""
 
     def start(self) -> None:
         """Open the wire."""

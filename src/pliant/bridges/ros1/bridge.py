@@ -44,6 +44,8 @@ class Ros1Transport:
         self._interval: float | None = None
         self.on_complaint: Callable[[str], None] = lambda text: None
         self.node.on_complaint = lambda text: self.on_complaint(text)
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        self.node.on_publication = lambda topic, who: self.on_publication(topic, who)
 
     def start(self) -> None:
         """Find the master and open the sockets."""

@@ -269,6 +269,8 @@ class Node:
         self.error_count = 0
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        """Called, in the master's thread and once a heartbeat, with each topic that another node publishes, and who."""
         self.on_shutdown: Callable[[str], None] | None = None
         """Called, in any thread, with who wants this node to end, and why (``rosnode kill``); None: it goes on."""
         self.master_gone_since: float | None = None
@@ -539,6 +541,7 @@ class Node:
                 pass
             due = time.monotonic() + HEARTBEAT
             self._heartbeat()
+            self._look_at_publications()
             self._look_after_connections()
 
     def _heartbeat(self) -> None:
@@ -559,6 +562,15 @@ class Node:
                 return
             self.master_gone_since = None
             _log.warning("the ROS master at %s is back; everything is registered again", self.master_uri)
+
+    def _look_at_publications(self) -> None:
+        if self.master_gone_since is not None or not self._registered:
+            return
+        with contextlib.suppress(OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError):
+            for topic, nodes in self._call(_proxy(self.master_uri).getSystemState, self.name)[0]:
+                for node in nodes:
+                    if node != self.name:
+                        self.on_publication(topic, node)
 
     def _look_after_connections(self) -> None:
         """Close who says nothing; try those publishers again that are not connected though the master lists them."""

@@ -55,6 +55,8 @@ class Ros2Transport:
         self._interval: float | None = None
         self.on_complaint: Callable[[str], None] = lambda text: None
         participant.on_complaint = lambda text: self.on_complaint(text)
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        self.rtps.on_publication = lambda topic, who: self.on_publication(topic, who)
 
     def start(self) -> None:
         """Join the domain."""

@@ -178,6 +178,8 @@ class RtpsParticipant:
         """Datagrams that the system did not take."""
         self.on_tick: Callable[[float], None] = lambda now: None
         """Called now and then, in the participant's thread, with the time [s, monotonic]."""
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        """Called, in the participant's thread, with each topic of ROS that another participant writes, and who."""
         self._complain = complain
         self._user_data = user_data
         self._lock = threading.RLock()
@@ -673,6 +675,8 @@ class RtpsParticipant:
         else:
             for writer in self.writers.values():
                 self._match_writer(writer, remote, endpoint)
+        if writes and endpoint.topic.startswith("rt/"):
+            self.on_publication(endpoint.topic[2:], _called(remote.data))
         ours = self._expected.get((endpoint.topic, not writes))
         if ours is not None:
             self._fits(ours, endpoint, writes=writes, name=_called(remote.data))

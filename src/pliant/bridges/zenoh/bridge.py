@@ -43,6 +43,8 @@ class ZenohTransport:
         self._interval: float | None = None
         self.on_complaint: Callable[[str], None] = lambda text: None
         node.on_complaint = lambda text: self.on_complaint(text)
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        node.on_publication = lambda topic, who: self.on_publication(topic, who)
 
     def start(self) -> None:
         """Open the session."""

@@ -214,6 +214,8 @@ class ZenohNode:
         self.error_count = 0
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        """Called, in any thread, with the topic and the name of each other node that publishes one."""
         self.refused_requests = 0
         """Requests refused because too many waited."""
         self.connected = 0
@@ -322,6 +324,8 @@ class ZenohNode:
             self._graph.vanished(token)
             return
         endpoint = self._graph.appeared(token)
+        if endpoint is not None and endpoint.kind == "MP":
+            self.on_publication(endpoint.name, endpoint.node_name)
         if endpoint is not None and endpoint.kind == "MS":
             publication = self.publications.get(endpoint.name)
             if publication is not None:

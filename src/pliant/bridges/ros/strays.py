@@ -1,0 +1,63 @@
+"""Commands that nobody takes: published under the robot's name space, for a joint or a mode that it does not have."""
+
+from __future__ import annotations
+
+from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.served import Served
+from pliant.errors import nearest
+from pliant.laws import COMMAND_NAMES
+
+__all__ = ["Strays"]
+
+COMMANDS = {name for names in COMMAND_NAMES.values() for name in names} - {"disabled"} | {"external_torque"}
+LIMIT = 200
+"""So many topics are told of; further ones are not."""
+
+
+class Strays:
+    """Tells, once a topic, of commands that go nowhere, which ROS itself connects to nothing without a word.
+
+    Args:
+        served: the topics of the bridge.
+    """
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._told: set[str] = set()
+        self._early: list[tuple[str, str]] | None = []
+
+    def begin(self) -> None:
+        """Tell of what was heard before the robot's own topics were known, and of all that comes."""
+        early, self._early = self._early or [], None
+        for topic, who in early:
+            self.heard(topic, who)
+
+    def heard(self, topic: str, who: str) -> None:
+        """Take note that ``who`` publishes a topic; the wire calls this, in any thread."""
+        if self._early is not None:
+            if len(self._early) < LIMIT:
+                self._early.append((topic, who))
+            return
+        served = self._served
+        space = topic_name(served.namespace) + "/"
+        if not topic.startswith(space) or topic in served.incoming or topic in self._told:
+            return
+        joint, slash, command = topic.removeprefix(space).partition("/")
+        modes = {
+            topic_name(device.joint)[1:]: device.mode
+            for device in served.devices.values()
+            if hasattr(device, "joint") and hasattr(device, "mode")
+        }
+        if not slash or command not in COMMANDS or not modes or len(self._told) >= LIMIT:
+            return
+        self._told.add(topic)
+        if joint not in modes:
+            served.transport.complain(
+                f"{topic}: {who} commands {joint!r}, which the robot does not have; {nearest(joint, modes)}"
+            )
+            return
+        mode = modes[joint]
+        valid = ", ".join(name for name in COMMAND_NAMES[mode] if name != "disabled")
+        served.transport.complain(
+            f"{topic}: {who} publishes it, and {joint} in mode {int(mode)} does not take it; valid: {valid}"
+        )
