@@ -211,6 +211,11 @@ def test_two_robots_in_one_name_space_are_refused(master, world, tmp_path):
         World(master, template(tmp_path), ",node=second,clock=false")
 
 
+def test_a_host_without_an_address_is_refused(master):
+    with pytest.raises(BridgeError, match="no node could connect"):
+        Node("/lost", master=master.uri, host="not a host").start()
+
+
 def test_no_master_is_said_with_what_to_do(tmp_path):
     with pytest.raises(BridgeError, match=r"no ROS master answers at http://127.0.0.1:9 .*roscore"):
         make_bridge("ros1:master=http://127.0.0.1:9", load(template(tmp_path))).start({})

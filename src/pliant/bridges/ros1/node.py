@@ -298,6 +298,14 @@ class Node:
             BridgeError: no master answers, or another living node has this name.
         """
         _check_master(self.master_uri)
+        try:
+            socket.getaddrinfo(self.host, None)
+        except (OSError, UnicodeError) as error:
+            raise BridgeError(
+                f"the host is {self.host!r}, a name without an address ({error}): no node could connect. Valid is a name "
+                "or an address of this machine, such as 127.0.0.1; it comes from host=, ROS_IP, ROS_HOSTNAME",
+                field="host",
+            ) from None
         master = _proxy(self.master_uri)
         try:
             self._master_pid = self._call(master.getPid, self.name)
