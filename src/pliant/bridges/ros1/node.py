@@ -302,8 +302,8 @@ class Node:
             socket.getaddrinfo(self.host, None)
         except (OSError, UnicodeError) as error:
             raise BridgeError(
-                f"the host is {self.host!r}, a name without an address ({error}): no node could connect. Valid is a name "
-                "or an address of this machine, such as 127.0.0.1; it comes from host=, ROS_IP, ROS_HOSTNAME",
+                f"the host is {self.host!r}, a name without an address ({error}): no node could connect. Valid is a "
+                "name or an address of this machine, such as 127.0.0.1; it comes from host=, ROS_IP, ROS_HOSTNAME",
                 field="host",
             ) from None
         master = _proxy(self.master_uri)
