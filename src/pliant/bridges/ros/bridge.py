@@ -173,8 +173,7 @@ class RosBridge:
             for rewind in self.served.rewinds:
                 rewind()
         self._last_tick = stamp_ns
-        for act in self.served.ticks:
-            act(stamp_ns)
+        self.served.tick(stamp_ns)
         if self.options.on_lost == "halt":
             fault = self.transport.lost()
             if fault:
@@ -187,8 +186,7 @@ class RosBridge:
 
     def _again(self) -> None:
         served = self.served
-        for act in served.ticks:
-            act(self._last_tick)
+        served.tick(self._last_tick)
         for sample in list(served.latest.values()):
             for write in served.writers[sample.device]:
                 write(sample)

@@ -50,7 +50,7 @@ def _serve_controller(served: Served, base: str, controller: QbController) -> No
         action = f"{base}/follow_joint_trajectory"
         controller.server = serve_action(served, action, "control_msgs/FollowJointTrajectory", controller)
     if transport.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
-        served.ticks.append(_state(served, f"{base}/state", controller))
+        served.at(STATE_RATE, _state(served, f"{base}/state", controller))
         transport.serve(
             f"{base}/query_state",
             "control_msgs/QueryTrajectoryState",
@@ -88,10 +88,9 @@ def _state(served: Served, topic: str, controller: QbController) -> Callable[[in
     values = {"joint_names": controller.joints, **dict.fromkeys(parts, point)}
     paths = [f"{part}.{field}" for part in parts for field in point]
     fill = served.stamped(kind, values, paths)
-    every = Every(STATE_RATE)
 
     def write(stamp_ns: int) -> None:
-        if not (every.due(stamp_ns) and handle.active):
+        if not handle.active:
             return
         found = controller.state()
         if found is not None:

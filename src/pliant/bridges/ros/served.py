@@ -72,6 +72,8 @@ class Served:
         """Topic -> its type and how many messages came."""
         self.writers: dict[str, list[Callable[[Any], None]]] = {}
         self.ticks: list[Callable[[int], None]] = []
+        self._timed: dict[float, list[Callable[[int], None]]] = {}
+        self._times: list[tuple[Every, list[Callable[[int], None]]]] = []
         self.rewinds: list[Callable[[], None]] = []
         self.rejected = 0
         self.arrivals: dict[str, int] = {}
@@ -81,6 +83,23 @@ class Served:
     def name(self, *parts: str) -> str:
         """Return a topic under the robot's name space."""
         return topic_name(self.namespace, *parts)
+
+    def at(self, rate: float, action: Callable[[int], None]) -> None:
+        """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; what shares a rate is asked about once a step."""
+        actions = self._timed.get(rate)
+        if actions is None:
+            actions = self._timed[rate] = []
+            self._times.append((Every(rate), actions))
+        actions.append(action)
+
+    def tick(self, stamp_ns: int) -> None:
+        """Run what runs with each step's time [ns]."""
+        for act in self.ticks:
+            act(stamp_ns)
+        for every, actions in self._times:
+            if every.due(stamp_ns):
+                for act in actions:
+                    act(stamp_ns)
 
     # ------------------------------------------------------------------ out
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:

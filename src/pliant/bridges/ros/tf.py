@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.bridges.ros.sensors import serve_sensor_frames
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.served import Served
 
 __all__ = ["serve_tf"]
 
@@ -39,12 +39,11 @@ def serve_tf(served: Served) -> None:
         paths += [f"{at}header.stamp", *(f"{at}transform.translation.{a}" for a in "xyz")]
         paths += [f"{at}transform.rotation.{a}" for a in "wxyz"]
     fill = served.template("tf2_msgs/TFMessage", values, paths)
-    every = Every(TF_RATE)
     count = 0
 
     def write(stamp_ns: int) -> None:
         nonlocal count
-        if every.due(stamp_ns) and handle.active:
+        if handle.active:
             numbers: list[Any] = []
             for position, orientation in places:
                 numbers += [count, stamp_ns] if numbered else [stamp_ns]
@@ -52,4 +51,4 @@ def serve_tf(served: Served) -> None:
             handle.send(fill(*numbers))
             count = (count + 1) & 0xFFFFFFFF
 
-    served.ticks.append(write)
+    served.at(TF_RATE, write)
