@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,15 +10,12 @@ from typing import Any
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.names import node_name
+from pliant.bridges.ros.switching import SwitchInterval
 from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.bridges.ros1.node import Node
 from pliant.wire.ros import Codec
 
 __all__ = ["Ros1Options", "Ros1Transport", "make"]
-
-SWITCH_INTERVAL = 5e-4
-"""Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it; Python's default is ten
-times as long, more than the step may be late."""
 
 
 class Ros1Transport:
@@ -41,7 +37,7 @@ class Ros1Transport:
         self.node = Node(node, master=master, host=host)
         self.codec: Codec = self.node.codec
         self.sync_topics: tuple[str, ...] = ()
-        self._interval: float | None = None
+        self._interval = SwitchInterval()
         self.on_complaint: Callable[[str], None] = lambda text: None
         self.node.on_complaint = lambda text: self.on_complaint(text)
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
@@ -49,8 +45,7 @@ class Ros1Transport:
 
     def start(self) -> None:
         """Find the master and open the sockets."""
-        self._interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
+        self._interval.shorten()
         self.node.start()
 
     def announce(self) -> None:
@@ -60,9 +55,7 @@ class Ros1Transport:
     def stop(self) -> None:
         """Unregister and close."""
         self.node.stop()
-        if self._interval is not None:
-            sys.setswitchinterval(self._interval)
-            self._interval = None
+        self._interval.restore()
 
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
         """Publish a topic."""

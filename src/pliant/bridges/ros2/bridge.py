@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.names import node_name
+from pliant.bridges.ros.switching import SwitchInterval
 from pliant.bridges.ros2.participant import Participant
 from pliant.bridges.ros2.rtps_node import Respond, RtpsNode
 from pliant.bridges.ros2.rtps_participant import RtpsParticipant
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["Ros2Options", "Ros2Transport", "make"]
-
-SWITCH_INTERVAL = 5e-4
-"""Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it."""
 
 
 class Ros2Transport:
@@ -52,7 +49,7 @@ class Ros2Transport:
         self.node = RtpsNode(self.rtps, participant.codec, participant.complain)
         self.codec = participant.codec
         self.sync_topics: tuple[str, ...] = ()
-        self._interval: float | None = None
+        self._interval = SwitchInterval()
         self.on_complaint: Callable[[str], None] = lambda text: None
         participant.on_complaint = lambda text: self.on_complaint(text)
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
@@ -60,8 +57,7 @@ class Ros2Transport:
 
     def start(self) -> None:
         """Join the domain."""
-        self._interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
+        self._interval.shorten()
         self.participant.direct = self.lockstep
         # The services' participant first: what it hears of nodes that are there already, it can hand on at once.
         self.node.start()
@@ -81,9 +77,7 @@ class Ros2Transport:
         """Leave the domain."""
         self.node.stop()
         self.participant.stop()
-        if self._interval is not None:
-            sys.setswitchinterval(self._interval)
-            self._interval = None
+        self._interval.restore()
 
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
         """Publish a topic; the clock is reliable, so that every subscriber matches it."""

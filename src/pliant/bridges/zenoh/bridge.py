@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.bridges.ros import RosBridge, RosOptions, TopicHandle
 from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.names import node_name
+from pliant.bridges.ros.switching import SwitchInterval
 from pliant.bridges.zenoh.node import Respond, ZenohNode
 from pliant.bridges.zenoh.session import endpoints
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["ZenohOptions", "ZenohTransport", "make"]
-
-SWITCH_INTERVAL = 5e-4
-"""Longest time [s] that a thread of the bridge keeps the interpreter while the loop wants it."""
 
 
 class ZenohTransport:
@@ -40,7 +37,7 @@ class ZenohTransport:
         self.node = node
         self.codec = node.codec
         self.sync_topics: tuple[str, ...] = ()
-        self._interval: float | None = None
+        self._interval = SwitchInterval()
         self.on_complaint: Callable[[str], None] = lambda text: None
         node.on_complaint = lambda text: self.on_complaint(text)
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
@@ -48,13 +45,12 @@ class ZenohTransport:
 
     def start(self) -> None:
         """Open the session."""
-        self._interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._interval, SWITCH_INTERVAL))
+        self._interval.shorten()
         self.node.outbox.direct = self.lockstep
         try:
             self.node.start()
         except BaseException:
-            self._restore()
+            self._interval.restore()
             raise
 
     def announce(self) -> None:
@@ -63,12 +59,7 @@ class ZenohTransport:
     def stop(self) -> None:
         """Close the session."""
         self.node.stop()
-        self._restore()
-
-    def _restore(self) -> None:
-        if self._interval is not None:
-            sys.setswitchinterval(self._interval)
-            self._interval = None
+        self._interval.restore()
 
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
         """Publish a topic; the clock is reliable, as on DDS."""
