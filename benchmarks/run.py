@@ -231,7 +231,7 @@ def bench_loop() -> list[Figure]:
 
 def bench_sweep() -> list[Figure]:
     """A thousand one-second simulations of a 3-joint arm in a sweep."""
-    from pliant.simulation.sweep import SweepPlan, parse_variation, run_sweep
+    from pliant.sweep import SweepPlan, parse_variation, run_sweep
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arm.yaml"

@@ -18,8 +18,9 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-from pliant.simulation import RecordingWarning, read_commands, read_recording
-from pliant.simulation.bags import open_bag, read_traces
+from pliant.recording import RecordingWarning, read_recording
+from pliant.recording.bags import open_bag, read_traces
+from pliant.simulation import read_commands
 
 ROSBAG = Path("/usr/bin/rosbag")
 LIMIT = 120

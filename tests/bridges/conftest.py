@@ -1,11 +1,6 @@
 """Fixtures of the tests of the ROS 1 bridge."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from fake_master import FakeMaster
 from ros1_world import World, template
 

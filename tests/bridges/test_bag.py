@@ -1,8 +1,6 @@
 """Exported bags: the topics of the bridges, in files that other programs read."""
 
-import sys
-from pathlib import Path
-
+import bag_files as bags
 import numpy as np
 import pytest
 from mcap.reader import make_reader
@@ -15,13 +13,11 @@ from pliant.bridges.bag import export_bag
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import RecordingError
-from pliant.model import load
-from pliant.simulation import Recorder, Simulation, read_commands, read_recording
-from pliant.simulation.bags import open_bag, read_traces
-from pliant.simulation.recording import recorded_names
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "simulation"))
-import bag_files as bags
+from pliant.loading import load
+from pliant.recording import Recorder, read_recording
+from pliant.recording.bags import open_bag, read_traces
+from pliant.recording.recording import recorded_names
+from pliant.simulation import Simulation, read_commands
 
 FORMS = ("run.bag", "run.mcap", "run.db3", "run")
 F64 = "std_msgs/msg/Float64"

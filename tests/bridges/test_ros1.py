@@ -16,7 +16,7 @@ from pliant.bridges.ros1 import Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation
 from pliant.wire.ros import Codec, encode_header
 
@@ -399,7 +399,8 @@ def test_lock_step_waits_for_the_controller(master, tmp_path):
 
 
 def test_a_replay_is_published(master, tmp_path):
-    from pliant.simulation import read_recording, replay
+    from pliant.recording import read_recording
+    from pliant.simulation import replay
 
     robot = load(template(tmp_path))
     path = tmp_path / "run.mcap"

@@ -10,7 +10,7 @@ from ros2_clients import DOMAINS, until
 from pliant.bridges import make_bridge
 from pliant.bridges.ros2 import Participant
 from pliant.errors import BridgeError, MissingDependency
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation, sync
 
 pytestmark = pytest.mark.network

@@ -9,7 +9,7 @@ from pliant.bridges import make_bridge
 from pliant.bridges.ros2 import Participant
 from pliant.bridges.ros2.participant import DISTROS
 from pliant.bridges.ros2.rtps_participant import RtpsParticipant
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec, Registry, registry
 

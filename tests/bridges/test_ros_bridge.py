@@ -8,8 +8,8 @@ from pliant.bridges.ros.options import RosOptions
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
-from pliant.model import load
-from pliant.simulation.bags.writing import BagWriter
+from pliant.loading import load
+from pliant.recording.bags.writing import BagWriter
 
 
 class Taken(BagTransport):

@@ -9,7 +9,7 @@ from pliant.bridges.ros.node_parameters import NodeParameters, node_name, serve_
 from pliant.bridges.ros.served import Served
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec
 

@@ -1,13 +1,13 @@
 """A parallel robot on a wire of ROS: names, types and fields of the Gazebo simulator, and what answers them."""
 
 import math
-import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_master import FakeMaster
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +22,6 @@ from pliant.model.parallel import build_parallel
 from pliant.rods import load_robot
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec
-
-sys.path.insert(0, str(Path(__file__).parent))
-from fake_master import FakeMaster
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
 SPEC = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "cpr.md"

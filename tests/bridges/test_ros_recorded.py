@@ -1,20 +1,15 @@
 """Topics of a bag on a wire: ROS 1 against the small master, both generations of ROS as sources."""
 
-import sys
 import threading
 import time
-from pathlib import Path
 
+import bag_files as bags
 import pytest
+from fake_master import FakeMaster
 
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Node
 from pliant.simulation import open_replay
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "simulation"))
-import bag_files as bags
-from fake_master import FakeMaster
 
 pytestmark = pytest.mark.network
 MS = 1_000_000

@@ -1,13 +1,12 @@
 """Inertial units, force/torque sensors and cameras on ROS: messages, frames, topics, and a subscriber that blocks."""
 
-import sys
 import threading
 from collections import deque
-from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from ros1_world import until
 
 from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.interfaces import kind_of
@@ -22,9 +21,6 @@ from pliant.engine import MujocoEngine
 from pliant.errors import MissingDependency
 from pliant.model import Camera, ForceTorque, Imu, Interface, Noise, Robot
 from pliant.wire.ros import Codec
-
-sys.path.insert(0, str(Path(__file__).parent))
-from ros1_world import until
 
 MODEL = """
 <mujoco>

@@ -13,7 +13,7 @@ import pytest
 from pliant.bridges import make_bridge
 from pliant.bridges.zenoh import ZenohNode
 from pliant.errors import BridgeError, MissingDependency
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec
 

@@ -1,12 +1,6 @@
 """What the tests of the command line share."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 from arm import MODEL
 
 from pliant.cli import main

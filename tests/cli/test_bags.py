@@ -2,14 +2,10 @@
 
 import json
 import signal
-import sys
-from pathlib import Path
 
+import bag_files as bags
 import pytest
 from wires import LONG, Wire
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "simulation"))
-import bag_files as bags
 
 F64 = "std_msgs/msg/Float64"
 MS = 1_000_000

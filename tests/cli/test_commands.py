@@ -210,7 +210,7 @@ def test_a_joint_rate_that_is_no_part_of_the_steps_names_the_nearest(call, robot
 
 
 def test_a_joint_rate_near_enough_to_a_whole_number_of_steps_is_taken(call, robot_file, tmp_path):
-    from pliant.simulation import read_recording
+    from pliant.recording import read_recording
 
     for rate, count in (("333.3333", 100), ("1000", 300)):
         file = tmp_path / f"{rate}.mcap"

@@ -11,9 +11,9 @@ import time
 
 import pytest
 
+from pliant import sweep
 from pliant.experiments import Result, Target, experiment
 from pliant.experiments import base as experiments
-from pliant.simulation import sweep
 
 VARY = ("--vary", "actuator.k1=0.001:0.003:6", "--duration", "0.05", "--chunk", "2")
 

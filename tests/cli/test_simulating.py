@@ -12,7 +12,7 @@ from wires import LONG
 from pliant.bridges.registry import _OWN, BridgeEntry
 from pliant.cli import simulating
 from pliant.errors import DeviceError, PliantError
-from pliant.simulation import read_recording
+from pliant.recording import read_recording
 from pliant.simulation import realtime as room
 
 

@@ -1,12 +1,6 @@
-"""Makes the reference and the laws of tests/laws importable, and gives MuJoCo's callbacks back after a test."""
-
-import sys
-from pathlib import Path
+"""Gives MuJoCo's callbacks back after a test."""
 
 import pytest
-
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "laws")]
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from pliant.experiments.maker_pro import (
     spring,
     sweep,
 )
+from pliant.identification.identify import loop_width
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
-from pliant.laws.identify import loop_width
 
 
 def test_the_law_alone_is_the_inverse_of_the_spring():

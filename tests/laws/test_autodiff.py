@@ -7,6 +7,7 @@ import subprocess
 import sys
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -328,7 +329,7 @@ for cls in (law_cases.EnergyQbMove, law_cases.EnergyAwAS2, law_cases.Hardening):
 
 @pytest.mark.slow
 def test_the_derived_source_is_the_same_in_every_process_and_kept_in_the_cache(tmp_path):
-    script = SCRIPT.format(folder=os.path.dirname(__file__))  # noqa: PTH120
+    script = SCRIPT.format(folder=str(Path(__file__).resolve().parents[1] / "helpers"))
 
     def run(seed, cache):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PLIANT_CACHE": str(tmp_path / cache)}

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from pliant.errors import ModelError
-from pliant.model import Camera, ForceTorque, Imu, Noise, Robot, load
+from pliant.loading import load
+from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
 from pliant.model.sensors import described_sensors, quaternion_product
 
 MJCF = """

@@ -6,50 +6,17 @@ import threading
 
 import numpy as np
 import pytest
+from fake_bridge import Recall
 from fake_engine import Board, SpringJoint, SpringMassEngine
 
 from pliant.devices import FieldInfo, Noise
 from pliant.devices.base import DeviceBase
 from pliant.errors import BridgeError, DeviceError, DivergedError, PliantError
-from pliant.simulation import Bridge, LockstepBridge, Simulation, paced, read_recording
+from pliant.recording import read_recording
+from pliant.simulation import Bridge, LockstepBridge, Simulation, paced
 from pliant.simulation.loop import seeded
 
 MS = 1_000_000
-
-
-class Recall:
-    """A bridge that remembers what it was told."""
-
-    lockstep = False
-
-    def __init__(self, name="recall", fail=None):
-        self.name = name
-        self.fail = fail
-        self.calls = []
-
-    def _call(self, *call):
-        self.calls.append(call)
-        if self.fail == call[0]:
-            raise BridgeError(f"{self.name}: {call[0]} failed")
-
-    def start(self, devices):
-        self.devices = devices
-        self._call("start")
-
-    def publish(self, sample):
-        self._call("publish", sample)
-
-    def tick(self, stamp_ns):
-        self._call("tick", stamp_ns)
-
-    def stop(self):
-        self._call("stop")
-
-    def health(self):
-        return {"calls": len(self.calls)}
-
-    def names(self):
-        return [call[0] for call in self.calls]
 
 
 class Client(Recall):

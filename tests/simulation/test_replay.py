@@ -2,12 +2,13 @@
 
 import bag_files as bags
 import pytest
+from fake_bridge import Recall
 from fake_engine import SpringJoint, SpringMassEngine
-from test_loop import Recall
 
 from pliant.errors import RecordingError
-from pliant.simulation import RecordedTopic, Recorder, Simulation, open_replay, read_recording, replay
-from pliant.simulation.bags import open_bag
+from pliant.recording import Recorder, read_recording
+from pliant.recording.bags import open_bag
+from pliant.simulation import RecordedTopic, Simulation, open_replay, replay
 
 MS = 1_000_000
 F64 = "std_msgs/msg/Float64"
@@ -183,7 +184,7 @@ def test_a_bag_without_a_clock_gives_its_log_time(tmp_path):
 
 def test_the_names_of_the_recorded_robot_are_known(tmp_path):
     from pliant.model.interface import Interface, JointInterface, PluginManager
-    from pliant.simulation.recording import recorded_names
+    from pliant.recording.recording import recorded_names
 
     manager = PluginManager(
         namespace="left", sample_time=0.002, joints=("elbow",), ref_1=("reference_1",), ref_2=("disabled",), file="/x/y"

@@ -8,7 +8,7 @@ import pytest
 
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
-from pliant.model import load
+from pliant.loading import load
 from pliant.simulation import Simulation
 
 pytest.importorskip("mujoco.studio.launch_web")

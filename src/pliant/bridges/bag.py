@@ -11,9 +11,9 @@ from typing import Any
 from pliant.bridges.ros import RosBridge
 from pliant.bridges.ros.options import RosOptions
 from pliant.errors import RecordingError
-from pliant.simulation.bags import Bag
-from pliant.simulation.bags.writing import BagWriter
-from pliant.simulation.recording import Recording
+from pliant.recording.bags import Bag
+from pliant.recording.bags.writing import BagWriter
+from pliant.recording.recording import Recording
 from pliant.simulation.replay import open_replay
 from pliant.wire.ros import Codec
 

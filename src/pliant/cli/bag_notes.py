@@ -28,7 +28,7 @@ def say_what_is_played(console: Console, table: Any, player: Any) -> None:
 
 def say_what_was_read(console: Console, path: Path, traces: Any, data: Any) -> None:
     """Say of `Traces` which topic or field became which quantity of a `Measurement`, and what is not used."""
-    from pliant.laws.measurements import QUANTITIES
+    from pliant.identification.measurements import QUANTITIES
 
     known = {*QUANTITIES, *(other for _, others in QUANTITIES.values() for other in others)}
     rows = [f"{name} from {traces.topics[name]}" for name in traces.columns if name in known]

@@ -54,7 +54,7 @@ def export(
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:
-    from pliant.model.export import describe_urdf
+    from pliant.formats.export import describe_urdf
 
     described = describe_urdf(robot, package=package)
     if output is None:

@@ -52,11 +52,11 @@ def identify(
 ) -> int:
     """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
     import_modules(import_)
+    from pliant.identification import identify as fits
+    from pliant.identification.measurements import measurement_of, read_measurement
     from pliant.laws import CompliantActuator, Mode, get_law
-    from pliant.laws import identify as fits
-    from pliant.laws.measurements import measurement_of, read_measurement
     from pliant.model.parameters import change_actuator
-    from pliant.simulation.bags import is_bag, read_traces
+    from pliant.recording.bags import is_bag, read_traces
 
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:

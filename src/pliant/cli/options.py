@@ -106,7 +106,7 @@ def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
 
 def import_modules(names: list[str]) -> None:
     if names:
-        from pliant.model.plugins import import_user_module
+        from pliant.plugins import import_user_module
 
         for name in names:
             import_user_module(name)
@@ -115,7 +115,7 @@ def import_modules(names: list[str]) -> None:
 def load_robot(
     source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
 ):
-    from pliant.model import load
+    from pliant.loading import load
 
     for folder in packages:
         if not folder.is_dir():

@@ -52,8 +52,8 @@ def replay(
     Also takes bags of ROS (.bag, .mcap, .db3, folders of ros2 bag), and the dump that a diverged simulation leaves
     (.npz).
     """
+    from pliant.recording.recording import Recording
     from pliant.simulation import open_replay
-    from pliant.simulation.recording import Recording
 
     console = make_console(quiet=json)
     refuse_unused(overwrite and export is None, "--overwrite", "--export")
@@ -112,17 +112,17 @@ def _export_plot_compare(
 ) -> int:
     """Do what is done with a whole recording; return the exit code."""
     if export is not None:
-        from pliant.simulation import export as export_recording
+        from pliant.recording import export as export_recording
 
         done["export"] = str(export_recording(found, export.suffix.lstrip("."), export, overwrite=overwrite))
     if plot is not None:
-        from pliant.simulation import plot_recording
+        from pliant.recording import plot_recording
 
         plot_recording(found, plot)
         done["plot"] = str(plot)
     if compare is None:
         return 0
-    from pliant.simulation import compare as compare_recordings
+    from pliant.recording import compare as compare_recordings
 
     differences = compare_recordings(found, compare)
     done["differences"] = [str(d) for d in differences]
@@ -223,7 +223,7 @@ def _show(opened: Any, console: Console) -> None:
     import numpy as np
     from rich.table import Table
 
-    from pliant.simulation.recording import Recording
+    from pliant.recording.recording import Recording
 
     found = opened.source
     table = Table(box=None)

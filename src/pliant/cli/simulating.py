@@ -142,8 +142,9 @@ class Run:
     def __init__(
         self, plan: Plan, console: Console, engine: Any, devices: Iterable[Any], robot: Any, extra: Iterable[Any] = ()
     ) -> None:
-        from pliant.simulation import Recorder, Simulation, free, paced, sync
-        from pliant.simulation.recording import recorded_names
+        from pliant.recording import Recorder
+        from pliant.recording.recording import recorded_names
+        from pliant.simulation import Simulation, free, paced, sync
 
         self.plan, self.console = plan, console
         self.wires = [make_bridge(name, robot) for name in plan.bridges]
@@ -313,7 +314,7 @@ class Run:
         plan = self.plan
         try:
             if plan.plot is not None and self.recorder is not None and self.recorder.path.exists():
-                from pliant.simulation import plot_recording
+                from pliant.recording import plot_recording
 
                 plot_recording(self.recorder.path, plan.plot)
         except PliantError as error:  # the results are worth more than the figure: they are told first

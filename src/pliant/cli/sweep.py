@@ -49,7 +49,7 @@ def sweep(
 ) -> int:
     """Simulate a robot many times with parameters that vary, on all cores."""
     import_modules(import_)
-    from pliant.simulation.sweep import SweepPlan, parse_variation, run_sweep
+    from pliant.sweep import SweepPlan, parse_variation, run_sweep
 
     plan = SweepPlan(
         source=source,

@@ -1,8 +1,7 @@
-"""Robots described: a MuJoCo spec with compliant actuators, devices and interface; loaders; checks."""
+"""Robots described: a MuJoCo spec with compliant actuators, devices and interface; checks."""
 
 from pliant.model.check import Problem, StepSize, step_sizes
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
-from pliant.model.load import load
 from pliant.model.noise import Noise
 from pliant.model.robot import COMPANION_SUFFIX, REST_KEY, Robot, actuator_names, companion_name
 from pliant.model.sensors import Camera, ForceTorque, Imu
@@ -24,6 +23,5 @@ __all__ = [
     "StepSize",
     "actuator_names",
     "companion_name",
-    "load",
     "step_sizes",
 ]

@@ -2,7 +2,7 @@
 
 Every folder of this room with a ``build.py`` that defines ``ROBOT`` (a `CatalogueRobot`) or ``ROBOTS`` (several) is in
 the catalogue; nothing else has to be registered. So is every ``ROBOT`` or ``ROBOTS`` of a module that the user imports
-(`pliant.model.plugins.import_user_module`, ``--import`` on the command line). Another package adds robots through the
+(`pliant.plugins.import_user_module`, ``--import`` on the command line). Another package adds robots through the
 entry point group ``pliant.robots``, each entry naming a `CatalogueRobot`, several of them, or a function that returns a
 `Robot`.
 """
@@ -217,7 +217,7 @@ def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
 
 
 def _user_modules() -> list[Any]:
-    from pliant.model.plugins import user_modules  # here, for the room of models brings MuJoCo
+    from pliant.plugins import user_modules  # here, for the room of models brings MuJoCo
 
     return user_modules()
 

@@ -3,7 +3,7 @@
 A table has a column ``time`` [s] and columns ``<device>/<field>``; one element of an array field is
 ``<device>/<field>[i]``. CSV (a header line, then numbers; an empty cell keeps the value; lines that begin with # are
 skipped), NPZ (arrays of equal length by name; an array field is one array of shape (n, size)), YAML and JSON (lists by
-name, and optionally ``interpolation``). Bags of ROS 1 and ROS 2 are tables too, see `pliant.simulation.bags`.
+name, and optionally ``interpolation``). Bags of ROS 1 and ROS 2 are tables too, see `pliant.recording.bags`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from pliant.devices.base import Device, FieldInfo
+from pliant.documents.files import read_document
 from pliant.errors import DeviceError, nearest
-from pliant.simulation.bags import BAG_SUFFIXES, is_bag, read_bag
-from pliant.simulation.files import read_document
+from pliant.recording.bags import BAG_SUFFIXES, is_bag, read_bag
 
 __all__ = ["CommandPlayer", "CommandTable", "read_commands"]
 

@@ -42,8 +42,8 @@ from pliant.simulation.collector import Collector
 from pliant.simulation.pacer import Pacer, as_pacer
 
 if TYPE_CHECKING:
+    from pliant.recording.recorder import Recorder
     from pliant.simulation.commands import CommandPlayer, CommandTable
-    from pliant.simulation.recorder import Recorder
 
 __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 
@@ -208,7 +208,7 @@ class Simulation:
         self._tick = [bridge.tick for bridge in self._bridges.values()]
         self._restart()
         if isinstance(recorder, str | Path):
-            from pliant.simulation.recorder import Recorder
+            from pliant.recording.recorder import Recorder
 
             recorder = Recorder(recorder)
         self.recorder: Recorder | None = recorder

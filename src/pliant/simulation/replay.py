@@ -16,11 +16,11 @@ from typing import Any
 from pliant.devices.base import FieldInfo, Mailbox, Sample
 from pliant.errors import RecordingError
 from pliant.model.interface import Interface
-from pliant.simulation.bags import Bag, BagTopic, is_bag, open_bag
-from pliant.simulation.bags.opening import is_recording
-from pliant.simulation.bags.times import CLOCK
+from pliant.recording.bags import Bag, BagTopic, is_bag, open_bag
+from pliant.recording.bags.opening import is_recording
+from pliant.recording.bags.times import CLOCK
+from pliant.recording.recording import Recording, read_recording
 from pliant.simulation.bridge import Bridge
-from pliant.simulation.recording import Recording, read_recording
 
 __all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
 

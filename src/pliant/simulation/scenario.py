@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pliant.devices.base import Device
+from pliant.documents.files import Document, read_document
 from pliant.errors import DeviceError, nearest
-from pliant.simulation.files import Document, read_document
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation

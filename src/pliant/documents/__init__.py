@@ -1,0 +1,1 @@
+"""YAML and XML files with the file and line of every value."""

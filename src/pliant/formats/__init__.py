@@ -1,0 +1,1 @@
+"""Readers and writers of robot descriptions: URDF, Gazebo tags, ros2_control, the plugin manager."""

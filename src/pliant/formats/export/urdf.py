@@ -1,0 +1,145 @@
+"""A robot as URDF: links, joints, meshes, transmissions, ros2_control's tags, the toolbox's plugins, extensions.
+
+The tags give the simulated robot the names that the real one's controllers use. Beside them stand the toolbox's
+``<gazebo><plugin>`` tags, by which pliant (and Gazebo with the toolbox) builds the same actuators again; what those
+cannot say stands in ``<param>`` tags of the joint, and what URDF cannot say of the bodies in ``<mujoco>``.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant.errors import ModelError
+from pliant.formats.export.control import write_control
+from pliant.formats.export.extension import write_extension, write_gazebo_tags
+from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles
+from pliant.formats.export.source import Source
+from pliant.formats.export.tree import write_tree
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+
+__all__ = ["UrdfExport", "describe_urdf", "export_urdf"]
+
+MESH_FOLDER = "meshes"
+"""Folder of the mesh files, beside the URDF."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrdfExport:
+    """A robot as URDF, in memory."""
+
+    text: str
+    """The URDF."""
+    meshes: Mapping[str, bytes] = field(default_factory=dict)
+    """Mesh files by their path relative to the URDF."""
+    notes: tuple[str, ...] = ()
+    """What was left out, and what programs other than pliant do not see."""
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> list[Path]:
+        """Write the URDF and its meshes; return the files.
+
+        Args:
+            path: the URDF; meshes go into a folder beside it.
+            overwrite: replace files that exist and hold something else. A mesh there may be the one that the robot
+                was read from.
+
+        Raises:
+            ModelError: a file exists and differs, or cannot be written; then nothing is written.
+        """
+        path = Path(path)
+        files = {path: self.text.encode(), **{path.parent / name: data for name, data in self.meshes.items()}}
+        try:
+            for file, data in files.items():
+                if not overwrite and file.exists() and (not file.is_file() or file.read_bytes() != data):
+                    raise ModelError(
+                        "the file exists and holds something else; valid: another folder or name, or overwrite=True "
+                        "(--overwrite)",
+                        file=file,
+                    )
+            for file, data in files.items():
+                if file != path:
+                    file.parent.mkdir(exist_ok=True)
+                file.write_bytes(data)
+        except OSError as error:
+            raise ModelError(
+                f"the URDF cannot be written: {error.strerror}", file=str(error.filename or path)
+            ) from None
+        return list(files)
+
+
+def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
+    """Return a robot as URDF with its mesh files, and notes.
+
+    What URDF cannot carry is refused: ball joints, tendons, loops and other equality constraints than a joint that
+    follows another linearly, flexible bodies, height fields, MuJoCo's plugins.
+
+    Args:
+        robot: the robot.
+        package: ROS package that the URDF will lie at the root of; meshes are then named ``package://`` by it.
+
+    Raises:
+        ModelError: the robot has an element that URDF cannot carry, which the message names; a package without a name.
+    """
+    if package is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
+        raise ModelError(
+            f"package is {package!r}; valid: the name of a ROS package, letters, digits, '_' and '-'", field="package"
+        )
+    source = Source(robot)
+    root = ET.Element("robot", name=robot.name or "robot")
+    meshes, materials = MeshFiles(source, MESH_FOLDER, package), Materials()
+    write_tree(root, source, meshes, materials)
+    materials.write(root, 0)
+    write_control(root, source)
+    write_gazebo_tags(root, source)
+    write_extension(root, source)
+    notes = [*source.notes, *_only_for_pliant(source)]
+    ET.indent(root, "  ")
+    text = '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    return UrdfExport(text=text, meshes=meshes.files, notes=tuple(notes))
+
+
+def export_urdf(
+    robot: Robot, path: str | Path | None = None, *, package: str | None = None, overwrite: bool = False
+) -> str:
+    """Return a robot as URDF; write it, with its meshes in the folder ``meshes`` beside it, where a path is given.
+
+    Args:
+        robot: the robot.
+        path: the file to write; None only returns the text.
+        package: as of `describe_urdf`.
+        overwrite: as of `UrdfExport.write`.
+
+    Raises:
+        ModelError: as of `describe_urdf` and `UrdfExport.write`.
+
+    Example:
+        >>> export_urdf(pliant.load("qbmove-2dof"), "arm.urdf")
+    """
+    export = describe_urdf(robot, package=package)
+    if path is not None:
+        export.write(path, overwrite=overwrite)
+    return export.text
+
+
+def _only_for_pliant(source: Source) -> list[str]:
+    """Say what other programs do not read, by what there is of it."""
+    model = source.model
+    notes = []
+    shapes = [source.geoms[g] for g in range(model.ngeom) if int(model.geom_type[g]) not in URDF_SHAPES]
+    composed = [source.bodies[b] for b in range(1, model.nbody) if len(source.joints_of(b)) > 1]
+    for names, text in (
+        (shapes, "shapes that URDF lacks (planes, ellipsoids) are read by pliant only"),
+        (composed, "bodies with several joints are a chain of links of 1e-6 kg for other programs than pliant"),
+    ):
+        if names:
+            shown = ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
+            notes.append(f"{text}: {shown}")
+    if (model.dof_armature != 0.0).any():
+        notes.append("the armature of the joints is read by pliant only")
+    return notes

@@ -1,0 +1,375 @@
+"""The `<gazebo><plugin>` tags of the ROS-Gazebo compliant-actuator toolbox, with the defaults of its code.
+
+One plugin element describes one joint. Text between the tags is ignored, as Gazebo does; a value has to be a number
+and nothing else. Where the code's defaults and the comments of its templates differ, the code's hold: motor damping
+0.2698 N m s/rad (the templates print 0.0019) and motor friction 0.02 N m (0.5).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pliant.documents.xml_tree import line_of
+from pliant.errors import LawError, ModelError, nearest
+from pliant.formats.sensor_tags import is_sensor_plugin
+from pliant.laws import (
+    BAVS,
+    PID,
+    SEA,
+    AwAS2,
+    CompliantActuator,
+    DCMotor,
+    Law,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+)
+from pliant.model.interface import JointInterface
+from pliant.model.parameters import MODE_NAMES, parse_bool
+
+__all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginKind:
+    """What the tags of one of the toolbox's plugins mean."""
+
+    name: str
+    """The X of libX_plugin.so."""
+    law: type[Law]
+    """Law of the spring."""
+    springs: Mapping[str, str]
+    """Parameter of the law by tag."""
+    motors: tuple[str, ...]
+    """Prefix of the motor tags, one entry a motor."""
+    controllers: tuple[str, ...]
+    """Prefix of the controller tags, one entry a motor."""
+    unused: tuple[str, ...] = ()
+    """Tags that the original reads and never uses."""
+
+    @property
+    def tags(self) -> list[str]:
+        """Every tag that may stand in the plugin element."""
+        motors = [prefix + part for prefix in self.motors for part in MOTOR_TAGS]
+        controllers = [prefix + part for prefix in self.controllers for part in CONTROLLER_TAGS]
+        return [*REQUIRED_TAGS, *self.springs, *self.unused, *motors, *controllers]
+
+
+REQUIRED_TAGS = ("joint", "operation_mode", "pub_eltau", "pub_state", "sub_ext_tau")
+MOTOR_TAGS = {
+    "J": "inertia",
+    "D": "damping",
+    "tauMax": "max_torque",
+    "maxVel": "max_velocity",
+    "minPos": "min_position",
+    "maxPos": "max_position",
+    "tauFric": "friction",
+}
+CONTROLLER_TAGS = {"P": "kp", "I": "ki", "D": "kd"}
+
+PLUGINS: dict[str, PluginKind] = {
+    kind.name: kind
+    for kind in (
+        PluginKind(
+            name="sea",
+            law=SEA,
+            springs={"spring_k": "k", "max_def": "max_deflection"},
+            motors=("mot_",),
+            controllers=("ctrl_",),
+        ),
+        PluginKind(
+            name="qbmove",
+            law=QbMove,
+            springs={
+                "spring_a1": "a1",
+                "spring_k1": "k1",
+                "spring_a2": "a2",
+                "spring_k2": "k2",
+                "max_def": "max_deflection",
+            },
+            motors=("mot_1_", "mot_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="bavs",
+            law=BAVS,
+            springs={
+                "spring_a": "a",
+                "spring_b": "b",
+                "spring_k": "k",
+                "spring_k_e": "k_e",
+                "max_def": "max_deflection",
+            },
+            motors=("mot_1_", "mot_2_"),
+            controllers=("ctrl_1_", "ctrl_2_"),
+        ),
+        PluginKind(
+            name="awas_ii",
+            law=AwAS2,
+            springs={"spring_Ks": "Ks", "spring_L": "L", "spring_r_t": "r_t", "max_def": "max_deflection"},
+            motors=("mot_",),
+            controllers=("ctrl_",),
+            unused=("spring_l_0",),
+        ),
+    )
+}
+"""The toolbox's plugins by the X of libX_plugin.so."""
+
+
+@dataclass(slots=True)
+class Plugins:
+    """What was found in the plugin elements of a description."""
+
+    actuators: dict[str, CompliantActuator] = field(default_factory=dict)
+    """Compliant actuators by joint, in the order of the file."""
+    joints: dict[str, JointInterface] = field(default_factory=dict)
+    """What each of these joints publishes, by joint."""
+    notes: list[str] = field(default_factory=list)
+    """Plugins that were not understood, and tags without effect."""
+
+
+def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None) -> Plugins:
+    """Read all plugin elements below an element of a URDF or SDF.
+
+    Args:
+        root: root of the description.
+        joints: type of every joint of the description, by name.
+        file: name of the file, for messages.
+
+    Raises:
+        ModelError: a tag that is missing, unknown, given twice or not valid; a joint that does not exist, cannot be
+            driven or is described twice. The message names file, line and tag.
+    """
+    found = Plugins()
+    # Those of ros2_control name its hardware.
+    hardware = {id(plugin) for system in root.iter("ros2_control") for plugin in system.iter("plugin")}
+    for element in root.iter("plugin"):
+        if id(element) in hardware:
+            continue
+        filename = element.get("filename", "")
+        name = element.get("name", "")
+        kind = _kind(filename)
+        if kind is None and is_sensor_plugin(filename):
+            continue  # read with the sensors
+        if kind is None:
+            what = f"plugin {name!r} ({filename or 'no filename'})"
+            found.notes.append(f"{_place(file, element)}{what} is not understood and left out")
+            continue
+        actuator, interface = _read(element, kind, joints, file, found.notes)
+        other = found.joints.get(interface.joint)
+        if other is not None:
+            raise ModelError(
+                f"plugin {name!r}: joint {interface.joint!r} has a compliant actuator already, from the plugin "
+                f"{other.plugin!r} in line {other.line}; one per joint",
+                file=file,
+                line=line_of(element),
+                field="joint",
+            )
+        found.actuators[interface.joint] = actuator
+        found.joints[interface.joint] = interface
+    return found
+
+
+def _kind(filename: str) -> PluginKind | None:
+    base = re.split(r"[/\\]", filename.strip())[-1]
+    match = re.fullmatch(r"(?:lib)?(\w+?)_plugin(?:\.so|\.dylib|\.dll)?", base)
+    return PLUGINS.get(match.group(1)) if match else None
+
+
+def _place(file: str | Path | None, element: ET.Element) -> str:
+    return f"{file or 'description'}:{line_of(element) or '?'}: "
+
+
+class _Reader:
+    """Take values out of one plugin element, remembering every fault."""
+
+    def __init__(self, element: ET.Element, kind: PluginKind, file: str | Path | None) -> None:
+        self.element = element
+        self.kind = kind
+        self.file = file
+        self.who = f"plugin {element.get('name', '')!r} ({kind.name})"
+        self.faults: list[ModelError] = []
+        self.tags: dict[str, ET.Element] = {}
+        for child in element:
+            if child.tag not in kind.tags:
+                self.fault(f"unknown tag <{child.tag}>; {nearest(child.tag, kind.tags, limit=50)}", child.tag, child)
+            elif child.tag in self.tags:
+                first = line_of(self.tags[child.tag])
+                self.fault(f"<{child.tag}> is given twice, first in line {first}; keep one", child.tag, child)
+            else:
+                self.tags[child.tag] = child
+        for tag in REQUIRED_TAGS:
+            # A slip of the pen in its name has been reported already, where it stands.
+            slips = [
+                t for t in element if t.tag not in kind.tags and f"did you mean {tag!r}" in nearest(t.tag, kind.tags)
+            ]
+            if tag not in self.tags and not slips:
+                self.fault(f"the required tag <{tag}> is missing; valid: {_REQUIRED_HELP[tag]}", tag, element)
+
+    def fault(self, message: str, tag: str, element: ET.Element | None = None) -> None:
+        line = line_of(element if element is not None else self.tags.get(tag, self.element))
+        self.faults.append(ModelError(f"{self.who}: {message}", file=self.file, line=line, field=tag))
+
+    def text(self, tag: str) -> str | None:
+        node = self.tags.get(tag)
+        return None if node is None else (node.text or "").strip()
+
+    def number(self, tag: str, default: float) -> float:
+        text = self.text(tag)
+        if text is None:
+            return default
+        value = _number(text)
+        if value is None:
+            self.fault(f"<{tag}> is {text!r}, not a number; valid: {_suggest(text)}", tag)
+            return default
+        return value
+
+    def boolean(self, tag: str) -> bool:
+        text = self.text(tag)
+        try:
+            return parse_bool(text, f"<{tag}>") if text is not None else False
+        except ModelError as error:
+            self.fault(error.message, tag)
+            return False
+
+    def mode(self) -> Mode:
+        text = self.text("operation_mode")
+        if text is not None and not re.fullmatch(r"\+?0*[0-6]", text):
+            valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
+            self.fault(f"<operation_mode> is {text!r}; valid: {valid}", "operation_mode")
+            text = None
+        return Mode(int(text)) if text is not None else Mode.PID_EQ_PRESET
+
+    def build(self, make: Any, values: dict[str, Any], tags: Mapping[str, str]) -> Any:
+        """Return make(**values); a refusal is reported at the tag of the field at fault."""
+        try:
+            return make(**values)
+        except LawError as error:
+            tag = next((t for t, f in tags.items() if f == error.field), "")
+            message = error.message.partition(": ")[2] or error.message
+            self.fault(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
+            return None
+
+    def finish(self) -> None:
+        """Raise the first fault of the file, naming the others."""
+        if not self.faults:
+            return
+        faults = sorted(self.faults, key=lambda f: f.line or 0)
+        first, others = faults[0], faults[1:]
+        if others:
+            rest = "; ".join(f"line {f.line}: {f.message.removeprefix(self.who + ': ')}" for f in others[:8])
+            more = f"; and {len(others) - 8} more" if len(others) > 8 else ""
+            raise ModelError(f"{first.message}. Also {rest}{more}", file=self.file, line=first.line, field=first.field)
+        raise first
+
+
+_REQUIRED_HELP = {
+    "joint": "the name of a joint of the robot",
+    "operation_mode": ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items()),
+    "pub_eltau": "true or false (publish the elastic torques)",
+    "pub_state": "true or false (publish the link state)",
+    "sub_ext_tau": "true or false (listen to external torques)",
+}
+
+
+def _read(
+    element: ET.Element, kind: PluginKind, joints: Mapping[str, str], file: str | Path | None, notes: list[str]
+) -> tuple[CompliantActuator, JointInterface]:
+    reader = _Reader(element, kind, file)
+    joint = reader.text("joint")
+    if joint is not None:
+        if joint not in joints:
+            reader.fault(f"<joint> is {joint!r}, which the robot does not have; {nearest(joint, joints)}", "joint")
+        elif joints[joint] not in ("revolute", "continuous", "prismatic", "hinge", "slide"):
+            reader.fault(
+                f"<joint> {joint!r} is {joints[joint]}; valid: a revolute, continuous or prismatic joint", "joint"
+            )
+    mode = reader.mode()
+    springs = {name: reader.number(tag, math.nan) for tag, name in kind.springs.items() if tag in reader.tags}
+    # A text that is no number has been reported already; the law then keeps its default.
+    springs = {name: value for name, value in springs.items() if not math.isnan(value)}
+    law = reader.build(kind.law, springs, kind.springs)
+    for tag in kind.unused:
+        if tag in reader.tags:
+            reader.number(tag, 0.0)
+            notes.append(f"{_place(file, reader.tags[tag])}<{tag}> has no effect, as in the original toolbox")
+    motors = [_motor(reader, prefix) for prefix in kind.motors]
+    controllers = [
+        _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0) for i, prefix in enumerate(kind.controllers)
+    ]
+    flags = {tag: reader.boolean(tag) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
+    actuator = None
+    if law is not None and all(motors) and all(controllers):
+        blocks: dict[str, Any] = {"motor_1": motors[0], "pid_1": controllers[0]}
+        if len(motors) == 2:
+            blocks.update(motor_2=motors[1], pid_2=controllers[1])
+        actuator = reader.build(CompliantActuator, {"law": law, "mode": mode, **blocks}, {})
+    reader.finish()
+    if actuator is None or joint is None:
+        raise ModelError(f"{reader.who}: the actuator cannot be built", file=file, line=line_of(element))
+    interface = JointInterface(
+        joint=joint,
+        plugin=element.get("name", ""),
+        publish_elastic_torque=flags["pub_eltau"],
+        publish_state=flags["pub_state"],
+        subscribe_external_torque=flags["sub_ext_tau"],
+        file=None if file is None else str(file),
+        line=line_of(element),
+    )
+    return actuator, interface
+
+
+def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
+    default = DCMotor()
+    values: dict[str, Any] = {}
+    for part, field_name in MOTOR_TAGS.items():
+        tag = prefix + part
+        if field_name == "friction":
+            level = reader.number(tag, default.friction.torque)
+            friction = reader.build(PreslidingFriction, {"torque": level}, {tag: "torque"})
+            values["friction"] = friction or default.friction
+        else:
+            values[field_name] = reader.number(tag, getattr(default, field_name))
+    return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
+
+
+def _controller(reader: _Reader, prefix: str, *, link: bool) -> PID | None:
+    default = PID(kp=0.8, kd=0.2) if link else PID()
+    values = {name: reader.number(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
+    return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
+
+
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text is, or None; "inf", "-inf" and "infinity" are numbers, "nan" is not."""
+    if re.fullmatch(_NUMBER, text):
+        return float(text)
+    match = re.fullmatch(r"([+-]?)inf(?:inity)?", text.lower())
+    return math.copysign(math.inf, -1.0 if match.group(1) == "-" else 1.0) if match else None
+
+
+def _suggest(text: str) -> str:
+    """Return what to write in place of a text that is not a number."""
+    text = text[:80]
+    patterns = (
+        rf"({_NUMBER})\s*\*\s*pow\s*\(\s*10(?:\.0*)?\s*,\s*([+-]?\d{{1,3}})\s*\)",
+        rf"({_NUMBER})\s*[*x]\s*10\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d{{1,3}})\s*\)?",
+    )
+    for pattern in patterns:
+        match = re.fullmatch(pattern, text)
+        if match and "e" not in match.group(1).lower():
+            return repr(float(f"{match.group(1)}e{match.group(2)}")) + " (expressions are not evaluated)"
+    if re.fullmatch(r"[+-]?\d+,\d+", text):
+        return repr(float(text.replace(",", "."))) + " (a point, not a comma)"
+    match = re.match(rf"({_NUMBER})\s*[\[#(a-zA-Z]", text)
+    if match:
+        return f"the number alone: {match.group(1)}"
+    return "a number such as 0.5, 1e-6, inf or -inf"

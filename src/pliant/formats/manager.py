@@ -1,0 +1,146 @@
+"""The YAML file of the toolbox's plugin manager: which joint each element of the reference arrays drives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pliant.documents.xml_tree import read_file
+from pliant.documents.yaml_tree import Document, parse_yaml
+from pliant.errors import ModelError, nearest
+from pliant.laws import COMMAND_NAMES, Mode
+from pliant.model.interface import PluginManager
+from pliant.model.parameters import parse_number
+
+__all__ = ["MANAGER_FIELDS", "manager_from_mapping", "read_manager"]
+
+MANAGER_FIELDS = ("namespace", "T_sample", "joints_number", "joints_name", "ref1_topic_name", "ref2_topic_name")
+"""Parameters of the manager; the original exits where one is missing."""
+
+ALIASES: dict[str, str] = {
+    # A sample file of the toolbox and the paper use other names than its code.
+    "tau_m1_command": "torque_m1_command",
+    "tau_m2_command": "torque_m2_command",
+    "motor_1_command": "torque_m1_command",
+    "motor_2_command": "torque_m2_command",
+}
+
+
+def read_manager(
+    path: str | Path, joints: Iterable[str], modes: Mapping[str, Mode] | None = None
+) -> tuple[PluginManager, list[str]]:
+    """Read a manager's file.
+
+    Args:
+        path: the YAML file.
+        joints: names of the joints of the robot.
+        modes: operation mode of the compliant joints, to say where a topic does not fit the mode; None skips that.
+
+    Returns:
+        (manager, notes): the settings, and what was accepted under another name or does not fit.
+
+    Raises:
+        ModelError: a parameter that is missing, unknown or not valid; the message names file, line and parameter.
+    """
+    path = Path(path)
+    return manager_from_mapping(parse_yaml(read_file(path), path), (), joints, modes)
+
+
+def manager_from_mapping(
+    document: Document, at: tuple[Any, ...], joints: Iterable[str], modes: Mapping[str, Mode] | None = None
+) -> tuple[PluginManager, list[str]]:
+    """Return the manager described by a part of a YAML document.
+
+    Args:
+        document: the document.
+        at: keys that lead to the part.
+        joints: names of the joints of the robot.
+        modes: see `read_manager`.
+    """
+    part = document.value
+    for key in at:
+        part = part[key]
+    known = list(joints)
+    notes: list[str] = []
+
+    def fail(message: str, *keys: Any) -> ModelError:
+        return ModelError(
+            message, file=document.file, line=document.line(*at, *keys), field=str(keys[0]) if keys else None
+        )
+
+    if not isinstance(part, Mapping):
+        raise fail(f"the manager's settings are {part!r}; valid: a mapping with {', '.join(MANAGER_FIELDS)}")
+    for key in part:
+        if key not in MANAGER_FIELDS:
+            raise fail(f"unknown parameter {key!r}; {nearest(str(key), MANAGER_FIELDS)}", key)
+    missing = [name for name in MANAGER_FIELDS if name not in part]
+    if missing:
+        raise fail(f"the parameters {', '.join(missing)} are missing; all of {', '.join(MANAGER_FIELDS)} are required")
+
+    namespace = part["namespace"]
+    if not isinstance(namespace, str) or not namespace.strip("/") or any(c.isspace() for c in namespace):
+        raise fail(f"namespace is {namespace!r}; valid: a name without blanks", "namespace")
+    try:
+        sample_time = parse_number(part["T_sample"], "T_sample")
+        count = parse_number(part["joints_number"], "joints_number", integer=True)
+    except ModelError as error:
+        raise fail(error.message, error.field) from error
+    if not (math.isfinite(sample_time) and sample_time > 0.0):
+        raise fail(f"T_sample is {sample_time:g}; valid: a period above 0 s, such as 0.01", "T_sample")
+    if count < 1:
+        raise fail(f"joints_number is {count}; valid: 1 or more", "joints_number")
+
+    lists: dict[str, list[str]] = {}
+    for name in ("joints_name", "ref1_topic_name", "ref2_topic_name"):
+        value = part[name]
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise fail(f"{name} is {value!r}; valid: a list of {count} names", name)
+        if len(value) != count:
+            raise fail(f"{name} has {len(value)} entries, joints_number is {count}; they must agree", name)
+        lists[name] = value
+    for index, joint in enumerate(lists["joints_name"]):
+        if joint not in known:
+            raise fail(
+                f"joints_name[{index}] is {joint!r}, which the robot does not have; {nearest(joint, known)}",
+                "joints_name",
+                index,
+            )
+        if lists["joints_name"].index(joint) != index:
+            raise fail(f"joints_name[{index}] is {joint!r} again; each joint once", "joints_name", index)
+
+    references: list[list[str]] = []
+    for which, name in enumerate(("ref1_topic_name", "ref2_topic_name")):
+        valid = sorted({names[which] for names in COMMAND_NAMES.values()})
+        chosen = []
+        for index, topic in enumerate(lists[name]):
+            suffix = topic.strip().strip("/")
+            if suffix in ALIASES and ALIASES[suffix] in valid:
+                notes.append(
+                    f"{document.file}:{document.line(*at, name, index)}: {topic!r} is taken as "
+                    f"'/{ALIASES[suffix]}', the name that the toolbox's code uses"
+                )
+                suffix = ALIASES[suffix]
+            if suffix not in valid:
+                raise fail(
+                    f"{name}[{index}] is {topic!r}; {nearest('/' + suffix, ['/' + v for v in valid])}", name, index
+                )
+            joint = lists["joints_name"][index]
+            if modes is not None and joint in modes and COMMAND_NAMES[modes[joint]][which] != suffix:
+                mode = modes[joint]
+                notes.append(
+                    f"{document.file}:{document.line(*at, name, index)}: joint {joint!r} is in mode {mode.value}, "
+                    f"which listens to '/{COMMAND_NAMES[mode][which]}', not to {topic!r}: its element has no effect"
+                )
+            chosen.append(suffix)
+        references.append(chosen)
+    manager = PluginManager(
+        namespace=namespace.strip("/"),
+        sample_time=float(sample_time),
+        joints=tuple(lists["joints_name"]),
+        ref_1=tuple(references[0]),
+        ref_2=tuple(references[1]),
+        file=None if document.file is None else str(document.file),
+    )
+    return manager, notes

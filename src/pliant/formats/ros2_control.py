@@ -1,0 +1,337 @@
+"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF, and what they say of its joints.
+
+`pliant.formats.served_joints` makes the actuators of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pliant.documents.xml_tree import line_of
+from pliant.errors import ModelError, nearest
+from pliant.model.parameters import parse_bool, parse_number
+
+__all__ = [
+    "HARDWARE",
+    "INTERFACES",
+    "ControlledJoint",
+    "Ros2Control",
+    "read_all",
+    "read_ros2_control",
+    "read_transmissions",
+]
+
+HARDWARE = "pliant/CompliantSystem"
+"""Name of the hardware plugin in the tags that pliant writes."""
+INTERFACES = ("position", "velocity", "acceleration", "effort", "stiffness")
+"""Interfaces of a joint: the standard ones of ros2_control's hardware_interface, and pliant's stiffness [N m/rad]."""
+SYSTEM_TYPES = ("system", "actuator", "sensor")
+HARDWARE_INTERFACES = {
+    "PositionJointInterface": "position",
+    "VelocityJointInterface": "velocity",
+    "EffortJointInterface": "effort",
+}
+"""Command interface by the hardwareInterface of a ROS 1 transmission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlledJoint:
+    """A joint of a ``<ros2_control>`` element."""
+
+    joint: str
+    """Its name."""
+    system: str
+    """Name of the ros2_control element."""
+    hardware: str = ""
+    """Its hardware plugin."""
+    commands: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Command interface -> its limits, "min" and "max" where given."""
+    states: tuple[str, ...] = ()
+    """State interfaces."""
+    initial: Mapping[str, float] = field(default_factory=dict)
+    """Initial value by state interface, where given."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Further parameters by name."""
+    mimics: bool | None = None
+    """The joint's ``mimic`` attribute; None where it has none, so that the URDF's ``<mimic>`` holds."""
+    file: str | None = None
+    """File that described it."""
+    line: int | None = None
+    """Line in the file."""
+
+    @property
+    def place(self) -> str:
+        """``file:line: `` for notes."""
+        return f"{self.file or 'description'}:{self.line or '?'}: "
+
+    def fail(self, message: str, name: str | None = None) -> ModelError:
+        """Return an error at the joint's line."""
+        return ModelError(
+            f"<ros2_control> joint {self.joint!r}: {message}", file=self.file, line=self.line, field=name or self.joint
+        )
+
+
+@dataclass(slots=True)
+class Ros2Control:
+    """What the ``<ros2_control>`` elements of a URDF say."""
+
+    joints: dict[str, ControlledJoint] = field(default_factory=dict)
+    """Joints by name, in the order of the file."""
+    sensors: tuple[str, ...] = ()
+    """Names of the ``<sensor>`` elements."""
+    gpios: tuple[str, ...] = ()
+    """Names of the ``<gpio>`` elements."""
+    notes: list[str] = field(default_factory=list)
+    """What has no effect."""
+
+
+# -- reading ----------------------------------------------------------------------------------------------
+
+
+def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None) -> Ros2Control:
+    """Return what the ``<ros2_control>`` elements of a URDF say.
+
+    Args:
+        root: the robot element.
+        joints: type of every joint of the robot, by name.
+        file: where the tree came from, for messages.
+
+    Raises:
+        ModelError: an element without a name, a joint that does not exist or comes twice, an interface that does not
+            exist or comes twice, a limit or an initial value that is no number, a minimum above its maximum. The
+            message names file and line.
+    """
+    found = Ros2Control()
+    names: dict[str, int | None] = {}
+    sensors: list[str] = []
+    gpios: list[str] = []
+    for system in root.iter("ros2_control"):
+        reader = _Reader(system, joints, file, found)
+        if reader.name in names:
+            raise reader.fail(
+                system, f"the name {reader.name!r} is given twice, first in line {names[reader.name]}", "name"
+            )
+        names[reader.name] = line_of(system)
+        for element in system:
+            if element.tag == "joint":
+                reader.joint(element)
+            elif element.tag in ("sensor", "gpio"):
+                (sensors if element.tag == "sensor" else gpios).append(reader.component(element))
+            elif element.tag not in ("hardware", "transmission"):
+                found.notes.append(
+                    f"{reader.place(element)}<{element.tag}> in <ros2_control name={reader.name!r}> has no effect; "
+                    + nearest(element.tag, ("hardware", "joint", "sensor", "gpio", "transmission"))
+                )
+    found.sensors, found.gpios = tuple(sensors), tuple(gpios)
+    for what, those in (("sensors", sensors), ("gpio elements", gpios)):
+        if those:
+            shown = ", ".join(map(repr, those[:8])) + (", ..." if len(those) > 8 else "")
+            found.notes.append(f"the {what} of ros2_control {shown} are not served")
+    return found
+
+
+class _Reader:
+    """Read one ``<ros2_control>`` element."""
+
+    def __init__(
+        self, system: ET.Element, joints: Mapping[str, str], file: str | Path | None, found: Ros2Control
+    ) -> None:
+        self.joints = joints
+        self.file = None if file is None else str(file)
+        self.found = found
+        self.name = system.get("name", "")
+        if not self.name:
+            raise self.fail(system, "the attribute 'name' is missing", "name")
+        kind = system.get("type", "system")
+        if kind not in SYSTEM_TYPES:
+            raise self.fail(system, f"{self.name!r}: type is {kind!r}; {nearest(kind, SYSTEM_TYPES)}", "type")
+        plugin = system.find("hardware/plugin")
+        self.hardware = "" if plugin is None else (plugin.text or "").strip()
+
+    def place(self, element: ET.Element) -> str:
+        return f"{self.file or 'description'}:{line_of(element) or '?'}: "
+
+    def fail(self, element: ET.Element, message: str, name: str | None = None) -> ModelError:
+        return ModelError(f"<ros2_control> {message}", file=self.file, line=line_of(element), field=name)
+
+    def component(self, element: ET.Element) -> str:
+        """Return the name of a sensor or gpio, whose interfaces may have any name but have to have one."""
+        name = element.get("name", "")
+        if not name:
+            raise self.fail(element, f"{self.name!r}: a <{element.tag}> has no name", "name")
+        for kind in ("command_interface", "state_interface"):
+            for interface in element.findall(kind):
+                if not interface.get("name"):
+                    raise self.fail(interface, f"{element.tag} {name!r}: a <{kind}> has no name", "name")
+        return name
+
+    def joint(self, element: ET.Element) -> None:
+        name = element.get("name", "")
+        who = f"joint {name!r}: "
+        if name not in self.joints:
+            raise self.fail(element, f"{who}the robot has no such joint; {nearest(name, self.joints)}", name)
+        if name in self.found.joints:
+            first = self.found.joints[name]
+            raise self.fail(
+                element,
+                f"{who}it is given twice, first in line {first.line} of {first.system!r}; keep one",
+                name,
+            )
+        commands: dict[str, dict[str, float]] = {}
+        initial: dict[str, float] = {}
+        states: list[str] = []
+        for interface in element:
+            if interface.tag not in ("command_interface", "state_interface"):
+                continue
+            what = self.interface(interface, who)
+            if what is None:
+                continue
+            if what in (commands if interface.tag == "command_interface" else states):
+                raise self.fail(interface, f"{who}the <{interface.tag}> {what!r} is given twice; keep one", what)
+            numbers = self.numbers(interface, who, what)
+            if interface.tag == "command_interface":
+                commands[what] = {k: v for k, v in numbers.items() if k != "initial_value"}
+            else:
+                states.append(what)
+            # Where both interfaces have one, the state is what the hardware starts from.
+            if "initial_value" in numbers and (interface.tag == "state_interface" or what not in initial):
+                initial[what] = numbers["initial_value"]
+        mimic = element.get("mimic")
+        try:
+            mimics = None if mimic is None else parse_bool(mimic, "mimic")
+        except ModelError as error:
+            raise self.fail(element, who + error.message, "mimic") from error
+        params: dict[str, str] = {}
+        for param in element.findall("param"):
+            key = param.get("name", "")
+            if not key:
+                raise self.fail(param, f"{who}a <param> has no name", "param")
+            if key in params:
+                raise self.fail(param, f"{who}the param {key!r} is given twice; keep one", key)
+            params[key] = (param.text or "").strip()
+        if "initial_position" in params and "position" not in initial:
+            # The older way to say it, of gazebo_ros2_control.
+            try:
+                initial["position"] = float(parse_number(params["initial_position"], "initial_position"))
+            except ModelError as error:
+                raise self.fail(element, who + error.message, "initial_position") from error
+            if not math.isfinite(initial["position"]):
+                raise self.fail(element, f"{who}initial_position is not finite", "initial_position")
+        self.found.joints[name] = ControlledJoint(
+            joint=name,
+            system=self.name,
+            hardware=self.hardware,
+            commands=commands,
+            states=tuple(states),
+            initial=initial,
+            params=params,
+            mimics=mimics,
+            file=self.file,
+            line=line_of(element),
+        )
+
+    def interface(self, element: ET.Element, who: str) -> str | None:
+        """Return the name of an interface, or None for one that is the hardware's own and has no effect."""
+        what = element.get("name", "")
+        if not what:
+            raise self.fail(element, f"{who}a <{element.tag}> has no name; valid: {', '.join(INTERFACES)}", "name")
+        if what in INTERFACES:
+            return what
+        close = difflib.get_close_matches(what.lower(), INTERFACES, 1, 0.85)
+        if close or not re.search(r"[_/.]", what):
+            raise self.fail(
+                element,
+                f"{who}the <{element.tag}> is {what!r}; {nearest(what.lower(), INTERFACES)} (an interface of the "
+                "hardware's own has a name of several words, joined by '_', '/' or '.')",
+                what,
+            )
+        self.found.notes.append(
+            f"{self.place(element)}joint {element_name(who)}: the <{element.tag}> {what!r} has no effect"
+        )
+        return None
+
+    def numbers(self, interface: ET.Element, who: str, what: str) -> dict[str, float]:
+        """Return the params min, max and initial_value of an interface; others are the hardware's."""
+        out: dict[str, float] = {}
+        for param in interface.findall("param"):
+            key = param.get("name", "")
+            if key not in ("min", "max", "initial_value"):
+                continue
+            text = (param.text or "").strip()
+            if re.fullmatch(r"\$?\{.*\}", text):
+                # Universal Robots' own files have limits such as {-2*pi}, which xacro leaves as they are.
+                self.found.notes.append(
+                    f"{self.place(param)}{who}{what} {key} is {text[:40]!r}, which xacro did not expand; it is left out"
+                )
+                continue
+            try:
+                value = float(parse_number(text, f"{what} {key}"))
+            except ModelError as error:
+                raise self.fail(param, who + error.message, key) from error
+            if key == "initial_value" and not math.isfinite(value):
+                raise self.fail(param, f"{who}{what} {key} is {value}; valid: a finite number", key)
+            if key in out:
+                raise self.fail(param, f"{who}{what} {key} is given twice; keep one", key)
+            out[key] = value
+        if out.get("min", -math.inf) > out.get("max", math.inf):
+            raise self.fail(
+                interface, f"{who}{what}: min {out['min']:g} is above max {out['max']:g}; valid: min below max", "min"
+            )
+        return out
+
+
+def element_name(who: str) -> str:
+    """Return the quoted name out of "joint 'name': "."""
+    return who.removeprefix("joint ").removesuffix(": ")
+
+
+def read_transmissions(
+    root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None
+) -> tuple[dict[str, ControlledJoint], list[str]]:
+    """Return the joints that ROS 1 ``<transmission>`` tags drive, as if ros2_control had named them, and notes.
+
+    Interfaces that pliant does not have and joints that do not exist are noted: such tags describe a controller, not
+    the robot, and often outlive it.
+    """
+    found: dict[str, ControlledJoint] = {}
+    notes: list[str] = []
+    for transmission in root.findall("transmission"):
+        for element in transmission.findall("joint"):
+            name = element.get("name", "")
+            place = f"{file or 'description'}:{line_of(element) or '?'}: "
+            if name not in joints:
+                notes.append(f"{place}<transmission> joint {name!r} is not of the robot; {nearest(name, joints)}")
+                continue
+            # Old files have the interface with the actuator.
+            both = [*element.findall("hardwareInterface"), *transmission.findall("actuator/hardwareInterface")]
+            given = [(node.text or "").strip().rpartition("/")[2] for node in both]
+            commands = {HARDWARE_INTERFACES[g]: {} for g in given if g in HARDWARE_INTERFACES}
+            if not commands or name in found:
+                continue
+            found[name] = ControlledJoint(
+                joint=name,
+                system=transmission.get("name", ""),
+                commands=commands,
+                file=None if file is None else str(file),
+                line=line_of(element),
+            )
+    return found, notes
+
+
+def read_all(
+    root: ET.Element, types: Mapping[str, str], file: str | Path | None, plugins: Iterable[str]
+) -> tuple[dict[str, ControlledJoint], list[str]]:
+    """Return all joints that ros2_control tags or, where a file has none of these, transmissions drive; and notes."""
+    found = read_ros2_control(root, types, file)
+    if root.find(".//ros2_control") is not None:
+        return found.joints, found.notes
+    joints, notes = read_transmissions(root, types, file)
+    taken: set[Any] = set(plugins)
+    return {name: joint for name, joint in joints.items() if name not in taken}, notes

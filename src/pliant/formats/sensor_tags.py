@@ -1,0 +1,581 @@
+"""Gazebo's `<sensor>` tags in URDF and SDF, and the tags of the ROS plugins inside them, as described sensors.
+
+Read are the types imu, force_torque, camera, depth (depth_camera) and rgbd (rgbd_camera); of the plugins those of
+gazebo_ros_pkgs, for ROS 1 and ROS 2, with the topics that they would publish. Values have to be right: a number that is
+none is refused with its line. What a tag asks for and pliant does not do stands in the notes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pliant.documents.xml_tree import line_of
+from pliant.errors import DeviceError, ModelError, nearest
+from pliant.model.noise import Noise
+from pliant.model.parameters import parse_bool, parse_number, parse_vector
+from pliant.model.sensors import (
+    IDENTITY,
+    MEASURE_DIRECTIONS,
+    MEASURE_FRAMES,
+    Camera,
+    ForceTorque,
+    Imu,
+    Quaternion,
+    SensorDescription,
+    Vector,
+    quaternion_product,
+)
+
+__all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
+
+TYPES = {
+    "imu": "imu",
+    "force_torque": "force_torque",
+    "camera": "camera",
+    "depth": "depth",
+    "depth_camera": "depth",
+    "rgbd": "rgbd",
+    "rgbd_camera": "rgbd",
+}
+"""Type of a sensor tag -> kind that is simulated."""
+OPTICAL: Quaternion = (0.5, -0.5, 0.5, -0.5)
+"""From Gazebo's frame of a camera (x forward, z up) to the optical one (z forward, y down)."""
+DEFAULT_CAMERA_RATE = 30.0
+"""Rate of a camera that names none [Hz]; assumed, as Gazebo would render as often as it can."""
+COLOR_SCALE = 255.0
+"""Gazebo's noise of colours is on a scale of 0 to 1."""
+
+_PLUGIN = re.compile(
+    r"(?:lib)?(?:gazebo_ros_(?P<kind>imu|imu_sensor|ft_sensor|camera|depth_camera|openni_kinect)"
+    r"|(?:gz-sim|ignition-gazebo)\d?-(?:imu|forcetorque|sensors)-system)(?:\.so|\.dylib|\.dll)?"
+)
+_MODEL_PLUGINS = ("imu", "imu_sensor", "ft_sensor")
+"""Plugins that also stand outside a sensor, where they make one."""
+_QUIET = {
+    "always_on", "visualize", "update_rate", "pose", "topic", "plugin", "imu", "force_torque", "camera", "depth_camera",
+    "enable_metrics", "gz_frame_id", "ignition_frame_id", "frame_id",
+}  # fmt: skip
+_IMU_TAGS = {"angular_velocity", "linear_acceleration", "noise", "enable_orientation"}
+_FT_TAGS = {"frame", "measure_direction", "force", "torque"}
+_CAMERA_TAGS = {
+    "horizontal_fov", "image", "clip", "noise", "pose", "optical_frame_id", "camera_info_topic", "depth_camera", "save",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class SensorTags:
+    """What was found in the sensor tags of a description."""
+
+    devices: list[SensorDescription] = field(default_factory=list)
+    """The sensors, in the order of the file."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out or assumed."""
+
+
+def is_sensor_plugin(filename: str) -> bool:
+    """Return whether a plugin is one of those that are read here."""
+    return _PLUGIN.fullmatch(re.split(r"[/\\]", filename.strip())[-1]) is not None
+
+
+def _plugin_kind(element: ET.Element) -> str:
+    match = _PLUGIN.fullmatch(re.split(r"[/\\]", element.get("filename", "").strip())[-1])
+    return (match["kind"] or "") if match else ""
+
+
+def read_sensor_tags(
+    root: ET.Element,
+    file: str | Path | None = None,
+    taken: Iterable[str] = (),
+) -> SensorTags:
+    """Return the sensors of a description.
+
+    Args:
+        root: the ``<robot>`` of a URDF or the ``<model>`` of an SDF.
+        file: name of the file, for messages.
+        taken: names that other devices have.
+
+    Raises:
+        ModelError: a sensor or a plugin of a sensor has a value that is not valid, or names nothing of the robot. The
+            message has file, line and tag.
+    """
+    reader = _Reader(root, file, taken)
+    if root.tag == "robot":
+        for element in root.findall("gazebo"):
+            reader.place(element, element.get("reference", ""))
+    else:
+        for element in (*root.findall("link"), *root.findall("joint")):
+            reader.place(element, element.get("name", ""))
+        reader.place(root, "")
+    return reader.found
+
+
+class _Tags:
+    """The children of an element, with values checked and faults that say where."""
+
+    def __init__(self, element: ET.Element, who: str, file: str | Path | None) -> None:
+        self.element, self.who, self.file = element, who, file
+
+    def fault(self, message: str, tag: str, element: ET.Element | None = None) -> ModelError:
+        node = element if element is not None else self.element.find(tag)
+        line = line_of(node if node is not None else self.element)
+        return ModelError(f"{self.who}: {message}", file=self.file, line=line, field=tag)
+
+    def text(self, path: str, default: str = "") -> str:
+        node = self.element.find(path)
+        return default if node is None else (node.text or "").strip()
+
+    def number(
+        self, path: str, default: float, *, least: float = -math.inf, most: float = math.inf, whole: bool = False
+    ) -> float:
+        node = self.element.find(path)
+        if node is None:
+            return default
+        try:
+            value = parse_number((node.text or "").strip(), f"<{path}>", integer=whole)
+        except ModelError as error:
+            raise self.fault(error.message, path, node) from error
+        if not math.isfinite(value) or not least <= value <= most:
+            top = "" if math.isinf(most) else f", at most {most:g}"
+            low = "" if math.isinf(least) else f", {least:g} or more"
+            raise self.fault(f"<{path}> is {value:g}; valid: a finite number{low}{top}", path, node)
+        return value
+
+    def flag(self, path: str, default: bool) -> bool:
+        node = self.element.find(path)
+        if node is None:
+            return default
+        try:
+            return parse_bool((node.text or "").strip(), f"<{path}>")
+        except ModelError as error:
+            raise self.fault(error.message, path, node) from error
+
+    def vector(self, path: str, count: int) -> list[float] | None:
+        node = self.element.find(path)
+        if node is None:
+            return None
+        try:
+            numbers = parse_vector((node.text or "").strip(), f"<{path}>", count)
+        except ModelError as error:
+            raise self.fault(error.message, path, node) from error
+        if not all(map(math.isfinite, numbers)):
+            raise self.fault(f"<{path}> is {(node.text or '').strip()!r}; valid: finite numbers", path, node)
+        return numbers
+
+    def pose(self, path: str = "pose") -> tuple[Vector, Quaternion]:
+        """Return position [m] and orientation of a pose: x y z roll pitch yaw, in metres and radians."""
+        node = self.element.find(path)
+        if node is None:
+            return (0.0, 0.0, 0.0), IDENTITY
+        for attribute in ("relative_to", "frame"):
+            if node.get(attribute):
+                raise self.fault(
+                    f"<{path} {attribute}={node.get(attribute)!r}> is not read; valid: a pose in the link's frame",
+                    path,
+                    node,
+                )
+        if node.get("rotation_format") == "quat_xyzw":
+            x, y, z, qx, qy, qz, qw = self.vector(path, 7) or [0.0] * 7
+            return (x, y, z), (qw, qx, qy, qz)
+        x, y, z, roll, pitch, yaw = self.vector(path, 6) or [0.0] * 6
+        if node.get("degrees", "").strip().lower() in ("true", "1"):
+            roll, pitch, yaw = map(math.radians, (roll, pitch, yaw))
+        return (x, y, z), _from_rpy(roll, pitch, yaw)
+
+
+def _from_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:
+    turns = ((roll, 1), (pitch, 2), (yaw, 3))
+    q = IDENTITY
+    for angle, axis in turns:
+        turn = [math.cos(0.5 * angle), 0.0, 0.0, 0.0]
+        turn[axis] = math.sin(0.5 * angle)
+        q = quaternion_product((turn[0], turn[1], turn[2], turn[3]), q)
+    return q
+
+
+def _turned(q: Quaternion, v: Iterable[float]) -> Vector:
+    a, b, c = v
+    back = (q[0], -q[1], -q[2], -q[3])
+    return quaternion_product(quaternion_product(q, (0.0, a, b, c)), back)[1:]
+
+
+def _within(outer: tuple[Vector, Quaternion], inner: tuple[Vector, Quaternion]) -> tuple[Vector, Quaternion]:
+    """Return a pose that is given in the frame of another one."""
+    x, y, z = _turned(outer[1], inner[0])
+    return (outer[0][0] + x, outer[0][1] + y, outer[0][2] + z), quaternion_product(outer[1], inner[1])
+
+
+class _Reader:
+    """Collect the sensors of a description."""
+
+    def __init__(self, root: ET.Element, file: str | Path | None, taken: Iterable[str]) -> None:
+        self.file = file
+        self.found = SensorTags()
+        self.links = {link.get("name", "") for link in root.findall("link")}
+        self.children = _children(root)
+        self.taken = {"board", *taken}
+
+    def note(self, element: ET.Element, text: str) -> None:
+        self.found.notes.append(f"{self.file or 'description'}:{line_of(element) or '?'}: {text}")
+
+    def place(self, element: ET.Element, reference: str) -> None:
+        """Read the sensors of a link, of a joint or (no reference) of the robot."""
+        for sensor in element.findall("sensor"):
+            self.sensor(sensor, reference)
+        for plugin in element.findall("plugin"):
+            if _plugin_kind(plugin) in _MODEL_PLUGINS:
+                self.model_plugin(plugin, reference)
+
+    # -- one sensor -------------------------------------------------------------------------------------
+
+    def sensor(self, element: ET.Element, reference: str) -> None:
+        name, kind = element.get("name", "").strip(), element.get("type", "").strip()
+        tags = _Tags(element, f"sensor {name!r}", self.file)
+        if not name:
+            raise tags.fault("a sensor has no name", "name", element)
+        if not kind:
+            raise tags.fault(f"the type is missing; valid: {', '.join(TYPES)}", "type", element)
+        if kind not in TYPES:
+            self.note(element, f"sensor {name!r} of type {kind!r} is not simulated and left out")
+            return
+        if not reference:
+            raise tags.fault("it stands on no link; valid: inside <gazebo reference='a link or joint'>", "reference")
+        plugin = self.plugin(element)
+        makers: dict[str, Callable[..., SensorDescription]] = {"imu": self.imu, "force_torque": self.force_torque}
+        make = makers.get(TYPES[kind], self.camera)
+        for child in element:
+            if isinstance(child.tag, str) and child.tag not in _QUIET:
+                self.note(child, f"<{child.tag}> of sensor {name!r} has no effect")
+        self.add(make(tags, plugin, name, reference, TYPES[kind]))
+
+    def add(self, described: SensorDescription) -> None:
+        self.taken.add(described.name)
+        self.found.devices.append(described)
+
+    def free(self, name: str, element: ET.Element) -> str:
+        base, count = name, 1
+        while name in self.taken:
+            count += 1
+            name = f"{base}_{count}"
+        if name != base:
+            self.note(element, f"the sensor {base!r} is called {name!r}, as the name is taken")
+        return name
+
+    def plugin(self, sensor: ET.Element) -> _Tags | None:
+        known = [p for p in sensor.findall("plugin") if _plugin_kind(p)]
+        if len(known) > 1:
+            self.note(known[1], f"sensor {sensor.get('name')!r} has several ROS plugins; the first is taken")
+        if not known:
+            return None
+        return _Tags(known[0], f"plugin {known[0].get('name', '')!r} of sensor {sensor.get('name')!r}", self.file)
+
+    def link(self, tags: _Tags, reference: str, tag: str = "sensor") -> str:
+        if reference in self.links:
+            return reference
+        if reference in self.children:
+            return self.children[reference]
+        valid = nearest(reference, [*self.links, *self.children])
+        raise tags.fault(f"it is on {reference!r}, which the robot does not have; {valid}", tag)
+
+    def build(self, tags: _Tags, element: ET.Element, kind: type[SensorDescription], **values: Any) -> Any:
+        try:
+            return kind(**values)
+        except (ModelError, DeviceError) as error:
+            message = error.message.partition(": ")[2] if isinstance(error, ModelError) else error.message
+            raise tags.fault(message, error.field or "sensor", element) from error
+
+    def rate(self, tags: _Tags, plugin: _Tags | None, names: tuple[str, ...] = ("updateRate",)) -> float:
+        """Return the lower of the sensor's and the plugin's rates [Hz]; 0 for none."""
+        rates = [tags.number("update_rate", 0.0, least=0.0)] if tags.element.tag == "sensor" else []
+        if plugin is not None:
+            rates += [plugin.number(name, 0.0, least=0.0) for name in names]
+        return min((rate for rate in rates if rate > 0.0), default=0.0)
+
+    def topic(self, tags: _Tags, plugin: _Tags | None, base: str = "") -> str:
+        """Return the topic that the plugin or Gazebo would use; "" where they name none."""
+        if plugin is not None:
+            space = plugin.text("robotNamespace") or plugin.text("ros/namespace")
+            named = plugin.text("topicName")
+            if named:
+                return _under(space, named)
+            remapped = _remappings(plugin.element).get("~/out")
+            if remapped:
+                return _under(space, remapped)
+        named = tags.text("topic") if tags.element.tag == "sensor" else ""
+        return f"/{named.strip('/')}" if named and named != "__default_topic__" else ""
+
+    def frame(self, tags: _Tags, plugin: _Tags | None) -> str:
+        names = [plugin.text(tag) for tag in ("frameName", "frame_name")] if plugin is not None else []
+        own = ("gz_frame_id", "ignition_frame_id", "frame_id") if tags.element.tag == "sensor" else ()
+        names += [tags.text(tag) for tag in own]
+        return next((name.strip("/") for name in names if name.strip("/")), "")
+
+    # -- noise ------------------------------------------------------------------------------------------
+
+    def noise(self, node: ET.Element | None, tags: _Tags, *, scale: float = 1.0) -> tuple[float, float, float, float]:
+        """Return (std, bias, resolution, mean) of a ``<noise>`` element; bias is the deviation of a drawn offset."""
+        if node is None:
+            return (0.0, 0.0, 0.0, 0.0)
+        own = _Tags(node, tags.who, self.file)
+        kind = node.get("type") or own.text("type") or "none"
+        if kind not in ("none", "gaussian", "gaussian_quantized"):
+            valid = nearest(kind, ("none", "gaussian", "gaussian_quantized"))
+            raise own.fault(f"the noise is of type {kind!r}; {valid}", "type")
+        if kind == "none":
+            return (0.0, 0.0, 0.0, 0.0)
+        for tag in ("dynamic_bias_stddev", "dynamic_bias_correlation_time"):
+            if own.number(tag, 0.0, least=0.0):
+                self.note(node, f"<{tag}> of {tags.who} has no effect: a bias stays for the run")
+        values = (
+            own.number("stddev", 0.0, least=0.0),
+            own.number("bias_stddev", 0.0, least=0.0),
+            own.number("precision", 0.0, least=0.0) if kind == "gaussian_quantized" else 0.0,
+            own.number("mean", 0.0) + own.number("bias_mean", 0.0),
+        )
+        return tuple(scale * value for value in values)  # type: ignore[return-value]
+
+    def axes(self, tags: _Tags, path: str, extra: float = 0.0) -> Noise:
+        """Return the noise of three axes, ``<path><x><noise>``, with a further standard deviation."""
+        rows = [self.noise(tags.element.find(f"{path}/{axis}/noise"), tags) for axis in "xyz"]
+        return _noise(rows, extra)
+
+    # -- the kinds --------------------------------------------------------------------------------------
+
+    def imu(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, _kind: str) -> SensorDescription:
+        element = tags.element
+        named = plugin.text("bodyName") if plugin is not None else ""
+        link = self.link(plugin, named, "bodyName") if plugin is not None and named else self.link(tags, reference)
+        pose = tags.pose()
+        extra = 0.0
+        if plugin is not None:
+            xyz, rpy = plugin.vector("xyzOffset", 3), plugin.vector("rpyOffset", 3)
+            x, y, z = xyz or (0.0, 0.0, 0.0)
+            pose = _within(pose, ((x, y, z), _from_rpy(*(rpy or (0.0, 0.0, 0.0)))))
+            extra = plugin.number("gaussianNoise", 0.0, least=0.0)
+        old = element.find("imu/noise")
+        if old is not None:
+            shared = _Tags(old, tags.who, self.file)
+            turning, pushing = self.shared_noise(shared, "rate"), self.shared_noise(shared, "accel")
+            noises = _noise([turning] * 3, extra), _noise([pushing] * 3, extra)
+        else:
+            noises = self.axes(tags, "imu/angular_velocity", extra), self.axes(tags, "imu/linear_acceleration", extra)
+        self.note_unknown(element.find("imu"), _IMU_TAGS, tags)
+        return self.build(
+            tags,
+            element,
+            Imu,
+            name=self.free(name, element),
+            body=link,
+            pos=pose[0],
+            quat=pose[1],
+            rate=self.rate(tags, plugin, ("updateRate", "updateRateHZ")),
+            frame=self.frame(tags, plugin),
+            topic=self.topic(tags, plugin),
+            orientation=tags.flag("imu/enable_orientation", True),
+            angular_velocity_noise=noises[0],
+            linear_acceleration_noise=noises[1],
+            orientation_noise=Noise(std=extra),
+        )
+
+    def shared_noise(self, tags: _Tags, part: str) -> tuple[float, float, float, float]:
+        """Return the noise of the form before SDF 1.5: one type, then mean and stddev of a rate and an acceleration."""
+        node, kind = tags.element.find(part), tags.element.find("type")
+        if node is None or kind is None:
+            return (0.0, 0.0, 0.0, 0.0)
+        whole = ET.Element("noise")
+        whole.extend([kind, *node])
+        return self.noise(whole, tags)
+
+    def force_torque(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, _: str) -> SensorDescription:
+        element = tags.element
+        if reference not in self.children:
+            joints = nearest(reference, self.children)
+            raise tags.fault(f"a force/torque sensor stands on a joint, and {reference!r} is none; {joints}", "sensor")
+        pos, quat = tags.pose()
+        axes = tags.text("force_torque/frame", "child")
+        direction = tags.text("force_torque/measure_direction", "child_to_parent")
+        for path, value, valid in (
+            ("force_torque/frame", axes, MEASURE_FRAMES),
+            ("force_torque/measure_direction", direction, MEASURE_DIRECTIONS),
+        ):
+            if value not in valid:
+                raise tags.fault(f"<{path.partition('/')[2]}> is {value!r}; {nearest(value, valid)}", path)
+        extra = plugin.number("gaussianNoise", 0.0, least=0.0) if plugin is not None else 0.0
+        self.note_unknown(element.find("force_torque"), _FT_TAGS, tags)
+        return self.build(
+            tags,
+            element,
+            ForceTorque,
+            name=self.free(name, element),
+            body=self.children[reference],
+            pos=pos,
+            quat=quat,
+            measure_frame=axes,
+            measure_direction=direction,
+            rate=self.rate(tags, plugin),
+            frame=self.frame(tags, plugin),
+            topic=self.topic(tags, plugin),
+            force_noise=self.axes(tags, "force_torque/force", extra),
+            torque_noise=self.axes(tags, "force_torque/torque", extra),
+        )
+
+    def camera(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, kind: str) -> SensorDescription:
+        element = tags.element
+        link = self.link(tags, reference)
+        lens = element.find("camera")
+        if lens is None:
+            lens = element.find("depth_camera")
+        own = _Tags(lens if lens is not None else ET.Element("camera"), tags.who, self.file)
+        width = int(own.number("image/width", 320, least=1, whole=True))
+        height = int(own.number("image/height", 240, least=1, whole=True))
+        horizontal = own.number("horizontal_fov", 1.047, least=1e-3, most=3.1)
+        fovy = math.degrees(2.0 * math.atan(math.tan(0.5 * horizontal) * height / width))
+        place = _within(_within(tags.pose(), own.pose()), ((0.0, 0.0, 0.0), OPTICAL))
+        plugin_kind = _plugin_kind(plugin.element) if plugin is not None else ""
+        both = kind == "rgbd" or plugin_kind in ("openni_kinect", "depth_camera") or (
+            kind == "depth" and plugin_kind == "camera"
+        )  # fmt: skip
+        color, depth = kind != "depth" or both, kind != "camera" or both
+        scale = 1.0 if kind == "depth" and not both else COLOR_SCALE
+        noise = _noise([self.noise(lens.find("noise") if lens is not None else None, tags, scale=scale)], 0.0)
+        rate = self.rate(tags, plugin)
+        if not rate:
+            rate = DEFAULT_CAMERA_RATE
+            self.note(element, f"sensor {name!r} names no update rate; it takes {rate:g} Hz")
+        enabled = tags.flag("always_on", False) or plugin is not None
+        free = self.free(name, element)
+        if not enabled:
+            self.note(
+                element,
+                f"the camera {free!r} renders when asked to, as <always_on> is not true: --set {free}.enabled=true",
+            )
+        if lens is not None:
+            self.note_unknown(lens, _CAMERA_TAGS, tags)
+        return self.build(
+            tags,
+            lens if lens is not None else element,
+            Camera,
+            name=free,
+            body=link,
+            pos=place[0],
+            quat=place[1],
+            width=width,
+            height=height,
+            fovy=fovy,
+            near=own.number("clip/near", 0.1, least=1e-6),
+            far=own.number("clip/far", 100.0, least=1e-6),
+            rate=rate,
+            color=color,
+            depth=depth,
+            noise=noise if scale != 1.0 else Noise(),
+            depth_noise=noise if scale == 1.0 else Noise(),
+            frame=self.frame(tags, plugin) or own.text("optical_frame_id"),
+            enabled=enabled,
+            **self.camera_topics(tags, plugin, own, free, kind),
+        )
+
+    def camera_topics(self, tags: _Tags, plugin: _Tags | None, own: _Tags, name: str, kind: str) -> dict[str, str]:
+        """Return `Camera`'s fields about topics."""
+        if plugin is not None:
+            space = plugin.text("robotNamespace") or plugin.text("ros/namespace")
+            camera = plugin.text("cameraName") or plugin.text("camera_name") or own.element.get("name", "") or name
+            values = {"topic": camera if camera.startswith("/") else _under(space, camera)}
+            remapped = _remappings(plugin.element)
+            for key, tag, default in (
+                ("image_topic", "imageTopicName", "image_raw"),
+                ("info_topic", "cameraInfoTopicName", "camera_info"),
+                ("depth_topic", "depthImageTopicName", "depth/image_raw"),
+                ("depth_info_topic", "depthImageCameraInfoTopicName", "depth/camera_info"),
+            ):
+                given = plugin.text(tag)
+                if given:
+                    values[key] = given
+                    continue
+                again = remapped.get(f"~/{default}") or remapped.get(f"{camera}/{default}") or remapped.get(default)
+                if again:
+                    values[key] = _under(space, again)
+            for tag in ("pointCloudTopicName", "pointCloudCutoff", "pointCloudCutoffMax"):
+                if plugin.element.find(tag) is not None:
+                    self.note(plugin.element, f"<{tag}> has no effect: pliant sends no point clouds")
+            return values
+        topic = self.topic(tags, None)
+        if not topic:
+            return {}
+        if kind == "rgbd":
+            return {
+                "topic": topic,
+                "image_topic": "image",
+                "info_topic": "camera_info",
+                "depth_topic": "depth_image",
+                "depth_info_topic": "depth/camera_info",
+            }
+        info = own.text("camera_info_topic") or topic.rpartition("/")[0] + "/camera_info"
+        info = f"/{info.strip('/')}"
+        if kind == "depth":
+            return {"topic": topic, "depth_topic": topic, "depth_info_topic": info}
+        return {"topic": topic, "image_topic": topic, "info_topic": info}
+
+    # -- plugins that make a sensor ---------------------------------------------------------------------
+
+    def model_plugin(self, element: ET.Element, reference: str) -> None:
+        kind = _plugin_kind(element)
+        plugin = _Tags(element, f"plugin {element.get('name', '')!r}", self.file)
+        if kind == "ft_sensor":
+            joint = plugin.text("jointName") or plugin.text("joint_name") or reference
+            if joint not in self.children:
+                found = f"<jointName> is {joint!r}" if joint else "<jointName> is missing"
+                raise plugin.fault(f"{found}; {nearest(joint, self.children)}", "jointName")
+            name = element.get("name", "").strip() or f"{joint}_ft"
+            described = self.force_torque(plugin, plugin, name, joint, "force_torque")
+        else:
+            body = plugin.text("bodyName") or reference
+            if not body:
+                raise plugin.fault(f"<bodyName> is missing; {nearest('', self.links)}", "bodyName")
+            described = self.imu(plugin, plugin, element.get("name", "").strip() or f"{body}_imu", body, "imu")
+        self.add(described)
+
+    def note_unknown(self, element: ET.Element | None, known: set[str], tags: _Tags) -> None:
+        for child in element if element is not None else ():
+            if isinstance(child.tag, str) and child.tag not in known:
+                self.note(child, f"<{child.tag}> of {tags.who} has no effect")
+
+
+def _children(root: ET.Element) -> dict[str, str]:
+    """Return the child link of each joint of a URDF or of an SDF model."""
+    found = {}
+    for joint in root.findall("joint"):
+        child = joint.find("child")
+        if child is not None:
+            found[joint.get("name", "")] = child.get("link") or (child.text or "").strip()
+    return found
+
+
+def _noise(rows: list[tuple[float, float, float, float]], extra: float) -> Noise:
+    """Return the noise of axes given as (std, bias, resolution, mean), with a further standard deviation."""
+    values = {}
+    for index, key in enumerate(("std", "bias", "resolution", "mean")):
+        numbers = [math.hypot(row[0], extra) if key == "std" else row[index] for row in rows]
+        values[key] = numbers[0] if len(set(numbers)) == 1 else tuple(numbers)
+    return Noise(**values)
+
+
+def _remappings(plugin: ET.Element) -> dict[str, str]:
+    """Return old name -> new name of the ``<ros>`` element of a ROS 2 plugin."""
+    found = {}
+    for tag in ("remapping", "argument"):
+        for node in plugin.findall(f"ros/{tag}"):
+            old, sign, new = (node.text or "").strip().partition(":=")
+            if sign and old and new:
+                found[old.strip()] = new.strip()
+    return found
+
+
+def _under(space: str, name: str) -> str:
+    """Return an absolute name: the name itself where it is absolute, else below a name space."""
+    parts = [name] if name.startswith("/") else [space, name]
+    return "/" + "/".join(part.strip("/") for part in parts if part.strip("/"))

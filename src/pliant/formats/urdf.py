@@ -1,0 +1,593 @@
+"""URDF into a MuJoCo spec: the structure is checked with lines, meshes are found, then MuJoCo reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from pliant.documents.xml_tree import MAX_BYTES, Node, line_of
+from pliant.errors import MissingDependency, ModelError, nearest
+from pliant.formats.urdf_extension import (
+    FRICTION_TAGS,
+    SPRING_TAGS,
+    Mimic,
+    apply_gazebo_tags,
+    read_extension,
+    read_gazebo_tags,
+    read_mimics,
+)
+from pliant.model.parameters import parse_bool, parse_number, parse_vector
+
+__all__ = ["UrdfModel", "find_resource", "read_urdf"]
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+NATIVE_MESHES = (".stl", ".obj", ".msh")
+SMALLEST_RADIUS = 1e-4
+"""Radius of gyration that a link with mass has at least [m]; assumed, a tenth of a millimetre."""
+INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
+VECTOR_PLACES = {
+    ("origin", "xyz"),
+    ("origin", "rpy"),
+    ("axis", "xyz"),
+    ("box", "size"),
+    ("sphere", "radius"),
+    ("cylinder", "radius"),
+    ("cylinder", "length"),
+    ("capsule", "radius"),
+    ("capsule", "length"),
+    ("mesh", "scale"),
+    ("color", "rgba"),
+}
+COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
+
+
+@dataclass(slots=True)
+class UrdfModel:
+    """What a URDF gave."""
+
+    spec: mujoco.MjSpec
+    """The bodies."""
+    joints: dict[str, str]
+    """Type of every joint, by name."""
+    velocity_limits: dict[str, float] = field(default_factory=dict)
+    """Velocity limits [rad/s or m/s] by joint."""
+    notes: list[str] = field(default_factory=list)
+    """What was left out or assumed."""
+    mimics: list[Mimic] = field(default_factory=list)
+    """Joints that follow others."""
+
+
+def read_urdf(
+    root: Node,
+    file: str | Path | None,
+    *,
+    package_paths: Sequence[str | Path] = (),
+    allow_missing_meshes: bool = False,
+    self_collision: bool | None = None,
+) -> UrdfModel:
+    """Return the spec of a URDF.
+
+    Args:
+        root: the robot element; it is changed.
+        file: name of the file, for messages and for relative mesh names.
+        package_paths: folders that hold ROS packages, searched first.
+        allow_missing_meshes: leave out collision meshes that are not found, with a note, rather than fail.
+        self_collision: whether links of the robot collide with each other; None does as Gazebo: only with a
+            ``<self_collide>`` or ``<selfCollide>`` tag.
+
+    Raises:
+        ModelError: the description is wrong or a mesh is missing; the message names file and line.
+        MissingDependency: a mesh needs a converter that is not installed.
+    """
+    checker = _Checker(root, file)
+    checker.run()
+    model = UrdfModel(mujoco.MjSpec(), checker.joints, checker.velocity_limits, checker.notes)
+    collide = _wants_self_collision(root, file) if self_collision is None else self_collision
+    _note_references(root, checker, file)
+    extension = read_extension(root, checker.links, checker.joints, file)
+    model.notes.extend(extension.notes)
+    model.mimics = read_mimics(root, checker.joints, file)
+    tags = read_gazebo_tags(root, file)
+    extension.prepare(root, file)
+
+    compiler = root.find("mujoco/compiler")
+    if compiler is None:
+        settings = root.find("mujoco")
+        if settings is None:
+            settings = ET.SubElement(root, "mujoco")
+        compiler = ET.SubElement(settings, "compiler")
+    for key, value in COMPILER.items():
+        if key not in compiler.attrib or key == "strippath":
+            compiler.set(key, value)
+    meshdir = compiler.attrib.pop("meshdir", "")
+    assets = _Meshes(file, [str(p) for p in package_paths], meshdir, allow_missing_meshes, model.notes)
+    assets.collect(root)
+    for element in [e for e in root if e.tag in ("gazebo", "transmission", "ros2_control")]:
+        root.remove(element)
+    try:
+        model.spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=assets.data)
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"MuJoCo refuses the URDF: {' '.join(str(error).split())}", file=file) from error
+    with_mesh = [link for link in root.findall("link") if link.find(".//mesh") is not None]
+    if all(link.find("inertial") is not None or link.get("name") in extension.inertials for link in with_mesh):
+        # The inertias are given, so a surface that does not close has to enclose no volume.
+        for mesh in model.spec.meshes:
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
+    model.notes.extend(apply_gazebo_tags(model.spec, tags))
+    extension.apply(model.spec, file)
+    extension.couple(model.spec, model.mimics)
+    if not collide and (extension.excludes is None or self_collision is False):
+        _exclude_self_collision(model.spec)
+    return model
+
+
+class _Checker:
+    """Check the structure of a URDF and collect what later steps need."""
+
+    def __init__(self, root: Node, file: str | Path | None) -> None:
+        self.root = root
+        self.file = file
+        self.links: dict[str, ET.Element] = {}
+        self.joints: dict[str, str] = {}
+        self.velocity_limits: dict[str, float] = {}
+        self.notes: list[str] = []
+        joints = root.findall("joint")
+        children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
+        self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
+        """Links whose inertia the ``<mujoco>`` element gives, so that nothing has to be raised."""
+        self.fixed: set[str] = {child.get("link", "") for _, child in children if child is not None}
+
+    def fail(self, message: str, element: ET.Element, field: str | None = None) -> ModelError:
+        return ModelError(message, file=self.file, line=line_of(element), field=field)
+
+    def run(self) -> None:
+        for element in self.root.iter():
+            if isinstance(element.tag, str) and element.tag.startswith("xacro:"):
+                raise self.fail(
+                    f"<{element.tag}>: this is a xacro file; expand it first: xacro FILE.xacro > FILE.urdf", element
+                )
+        for part in (e for top in self.root if top.tag in ("link", "joint") for e in top.iter()):
+            self._vectors(part)
+        for link in self.root.findall("link"):
+            name = link.get("name", "")
+            if not name:
+                raise self.fail("a link has no name", link, "name")
+            if name in self.links:
+                first = line_of(self.links[name])
+                raise self.fail(f"the link {name!r} exists already, from line {first}", link, name)
+            self.links[name] = link
+            self._inertial(link, name)
+        if not self.links:
+            raise self.fail("the robot has no link", self.root)
+        seen: dict[str, ET.Element] = {}
+        parent_of: dict[str, tuple[str, ET.Element]] = {}
+        for joint in self.root.findall("joint"):
+            name = joint.get("name", "")
+            if not name:
+                raise self.fail("a joint has no name", joint, "name")
+            if name in seen:
+                raise self.fail(f"the joint {name!r} exists already, from line {line_of(seen[name])}", joint, name)
+            seen[name] = joint
+            self._joint(joint, name, parent_of)
+        self._tree(parent_of)
+
+    def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
+        text = element.get(attribute)
+        if text is None:
+            return None
+        try:
+            return float(parse_number(text, f"{what} {attribute}"))
+        except ModelError as error:
+            raise self.fail(error.message, element, attribute) from error
+
+    def _vectors(self, element: ET.Element) -> None:
+        """Refuse vectors with another count of numbers, or with numbers that are not finite."""
+        for attribute, count in VECTORS.items():
+            text = element.get(attribute)
+            if text is None or (element.tag, attribute) not in VECTOR_PLACES:
+                continue
+            try:
+                numbers = parse_vector(text, f"<{element.tag}> {attribute}", count)
+            except ModelError as error:
+                raise self.fail(error.message, element, attribute) from error
+            if not np.all(np.isfinite(numbers)):
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers", element, attribute)
+            if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: above 0 m", element, attribute)
+
+    def _inertial(self, link: ET.Element, name: str) -> None:
+        inertial = link.find("inertial")
+        if inertial is None:
+            return
+        mass = inertial.find("mass")
+        value = self._number(mass, "value", f"link {name!r}: mass") if mass is not None else None
+        if value is None:
+            raise self.fail(f"link {name!r}: <inertial> has no <mass value=...>", inertial, "mass")
+        if value < 0.0 or math.isinf(value):
+            raise self.fail(f"link {name!r}: mass is {value:g} kg; valid: more than 0", mass, "mass")  # type: ignore[arg-type]
+        inertia = inertial.find("inertia")
+        if inertia is None:
+            raise self.fail(f"link {name!r}: <inertial> has no <inertia ixx=...>", inertial, "inertia")
+        values = []
+        for attribute in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz"):
+            number = self._number(inertia, attribute, f"link {name!r}: inertia")
+            if number is None and attribute in ("ixx", "iyy", "izz"):
+                raise self.fail(f"link {name!r}: the inertia has no {attribute}", inertia, attribute)
+            if number is None:
+                inertia.set(attribute, "0")
+            values.append(number or 0.0)
+        xx, yy, zz, xy, xz, yz = values
+        if not np.all(np.isfinite(values)):
+            raise self.fail(f"link {name!r}: the inertia is not finite", inertia, "inertia")
+        matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        principal, axes = np.linalg.eigh(matrix)
+        # A point or a thin rod has principal inertias of 0, and printed digits leave them a little below.
+        least = max(value * SMALLEST_RADIUS**2, 1e-12)
+        rounding = max(1e-6 * float(np.max(np.abs(principal))), least)
+        if principal[0] < -rounding and name not in self.fixed:
+            shown = ", ".join(f"{p:g}" for p in principal)
+            raise self.fail(
+                f"link {name!r}: the principal inertias are {shown} kg m^2; valid: 0 or more", inertia, "inertia"
+            )
+        if value > 0.0 and principal[0] < least and name not in self.exact:
+            repaired = np.maximum(principal, least)
+            matrix = axes @ np.diag(repaired) @ axes.T
+            for attribute, (i, j) in INERTIA_PLACES.items():
+                inertia.set(attribute, repr(float(matrix[i, j])))
+            shown = ", ".join(f"{p:.3g}" for p in principal)
+            self.notes.append(
+                f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias {shown} kg m^2 are raised to "
+                f"{least:.3g}, MuJoCo wants them above 0"
+            )
+            principal = np.sort(repaired)
+        if value == 0.0:
+            # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
+            link.remove(inertial)
+            self.notes.append(f"{self.file}:{line_of(inertial)}: link {name!r} has mass 0; its <inertial> is left out")
+        elif principal[0] + principal[1] < principal[2] * (1.0 - 1e-9):
+            self.notes.append(
+                f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias break the triangle inequality; "
+                "MuJoCo replaces each by their mean"
+            )
+
+    def _joint(self, joint: ET.Element, name: str, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
+        kind = joint.get("type", "")
+        if kind not in JOINT_TYPES:
+            raise self.fail(f"joint {name!r}: type is {kind!r}; {nearest(kind, JOINT_TYPES)}", joint, "type")
+        self.joints[name] = kind
+        ends = {}
+        for end in ("parent", "child"):
+            element = joint.find(end)
+            link = element.get("link", "") if element is not None else ""
+            if element is None or not link:
+                raise self.fail(f"joint {name!r}: <{end} link=...> is missing", joint, end)
+            if link not in self.links:
+                raise self.fail(f"joint {name!r}: {end} is {link!r}; {nearest(link, self.links)}", element, end)
+            ends[end] = link
+        child = ends["child"]
+        if child in parent_of:
+            other = parent_of[child][1]
+            raise self.fail(
+                f"joint {name!r}: link {child!r} is the child of joint {other.get('name')!r} in line {line_of(other)} "
+                "already; a URDF is a tree",
+                joint,
+                "child",
+            )
+        parent_of[child] = (ends["parent"], joint)
+        axis = joint.find("axis")
+        if axis is not None and kind not in ("fixed", "floating"):
+            vector = parse_vector(axis.get("xyz", "1 0 0"), "axis", 3)
+            if not math.hypot(*vector) > 0.0:
+                raise self.fail(f"joint {name!r}: axis is {axis.get('xyz')!r}; valid: not all 0", axis, "axis")
+        self._limits(joint, name, kind)
+
+    def _limits(self, joint: ET.Element, name: str, kind: str) -> None:
+        limit = joint.find("limit")
+        dynamics = joint.find("dynamics")
+        if dynamics is not None:
+            for attribute in ("damping", "friction"):
+                value = self._number(dynamics, attribute, f"joint {name!r}:")
+                if value is not None and not 0.0 <= value < math.inf:
+                    raise self.fail(f"joint {name!r}: {attribute} is {value:g}; valid: 0 or more", dynamics, attribute)
+        if limit is None:
+            if kind in ("revolute", "prismatic"):
+                self.notes.append(f"{self.file}:{line_of(joint)}: joint {name!r} has no <limit>; it moves freely")
+            return
+        values = {a: self._number(limit, a, f"joint {name!r}:") for a in ("lower", "upper", "effort", "velocity")}
+        if kind in ("revolute", "prismatic"):
+            lower, upper = values["lower"] or 0.0, values["upper"] or 0.0
+            if lower > upper:
+                raise self.fail(
+                    f"joint {name!r}: the lower limit {lower:g} is above the upper limit {upper:g}", limit, "limit"
+                )
+            if math.isinf(lower) or math.isinf(upper):
+                # MuJoCo would read infinite limits as given; Gazebo takes them as none.
+                joint_limits = {a: limit.attrib.pop(a, None) for a in ("lower", "upper")}
+                self.notes.append(
+                    f"{self.file}:{line_of(limit)}: joint {name!r} has the limits {joint_limits['lower']} to "
+                    f"{joint_limits['upper']}; it moves freely"
+                )
+            elif lower == upper == 0.0 and limit.get("lower") is not None:
+                self.notes.append(
+                    f"{self.file}:{line_of(limit)}: joint {name!r} has equal limits of 0; MuJoCo takes them as none"
+                )
+        for attribute in ("effort", "velocity"):
+            value = values[attribute]
+            if value is not None and value < 0.0:
+                self.notes.append(f"{self.file}:{line_of(limit)}: joint {name!r}: {attribute} {value:g} means no limit")
+                del limit.attrib[attribute]
+            elif value is not None and math.isinf(value):
+                del limit.attrib[attribute]
+        if values["effort"] == 0.0:
+            self.notes.append(f"{self.file}:{line_of(limit)}: joint {name!r}: effort 0 is taken as no limit")
+        velocity = values["velocity"]
+        if velocity is not None and 0.0 < velocity < math.inf:
+            self.velocity_limits[name] = velocity
+
+    def _tree(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
+        roots = [name for name in self.links if name not in parent_of]
+        if not roots:
+            raise self.fail("every link is the child of a joint: the joints form a loop", self.root)
+        if len(roots) > 1:
+            lonely = roots[1]
+            raise self.fail(
+                f"the links {', '.join(map(repr, roots[:5]))} have no parent; a URDF has one root", self.links[lonely]
+            )
+        for name in self.links:
+            at, steps = name, 0
+            while at in parent_of:
+                at = parent_of[at][0]
+                steps += 1
+                if steps > len(self.links):
+                    raise self.fail(f"the joints above link {name!r} form a loop", self.links[name])
+        if "world" in self.links and roots[0] != "world":
+            raise self.fail("the link 'world' is not the root of the tree", self.links["world"], "world")
+        if roots[0] == "world":
+            # An inertia or a shape of the world itself moves nothing; MuJoCo ignores the former.
+            return
+        self.notes.append(
+            f"the root link {roots[0]!r} is fixed to the world (Gazebo would let it float); give it a free joint to "
+            "let it move"
+        )
+
+
+# -- Gazebo's tags about links and joints -----------------------------------------------------------------
+
+
+def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
+    for element in root.findall("gazebo"):
+        for tag in ("self_collide", "selfCollide"):
+            node = element.find(tag)
+            if node is not None:
+                try:
+                    if parse_bool((node.text or "").strip(), f"<{tag}>"):
+                        return True
+                except ModelError as error:
+                    raise ModelError(error.message, file=file, line=line_of(node), field=tag) from error
+    return False
+
+
+def _note_references(root: ET.Element, checker: _Checker, file: str | Path | None) -> None:
+    quiet = {"material", "plugin", "sensor", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS}
+    known = {*checker.links, *checker.joints}
+    for element in root.findall("gazebo"):
+        reference = element.get("reference")
+        place = f"{file}:{line_of(element)}: "
+        if reference is not None and reference not in known:
+            checker.notes.append(
+                f"{place}<gazebo reference={reference!r}> names nothing of the robot; {nearest(reference, known)}"
+            )
+            continue
+        tags = sorted({child.tag for child in element} - quiet)
+        if tags:
+            shown = ", ".join(f"<{tag}>" for tag in tags)
+            checker.notes.append(f"{place}the Gazebo tags {shown} of {reference or 'the robot'} have no effect")
+
+
+def _exclude_self_collision(spec: mujoco.MjSpec) -> None:
+    bodies = [b.name for b in spec.bodies if b.name and b.name != "world" and any(g.contype for g in b.geoms)]
+    for i, first in enumerate(bodies):
+        for second in bodies[i + 1 :]:
+            spec.add_exclude(bodyname1=first, bodyname2=second)
+
+
+# -- meshes -----------------------------------------------------------------------------------------------
+
+
+class _Meshes:
+    """Find the meshes of a URDF, convert what MuJoCo cannot read, and name each file once."""
+
+    def __init__(
+        self, file: str | Path | None, package_paths: list[str], meshdir: str, allow_missing: bool, notes: list[str]
+    ) -> None:
+        self.file = file
+        self.package_paths = package_paths
+        self.meshdir = meshdir
+        self.allow_missing = allow_missing
+        self.notes = notes
+        self.data: dict[str, bytes] = {}
+        self._names: dict[Path, str] = {}
+
+    def collect(self, root: ET.Element) -> None:
+        for link in root.findall("link"):
+            for role in ("visual", "collision"):
+                for element in link.findall(role):
+                    mesh = element.find("geometry/mesh")
+                    if mesh is not None:
+                        self._mesh(link, role, element, mesh)
+
+    def _mesh(self, link: ET.Element, role: str, element: ET.Element, mesh: ET.Element) -> None:
+        uri = mesh.get("filename", "")
+        who = f"link {link.get('name')!r}: the {role} mesh"
+        if not uri:
+            raise ModelError(f"{who} has no filename", file=self.file, line=line_of(mesh), field="filename")
+        try:
+            path, searched = find_resource(uri, self.file, self.package_paths, self.meshdir)
+        except ModelError as error:
+            raise ModelError(f"{who}: {error.message}", file=self.file, line=line_of(mesh), field="filename") from error
+        if path is None:
+            message = f"{who} {uri!r} is not found; searched: {', '.join(searched) or 'nowhere'}"
+            if role == "collision" and not self.allow_missing:
+                raise ModelError(
+                    message + ". Name the folder of its package in package_paths, or load with "
+                    "allow_missing_meshes=True",
+                    file=self.file,
+                    line=line_of(mesh),
+                    field="filename",
+                )
+            self.notes.append(f"{self.file}:{line_of(mesh)}: {message}; it is left out")
+            link.remove(element)
+            return
+        try:
+            mesh.set("filename", self._asset(path))
+        except MissingDependency:
+            if role == "collision":
+                raise
+            self.notes.append(
+                f"{self.file}:{line_of(mesh)}: {who} {uri!r} is left out: {path.suffix} files need trimesh "
+                '(pip install "pliant[meshes]")'
+            )
+            link.remove(element)
+        except ModelError as error:
+            if role == "collision":
+                raise
+            self.notes.append(f"{self.file}:{line_of(mesh)}: {who} {uri!r} is left out: {error.message}")
+            link.remove(element)
+
+    def _asset(self, path: Path) -> str:
+        path = path.resolve()
+        if path not in self._names:
+            suffix = path.suffix.lower()
+            if suffix not in NATIVE_MESHES:
+                data, suffix = _convert(path), ".obj"
+            else:
+                data = _read(path)
+                if suffix == ".stl" and not _is_binary_stl(data):
+                    data, suffix = _convert(path), ".obj"
+            stem = path.stem
+            name = f"{stem}{suffix}"
+            if name in self.data:
+                # The folder keeps visual/link0.stl and collision/link0.stl apart.
+                stem = f"{path.parent.name}_{path.stem}"
+                name = f"{stem}{suffix}"
+            if name in self.data:
+                name = f"{stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}{suffix}"
+            self.data[name] = data
+            self._names[path] = name
+        return self._names[path]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > 4 * MAX_BYTES:
+            raise ModelError(f"the mesh is larger than {4 * MAX_BYTES} bytes", file=path)
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"the mesh cannot be read: {error.strerror or error}", file=path) from error
+
+
+def _is_binary_stl(data: bytes) -> bool:
+    """Say whether an STL has the length that its count of faces asks for; a text has not."""
+    return len(data) >= 84 and len(data) >= 84 + 50 * int.from_bytes(data[80:84], "little")
+
+
+def _convert(path: Path) -> bytes:
+    """Return a mesh of another format as OBJ, in metres, with its scene's transforms applied."""
+    command = 'pip install "pliant[meshes]"'
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingDependency("trimesh", command=command, purpose=f"reading {path}") from None
+    try:
+        scene = trimesh.load_scene(path)
+        mesh = scene.to_mesh() if hasattr(scene, "to_mesh") else scene.dump(concatenate=True)
+    except ImportError as error:
+        raise MissingDependency(str(error.name or "pycollada"), command=command, purpose=f"reading {path}") from None
+    except Exception as error:
+        if path.suffix.lower() == ".dae" and not _has_collada():
+            raise MissingDependency("pycollada", command=command, purpose=f"reading {path}") from None
+        raise ModelError(f"the mesh cannot be read: {type(error).__name__}: {error}", file=path) from error
+    if not len(getattr(mesh, "faces", ())):
+        raise ModelError("the mesh has no faces", file=path)
+    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False).export(file_type="obj").encode()
+
+
+def _has_collada() -> bool:
+    try:
+        import collada  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def find_resource(
+    uri: str, file: str | Path | None, package_paths: Iterable[str | Path] = (), meshdir: str = ""
+) -> tuple[Path | None, list[str]]:
+    """Find the file that a URDF's ``filename`` means.
+
+    ``package://NAME/rest`` and ``model://NAME/rest`` are looked for in the given folders, then in those of
+    ROS_PACKAGE_PATH, in share/ below those of AMENT_PREFIX_PATH (and GAZEBO_MODEL_PATH for models), then in the folders
+    above the file. A folder counts where it holds NAME, or is NAME.
+
+    Args:
+        uri: package://, model:// or file:// address, or a path.
+        file: the description, whose folder relative paths refer to.
+        package_paths: folders to search first.
+        meshdir: the description's own folder of meshes.
+
+    Returns:
+        (path or None, the places that were searched).
+
+    Raises:
+        ModelError: an address of a kind that is not read, such as http://.
+    """
+    base = Path(file).resolve().parent if file is not None else Path.cwd()
+    scheme, _, rest = uri.partition("://")
+    if not rest:
+        scheme, rest = "", uri
+    if scheme not in ("", "file", "package", "model"):
+        raise ModelError(f"{uri!r} is an address of kind {scheme}://; valid: package://, model://, file:// or a path")
+    searched: list[str] = []
+
+    def there(path: Path) -> bool:
+        searched.append(str(path.parent))
+        try:
+            return path.is_file()
+        except (OSError, ValueError):
+            return False
+
+    if scheme in ("", "file"):
+        plain = Path(rest)
+        candidates = [plain] if plain.is_absolute() else [base / meshdir / plain, base / plain]
+        for candidate in candidates:
+            if there(candidate):
+                return candidate, searched
+        return None, _unique(searched)
+
+    package, _, inside = rest.partition("/")
+    folders = [Path(p).expanduser() for p in package_paths]
+    variables = ["ROS_PACKAGE_PATH"] + (["GAZEBO_MODEL_PATH"] if scheme == "model" else [])
+    for variable in variables:
+        folders += [Path(p) for p in os.environ.get(variable, "").split(os.pathsep) if p]
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if prefix:
+            folders.append(Path(prefix) / "share")
+    folders += [base, *base.parents]
+    for folder in folders:
+        for root in (folder / package, folder) if folder.name == package else (folder / package,):
+            if there(root / inside):
+                return root / inside, searched
+    return None, _unique(str(f) for f in folders[:-1] if f != Path(f.anchor))
+
+
+def _unique(places: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(places))

@@ -1,0 +1,1 @@
+"""Parameters of laws and actuators from measured data."""

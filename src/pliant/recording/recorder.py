@@ -1,0 +1,371 @@
+"""The recorder: every sample of every device into one MCAP file.
+
+Each device gets a topic ``/<device>`` with a message type made from its fields (a header with the stamp, the running
+number, then one float64 or float64[n] a field), whose text is in the file, so that Foxglove, Lichtblick, PlotJuggler
+and rosbags show the fields by name. A device with position, velocity and effort (or torque) gets a second topic
+``/<device>/joint_states`` of type sensor_msgs/msg/JointState, which ``ros2 bag play`` can send without any other
+package. Bodies are CDR (XCDR1, little endian); every message of a topic has the same length.
+
+The file holds simulation time only. Equal seed, equal commands: equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from importlib import metadata as packages
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import Device, FieldInfo, Sample
+from pliant.errors import RecordingError, nearest
+from pliant.recording.mcap import FLUSH_INTERVAL, MESSAGE, PENDING_LIMIT, McapWriter
+
+__all__ = ["Recorder"]
+
+CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
+SEPARATOR = "=" * 80
+TIME_TEXT = "int32 sec\nuint32 nanosec\n"
+HEADER_TEXT = "builtin_interfaces/Time stamp\nstring frame_id\n"
+DEPENDENCIES = f"{SEPARATOR}\nMSG: std_msgs/Header\n{HEADER_TEXT}{SEPARATOR}\nMSG: builtin_interfaces/Time\n{TIME_TEXT}"
+JOINT_STATE_TEXT = (
+    "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
+)
+# Message record, CDR encapsulation, stamp, empty frame_id, padding, running number.
+HEAD = struct.Struct("<BQHIQQ4siII4xQ")
+HEAD_FORMAT = "<BQHIQQ4siII4xQ"
+
+
+class Recorder:
+    """Writes samples to an MCAP file through a thread of its own; loses nothing.
+
+    The file is valid at any time: a run that is killed leaves everything up to the last flush readable. When the disk
+    cannot follow, the loop waits, and ``health`` says how often and how long. A file that is overwritten keeps what it
+    has until the first sample, and a run without a sample leaves no file.
+
+    Args:
+        path: the file; its name ends in .mcap, its folder exists.
+        devices: names of the devices to record; None records all but cameras, whose images are left out.
+        overwrite: replace a file that exists.
+        command_line: what would repeat the run; it goes into the file.
+        metadata: further texts that go into the file.
+        joint_states: also write sensor_msgs/msg/JointState where a device has what it needs.
+        flush_interval: longest time from a sample to the disk [s of wall time].
+        pending_limit: bytes in memory above which the loop waits for the disk.
+
+    Raises:
+        RecordingError: the file exists, its folder does not, or it may not be written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        devices: Iterable[str] | None = None,
+        *,
+        overwrite: bool = False,
+        command_line: str = "",
+        metadata: Mapping[str, str] | None = None,
+        joint_states: bool = True,
+        flush_interval: float = FLUSH_INTERVAL,
+        pending_limit: int = PENDING_LIMIT,
+    ) -> None:
+        self._names = None if devices is None else list(devices)
+        self._metadata = {"command_line": command_line, **(metadata or {})}
+        self._joint_states = joint_states
+        self._encoders: dict[str, Callable[[Sample, int], None]] = {}
+        self._started = False
+        self._joint_state_schema = 0
+        self._writer = McapWriter(
+            path,
+            overwrite=overwrite,
+            keep_empty=False,
+            library=f"pliant {_version('pliant')}",
+            flush_interval=flush_interval,
+            pending_limit=pending_limit,
+        )
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._writer.path
+
+    def start(self, devices: Mapping[str, Device], *, dt: float, seed: int, model_hash: str = "") -> None:
+        """Declare the topics; the simulation calls this once.
+
+        Args:
+            devices: name -> device, attached.
+            dt: step of the engine [s].
+            seed: seed of the run.
+            model_hash: what identifies the model, "" if nothing does.
+
+        Raises:
+            RecordingError: started twice, or a device that is to be recorded does not exist.
+        """
+        if self._started:
+            raise RecordingError("a recorder serves one simulation only; make a new one", file=self.path)
+        self._started = True
+        names = [n for n in devices if not _has_images(devices[n])] if self._names is None else self._names
+        for name in names:
+            if name not in devices:
+                raise RecordingError(
+                    f"device {name!r} was to be recorded, but is not there; {nearest(name, devices)}", file=self.path
+                )
+            if _has_images(devices[name]):
+                raise RecordingError(
+                    f"device {name!r} was to be recorded, but gives images, which recordings leave out; record its "
+                    "topics on the ROS side (rosbag record, ros2 bag record)",
+                    file=self.path,
+                )
+        self._writer.add_metadata(
+            "pliant",
+            {
+                "pliant": _version("pliant"),
+                "mujoco": _version("mujoco"),
+                "numpy": _version("numpy"),
+                "numba": _version("numba"),
+                "python": platform.python_version(),
+                "seed": str(seed),
+                "dt": repr(float(dt)),
+                "model_hash": model_hash,
+                **self._metadata,
+            },
+        )
+        types: dict[str, str] = {}
+        declared: list[tuple[Device, int, int]] = []
+        for name in names:
+            declared.append((devices[name], *self._declare(devices[name], types)))
+        for device, channel, joint_states in declared:
+            encode = self._sample_encoder(device, channel)
+            if joint_states:
+                encode = _both(encode, self._joint_state_encoder(device, joint_states))
+            self._encoders[device.name] = encode
+
+    def record(self, sample: Sample, log_ns: int) -> None:
+        """Take one sample; waits only if the disk cannot follow.
+
+        Args:
+            sample: of a device; one that is not recorded is ignored.
+            log_ns: time on the axis of the file [ns]; goes on through resets, unlike the stamp.
+
+        Raises:
+            RecordingError: the disk refused an earlier sample.
+        """
+        encode = self._encoders.get(sample.device)
+        if encode is not None:
+            encode(sample, log_ns)
+
+    def close(self) -> None:
+        """Write what is left and the index; may be called twice.
+
+        Raises:
+            RecordingError: the disk refused; the message says what is readable.
+        """
+        self._writer.close()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def health(self) -> Mapping[str, Any]:
+        """Return messages so far, and how often and how long the loop waited for the disk [s]."""
+        writer = self._writer
+        return {
+            "path": str(writer.path),
+            "messages": writer.messages,
+            "blocked": writer.blocked,
+            "blocked_time": writer.blocked_ns * 1e-9,
+            "worst_block": writer.worst_block_ns * 1e-9,
+        }
+
+    # ------------------------------------------------------------------ inside
+    def _declare(self, device: Device, types: dict[str, str]) -> tuple[int, int]:
+        writer = self._writer
+        topic = _topic(device.name)
+        text, fields = _message_text(device.samples)
+        base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", device.name)) or "Device"
+        base = base if base[0].isalpha() else f"D{base}"
+        name, count = base, 1
+        while types.get(name, text) != text:
+            count += 1
+            name = f"{base}{count}"
+        types[name] = text
+        schema = writer.add_schema(f"pliant_msgs/msg/{name}", "ros2msg", text)
+        mode = getattr(device, "mode", None)
+        # A joint whose mode has no motors shows none; a replay has to know.
+        motors = {} if not hasattr(mode, "has_motors") else {"motors": str(int(mode.has_motors))}
+        channel = writer.add_channel(
+            schema,
+            topic,
+            "cdr",
+            {
+                **motors,
+                "offered_qos_profiles": "",
+                "pliant": "sample",
+                "device": device.name,
+                "period_ns": str(device.period_ns),
+                "sample_period_ns": str(device.sample_period_ns),
+                "fields": json.dumps(fields),
+            },
+        )
+        joint_states = 0
+        if self._joint_states and _joint_state_fields(device):
+            self._joint_state_schema = self._joint_state_schema or writer.add_schema(
+                "sensor_msgs/msg/JointState", "ros2msg", JOINT_STATE_TEXT
+            )
+            joint_states = writer.add_channel(
+                self._joint_state_schema,
+                f"{topic}/joint_states",
+                "cdr",
+                {"offered_qos_profiles": "", "pliant": "derived"},
+            )
+        return channel, joint_states
+
+    def _sample_encoder(self, device: Device, channel: int) -> Callable[[Sample, int], None]:
+        append = self._writer.append
+        names = tuple(device.samples)
+        count = sum(info.size for info in device.samples.values())
+        length = 22 + 4 + 24 + 8 * count
+        billion = 1_000_000_000
+        if names and not any(info.shape for info in device.samples.values()):
+            pack = struct.Struct(f"{HEAD_FORMAT}{count}d").pack
+            get = itemgetter(*names)
+            take = get if len(names) > 1 else lambda values: (get(values),)
+
+            def encode_numbers(sample: Sample, log_ns: int) -> None:
+                stamp, seq = sample.stamp_ns, sample.seq
+                append(
+                    channel,
+                    log_ns,
+                    pack(
+                        MESSAGE, length, channel, seq & 0xFFFFFFFF, log_ns, stamp, CDR_LITTLE_ENDIAN,
+                        stamp // billion, stamp % billion, 1, seq, *take(sample.values),
+                    ),
+                )  # fmt: skip
+
+            return encode_numbers
+        pack_head = HEAD.pack
+        body = np.empty(count, dtype="<f8")
+        slices = []
+        begin = 0
+        for name, info in device.samples.items():
+            slices.append((name, begin, begin + info.size))
+            begin += info.size
+
+        def encode_arrays(sample: Sample, log_ns: int) -> None:
+            stamp, seq, values = sample.stamp_ns, sample.seq, sample.values
+            for name, first, last in slices:
+                body[first:last] = values[name]
+            head = pack_head(
+                MESSAGE, length, channel, seq & 0xFFFFFFFF, log_ns, stamp, CDR_LITTLE_ENDIAN,
+                stamp // billion, stamp % billion, 1, seq,
+            )  # fmt: skip
+            append(channel, log_ns, head + body.tobytes())
+
+        return encode_arrays
+
+    def _joint_state_encoder(self, device: Device, channel: int) -> Callable[[Sample, int], None]:
+        append = self._writer.append
+        fields = _joint_state_fields(device)
+        count = device.samples[fields[0]].size
+        names = list(getattr(device, "joint_names", ()))
+        if len(names) != count:
+            names = [device.name] if count == 1 else [f"{device.name}_{i}" for i in range(count)]
+        constant = struct.pack("<I", count)
+        for name in names:
+            constant += bytes(-len(constant) % 4) + struct.pack("<I", len(name.encode()) + 1) + name.encode() + b"\0"
+        # Offsets count from the stamp: 8 of the stamp, 5 of the frame_id, 3 of padding come before the names.
+        constant = b"\1\0\0\0\0\0\0\0" + constant
+        parts: list[tuple[int, int]] = []
+        offset = 8 + len(constant)
+        template = bytearray(constant)
+        for _ in fields:
+            template += bytes(-offset % 4) + struct.pack("<I", count)
+            offset = 8 + len(template)
+            template += bytes(-offset % 8)
+            parts.append((len(template), len(template) + 8 * count))
+            template += bytes(8 * count)
+            offset = 8 + len(template)
+        head = struct.Struct("<BQHIQQ4siI")
+        length = 22 + 4 + 8 + len(template)
+        billion = 1_000_000_000
+        places = list(zip(fields, parts, strict=True))
+        scalar = not device.samples[fields[0]].shape
+        pack_number = struct.Struct("<d").pack_into
+
+        def encode(sample: Sample, log_ns: int) -> None:
+            stamp = sample.stamp_ns
+            values = sample.values
+            for name, (first, last) in places:
+                if scalar:
+                    pack_number(template, first, values[name])
+                else:
+                    template[first:last] = np.ascontiguousarray(values[name], "<f8").tobytes()
+            begin = head.pack(
+                MESSAGE, length, channel, sample.seq & 0xFFFFFFFF, log_ns, stamp, CDR_LITTLE_ENDIAN,
+                stamp // billion, stamp % billion,
+            )  # fmt: skip
+            append(channel, log_ns, begin + template)
+
+        return encode
+
+
+def _both(first: Callable[[Sample, int], None], second: Callable[[Sample, int], None]) -> Callable[[Sample, int], None]:
+    def encode(sample: Sample, log_ns: int) -> None:
+        first(sample, log_ns)
+        second(sample, log_ns)
+
+    return encode
+
+
+def _topic(device: str) -> str:
+    """A name that ROS accepts: letters, digits, underscores, slashes."""
+    name = re.sub(r"[^A-Za-z0-9_/]", "_", device).strip("/")
+    return "/" + re.sub(r"(^|/)(?=\d)", r"\1_", re.sub("/+", "/", name))
+
+
+def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, Any]]]:
+    """The type as text, and its fields as data for the reader."""
+    lines = ["# A sample of a device; the stamp is simulation time.", "std_msgs/Header header", "uint64 seq"]
+    fields: list[dict[str, Any]] = []
+    taken = {"header", "seq"}
+    for name, info in samples.items():
+        plain = re.sub(r"_+", "_", re.sub(r"[^a-z0-9]", "_", name.lower())).strip("_") or "field"
+        plain = plain if plain[0].isalpha() else f"f_{plain}"
+        while plain in taken:
+            plain += "0"
+        taken.add(plain)
+        remark = " ".join(f"{info.description} [{info.unit or '-'}]".split())
+        lines.append(f"# {remark}")
+        lines.append(f"float64{f'[{info.shape[0]}]' if info.shape else ''} {plain}")
+        fields.append({"name": name, "shape": list(info.shape), "unit": info.unit, "description": info.description})
+    return "\n".join(lines) + "\n" + DEPENDENCIES, fields
+
+
+def _has_images(device: Device) -> bool:
+    """Say whether samples of a device hold more than float64 numbers."""
+    return any(info.dtype != "float64" for info in device.samples.values())
+
+
+def _joint_state_fields(device: Device) -> tuple[str, ...]:
+    """The fields that make a JointState, or nothing."""
+    samples = device.samples
+    effort = "effort" if "effort" in samples else "torque"
+    fields = ("position", "velocity", effort)
+    if any(name not in samples for name in fields):
+        return ()
+    return fields if len({samples[name].shape for name in fields}) == 1 else ()
+
+
+def _version(package: str) -> str:
+    try:
+        return packages.version(package)
+    except packages.PackageNotFoundError:
+        return ""

@@ -1,0 +1,464 @@
+"""Recordings after the run: read, export, compare."""
+
+from __future__ import annotations
+
+import csv
+import heapq
+import json
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import FieldInfo, Mailbox, Sample
+from pliant.errors import DeviceError, RecordingError, nearest
+from pliant.model.interface import Interface, JointInterface, PluginManager
+from pliant.recording.mcap import Channel, read_mcap
+
+__all__ = [
+    "Difference",
+    "RecordedDevice",
+    "Recording",
+    "RecordingWarning",
+    "compare",
+    "export",
+    "read_recording",
+    "recorded_names",
+]
+
+FORMATS = ("csv", "npz")
+AXES = ("time", "stamp", "seq")
+
+
+class RecordingWarning(UserWarning):
+    """A recording was cut off; the message says what is lost."""
+
+
+class RecordedDevice:
+    """A device as it was recorded: what a bridge sees in a replay. It takes no commands.
+
+    Args:
+        name: of the device.
+        period_ns: time between two runs of its firmware [ns].
+        sample_period_ns: time between two samples [ns].
+        samples: field -> what it carries.
+        has_motors: of a joint: whether its mode had motors.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        period_ns: int,
+        sample_period_ns: int,
+        samples: Mapping[str, FieldInfo],
+        has_motors: bool = True,
+    ) -> None:
+        self.name = name
+        self.has_motors = has_motors
+        self.period_ns = period_ns
+        self.sample_period_ns = sample_period_ns
+        self.samples = MappingProxyType(dict(samples))
+        self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
+        self.inbox = Mailbox(name, self.commands)
+
+    def attach(self, engine: Any) -> None:
+        """Refuse: there is no engine in a replay."""
+        raise DeviceError(f"{self.name} comes from a recording; it cannot be attached to an engine")
+
+    def reset(self, rng: np.random.Generator) -> None:
+        """Do nothing."""
+
+    def serve(self) -> None:
+        """Do nothing."""
+
+    def write(self) -> None:
+        """Do nothing."""
+
+    def read(self, stamp_ns: int) -> Sample:
+        """Refuse: samples come from `replay`."""
+        raise DeviceError(f"{self.name} comes from a recording; its samples come from replay()")
+
+    def request(self, name: str, **args: Any) -> Any:
+        """Refuse: a recording takes no requests."""
+        raise DeviceError(f"{self.name} comes from a recording; it takes no requests")
+
+    def health(self) -> Mapping[str, Any]:
+        """Return nothing: a recording has no state."""
+        return {}
+
+
+class Recording(Mapping[str, np.ndarray]):
+    """A recording as arrays, by ``"<device>/<field>"``.
+
+    A number gives shape (n,), an array field (n, size). Besides the fields every device has ``time`` [s], the axis of
+    the file, which goes on through resets; ``stamp`` [s], the simulation time of the sample; and ``seq``.
+
+    Args:
+        path: the file.
+        devices: name -> device as recorded.
+        arrays: "<device>/<field>" -> values.
+        log_ns: device -> time on the axis of the file [ns], shape (n,).
+        stamp_ns: device -> simulation time [ns], shape (n,).
+        metadata: versions, seed, dt, model_hash, command_line as texts.
+        lost: what is missing because the file was cut off, "" if nothing is.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        devices: Mapping[str, RecordedDevice],
+        arrays: Mapping[str, np.ndarray],
+        log_ns: Mapping[str, np.ndarray],
+        stamp_ns: Mapping[str, np.ndarray],
+        metadata: Mapping[str, str],
+        lost: str,
+    ) -> None:
+        self.path = path
+        self.devices = dict(devices)
+        self.metadata = dict(metadata)
+        self.lost = lost
+        self._arrays = dict(arrays)
+        self._log_ns = dict(log_ns)
+        self._stamp_ns = dict(stamp_ns)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise RecordingError(
+                f"the recording has no {name!r}; {nearest(name, self._arrays)}", file=self.path, field=name
+            ) from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an array, or the default if there is none of this name."""
+        return self._arrays.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"Recording({str(self.path)!r}, {self.duration:g} s, devices {', '.join(self.devices) or 'none'})"
+
+    @property
+    def log_times(self) -> Mapping[str, np.ndarray]:
+        """Device -> times of its samples on the axis of the file [ns], shape (n,)."""
+        return MappingProxyType(self._log_ns)
+
+    @property
+    def complete(self) -> bool:
+        """True if the run that wrote it closed it."""
+        return not self.lost
+
+    @property
+    def duration(self) -> float:
+        """Time of the last sample on the axis of the file [s]."""
+        return max((times[-1] for times in self._log_ns.values() if len(times)), default=0) * 1e-9
+
+    def unit(self, name: str) -> str:
+        """Return the unit of ``"<device>/<field>"``."""
+        self[name]
+        device, field = name.rsplit("/", 1)
+        return {"time": "s", "stamp": "s", "seq": ""}.get(field) or (
+            "" if field == "seq" else self.devices[device].samples[field].unit
+        )
+
+    @property
+    def interface(self) -> Interface:
+        """The names under which the recorded robot was reached; a bridge takes them in a replay.
+
+        Raises:
+            RecordingError: what the file says of them is damaged.
+        """
+        text = self.metadata.get("interface", "")
+        if not text:
+            return Interface()
+        try:
+            data = json.loads(text)
+            manager = data.get("manager")
+            if manager is not None:
+                lists = {name: tuple(str(v) for v in manager[name]) for name in ("joints", "ref_1", "ref_2")}
+                sample_time = float(manager["sample_time"])
+                if not (math.isfinite(sample_time) and sample_time > 0.0):
+                    raise ValueError(f"sample_time {sample_time!r}")
+                manager = PluginManager(namespace=str(manager["namespace"]), sample_time=sample_time, **lists)
+            joints = {
+                str(name): JointInterface(
+                    joint=str(name),
+                    publish_elastic_torque=bool(about["publish_elastic_torque"]),
+                    publish_state=bool(about["publish_state"]),
+                )
+                for name, about in data["joints"].items()
+            }
+            return Interface(namespace=str(data["namespace"]), joints=joints, manager=manager)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise RecordingError(f"the names of the robot's topics are damaged: {error}", file=self.path) from None
+
+    def samples(self) -> Iterator[tuple[int, Sample]]:
+        """Yield (time on the axis of the file [ns], sample) of all devices, in the order of the run."""
+        order = {name: number for number, name in enumerate(self.devices)}
+        yield from (
+            (log_ns, sample)
+            for log_ns, _, sample in heapq.merge(
+                *(self._device_samples(name, order[name]) for name in self.devices), key=lambda item: item[:2]
+            )
+        )
+
+    def _device_samples(self, name: str, order: int) -> Iterator[tuple[int, int, Sample]]:
+        fields = list(self.devices[name].samples)
+        columns = [self._arrays[f"{name}/{field}"] for field in fields]
+        scalar = [column.ndim == 1 for column in columns]
+        seq = self._arrays[f"{name}/seq"]
+        for row, (log_ns, stamp_ns) in enumerate(zip(self._log_ns[name], self._stamp_ns[name], strict=True)):
+            values: dict[str, float | np.ndarray] = {}
+            for field, column, number in zip(fields, columns, scalar, strict=True):
+                values[field] = column[row].item() if number else column[row]
+            yield int(log_ns), order, Sample(name, int(seq[row]), int(stamp_ns), MappingProxyType(values))
+
+
+def recorded_names(interface: Interface) -> str:
+    """Return an interface as text for the metadata of a recording; `Recording.interface` reads it."""
+    manager = interface.manager
+    joints = interface.joints.items()
+    return json.dumps(
+        {
+            "namespace": interface.namespace,
+            "joints": {
+                name: {"publish_elastic_torque": j.publish_elastic_torque, "publish_state": j.publish_state}
+                for name, j in joints
+            },
+            "manager": None
+            if manager is None
+            else {
+                "namespace": manager.namespace,
+                "sample_time": manager.sample_time,
+                "joints": manager.joints,
+                "ref_1": manager.ref_1,
+                "ref_2": manager.ref_2,
+            },
+        }
+    )
+
+
+def read_recording(path: str | Path) -> Recording:
+    """Read a recording; of one that was cut off everything that is there.
+
+    Args:
+        path: an MCAP file that a `Recorder` wrote.
+
+    Returns:
+        The recording as arrays.
+
+    Raises:
+        RecordingError: no such file, no MCAP, or not written by a `Recorder`.
+
+    Warns:
+        RecordingWarning: the file was cut off; the message says what is lost.
+    """
+    path = Path(path)
+    contents = read_mcap(path)
+    metadata = contents.metadata.get("pliant", {})
+    own = [channel for channel in contents.channels if channel.metadata.get("pliant") == "sample"]
+    if not own and not metadata and not contents.fault:
+        topics = ", ".join(channel.topic for channel in contents.channels) or "none"
+        raise RecordingError(f"no pliant recorder wrote this file; its topics: {topics}", file=path)
+    devices: dict[str, RecordedDevice] = {}
+    arrays: dict[str, np.ndarray] = {}
+    log_ns: dict[str, np.ndarray] = {}
+    stamp_ns: dict[str, np.ndarray] = {}
+    for channel in own:
+        device, table = _decode(channel, path)
+        devices[device.name] = device
+        name = device.name
+        log_ns[name] = np.array(channel.log_times, dtype=np.int64)
+        stamp_ns[name] = table["sec"].astype(np.int64) * 1_000_000_000 + table["nanosec"]
+        arrays[f"{name}/time"] = log_ns[name] * 1e-9
+        arrays[f"{name}/stamp"] = stamp_ns[name] * 1e-9
+        arrays[f"{name}/seq"] = table["seq"].astype(np.int64)
+        begin = 0
+        for field, info in device.samples.items():
+            block = table["values"][:, begin : begin + info.size]
+            arrays[f"{name}/{field}"] = _frozen(np.ascontiguousarray(block if info.shape else block[:, 0]))
+            begin += info.size
+    lost = ""
+    recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost)
+    if contents.fault:
+        recording.lost = (
+            f"{contents.fault}; read are {sum(map(len, log_ns.values()))} samples up to "
+            f"{recording.duration:g} s, what came later is lost"
+        )
+        warnings.warn(f"{path}: {recording.lost}", RecordingWarning, stacklevel=2)
+    return recording
+
+
+def export(
+    source: str | Path | Recording, format: str, output: str | Path | None = None, *, overwrite: bool = False
+) -> Path:
+    """Write a recording as one CSV or NPZ file.
+
+    CSV: a column ``time`` [s] and one column for each number (``<device>/<field>``, arrays as ``<device>/<field>[i]``);
+    one row for each time at which any device was sampled; a cell is empty where its device was not. NPZ: the arrays of
+    `Recording` by name, and ``metadata`` and ``units`` as JSON texts.
+
+    Args:
+        source: a recording or its path.
+        format: "csv" or "npz".
+        output: the file; None for the recording's path with the other suffix.
+        overwrite: replace a file that exists.
+
+    Returns:
+        The path of the new file.
+
+    Raises:
+        RecordingError: unknown format, unreadable recording, the file exists or may not be written.
+    """
+    if format not in FORMATS:
+        raise RecordingError(f"the format {format!r} is not known; {nearest(str(format), FORMATS)}", field="format")
+    recording = source if isinstance(source, Recording) else read_recording(source)
+    path = Path(output) if output is not None else recording.path.with_suffix(f".{format}")
+    try:
+        if format == "csv":
+            with path.open("w" if overwrite else "x", newline="", encoding="utf-8") as file:
+                _write_csv(recording, file)
+        else:
+            with path.open("wb" if overwrite else "xb") as file:
+                units = {name: recording.unit(name) for name in recording}
+                arrays: dict[str, Any] = {
+                    "metadata": np.array(json.dumps(recording.metadata)),
+                    "units": np.array(json.dumps(units)),
+                    **recording,
+                }
+                np.savez_compressed(file, **arrays)
+    except FileExistsError:
+        raise RecordingError("the file exists; ask for overwriting or choose another name", file=path) from None
+    except OSError as error:
+        raise RecordingError(f"the export cannot be written: {error.strerror}", file=path) from None
+    return path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How one field differs between two recordings."""
+
+    name: str
+    """"<device>/<field>"."""
+    samples: int
+    """Samples compared: those that both have."""
+    missing: int
+    """Samples that only one of the two has."""
+    largest: float
+    """Largest absolute difference, unit of the field; 0 means equal bit by bit or both NaN."""
+    at: float
+    """Time of the largest difference [s]; NaN if there is none."""
+
+
+def compare(first: str | Path | Recording, second: str | Path | Recording) -> list[Difference]:
+    """Compare two recordings field by field, as a run with its repetition.
+
+    Args:
+        first: a recording or its path.
+        second: a recording or its path.
+
+    Returns:
+        The fields that differ, the largest difference first; nothing if the recordings are equal.
+
+    Raises:
+        RecordingError: a recording cannot be read.
+    """
+    left = first if isinstance(first, Recording) else read_recording(first)
+    right = second if isinstance(second, Recording) else read_recording(second)
+    result = []
+    for name in dict.fromkeys([*left, *right]):
+        if name not in left or name not in right:
+            only = left[name] if name in left else right[name]
+            result.append(Difference(name=name, samples=0, missing=len(only), largest=math.nan, at=math.nan))
+            continue
+        a, b = left[name], right[name]
+        if a.shape[1:] != b.shape[1:]:
+            result.append(Difference(name=name, samples=0, missing=len(a) + len(b), largest=math.nan, at=math.nan))
+            continue
+        common = min(len(a), len(b))
+        missing = max(len(a), len(b)) - common
+        a, b = a[:common].reshape(common, -1), b[:common].reshape(common, -1)
+        with np.errstate(invalid="ignore"):
+            gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+        gap = np.nan_to_num(gap, nan=math.inf).max(axis=1, initial=0.0)
+        largest = float(gap.max(initial=0.0))
+        if largest > 0.0 or missing:
+            times = left[f"{name.rsplit('/', 1)[0]}/time"]
+            at = float(times[int(gap.argmax())]) if largest > 0.0 else math.nan
+            result.append(Difference(name=name, samples=common, missing=missing, largest=largest, at=at))
+    return sorted(result, key=lambda item: (-np.nan_to_num(item.largest, nan=math.inf), item.name))
+
+
+def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
+    try:
+        fields = {
+            item["name"]: FieldInfo(tuple(item["shape"]), item["unit"], item["description"])
+            for item in json.loads(channel.metadata["fields"])
+        }
+        about = channel.metadata
+        periods = int(about["period_ns"]), int(about["sample_period_ns"])
+        device = RecordedDevice(about["device"], *periods, fields, about.get("motors", "1") != "0")
+    except (KeyError, ValueError, TypeError) as error:
+        raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None
+    count = sum(info.size for info in fields.values())
+    layout = np.dtype(
+        [
+            ("encapsulation", "V4"),
+            ("sec", "<i4"),
+            ("nanosec", "<u4"),
+            ("frame_id", "V8"),
+            ("seq", "<u8"),
+            ("values", "<f8", (count,)),
+        ]
+    )
+    wrong = next((i for i, body in enumerate(channel.data) if len(body) != layout.itemsize), None)
+    if wrong is not None:
+        raise RecordingError(
+            f"topic {channel.topic}: message {wrong} has {len(channel.data[wrong])} bytes; its fields need "
+            f"{layout.itemsize}",
+            file=path,
+        )
+    return device, np.frombuffer(b"".join(channel.data), dtype=layout)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = array.astype(np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def _write_csv(recording: Recording, file: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    columns = ["time"]
+    for name, device in recording.devices.items():
+        for field, info in device.samples.items():
+            columns += [f"{name}/{field}[{i}]" for i in range(info.size)] if info.shape else [f"{name}/{field}"]
+    writer.writerow(columns)
+    if not recording.devices:
+        return
+    times = np.unique(np.concatenate([recording._log_ns[name] for name in recording.devices]))
+    rows: list[list[str]] = [[f"{int(t) // 10**9}.{int(t) % 10**9:09d}"] for t in times]
+    for name, device in recording.devices.items():
+        at = np.searchsorted(times, recording._log_ns[name])
+        table = np.column_stack(
+            [recording[f"{name}/{field}"].reshape(len(at), -1) for field in device.samples] or [np.empty((len(at), 0))]
+        )
+        filled = np.zeros(len(times), dtype=bool)
+        filled[at] = True
+        cells = dict(zip(at.tolist(), table.tolist(), strict=True))
+        empty = [""] * table.shape[1]
+        for row, line in enumerate(rows):
+            line += map(repr, cells[row]) if filled[row] else empty
+    writer.writerows(rows)

@@ -1,0 +1,71 @@
+"""Small descriptions that tests of several rooms share; makes tests/helpers importable."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "helpers"))
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "gazebo_compliant_plugin"
+
+URDF = """<?xml version="1.0"?>
+<robot name="bench">
+  <link name="world"/>
+  <joint name="joint" type="revolute">
+    <parent link="world"/><child link="link"/>
+    <limit effort="300" velocity="100" lower="-3.14" upper="3.14"/>
+    <axis xyz="0 0 1"/>
+    <dynamics damping="0.02" friction="0.0"/>
+  </joint>
+  <link name="link">
+    <inertial>
+      <mass value="1"/>
+      <inertia ixx="0.001" iyy="0.001" izz="0.002" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
+  </link>
+  {extra}
+</robot>
+"""
+
+REQUIRED = {
+    "joint": "joint",
+    "operation_mode": "5",
+    "pub_eltau": "true",
+    "pub_state": "1",
+    "sub_ext_tau": "false",
+}
+
+
+def make_plugin(kind="sea", name="act", **tags):
+    """Return a gazebo element; a tag of None is left out."""
+    values = {k: v for k, v in {**REQUIRED, **tags}.items() if v is not None}
+    lines = "\n".join(f"      <{k}>{v}</{k}>   # a stray comment" for k, v in values.items())
+    return f'<gazebo>\n    <plugin name="{name}" filename="lib{kind}_plugin.so">\n{lines}\n    </plugin></gazebo>'
+
+
+@pytest.fixture
+def plugin():
+    """Return the function that writes a plugin element."""
+    return make_plugin
+
+
+@pytest.fixture
+def urdf(tmp_path):
+    """Return a function that writes a URDF with something added and returns its path; ``.text`` is the bare one."""
+
+    def write(extra="", text=URDF, name="bench.urdf"):
+        path = tmp_path / name
+        path.write_text(text.replace("{extra}", extra))
+        return path
+
+    write.text = URDF
+    return write
+
+
+@pytest.fixture
+def data():
+    """The folder of the toolbox's own files."""
+    if not DATA.is_dir():
+        pytest.skip(f"the toolbox's files are not at {DATA}")
+    return DATA

@@ -1,0 +1,216 @@
+"""Sweeps: plans, chunks, results that grow and go on."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+
+from pliant import sweep
+from pliant.engine import MujocoEngine
+from pliant.errors import ModelError, PliantError
+from pliant.loading import load
+from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
+
+MODEL = """
+<mujoco><option timestep="0.002"/><worldbody>
+<body name="link"><joint name="elbow" axis="0 1 0" damping="0.05"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.5"/></body>
+</worldbody></mujoco>
+"""
+
+
+@pytest.fixture
+def robot_file(tmp_path):
+    (tmp_path / "arm.xml").write_text(MODEL)
+    path = tmp_path / "arm.yaml"
+    path.write_text("model: arm.xml\nactuators:\n  elbow: {law: qbmove, mode: 3}\n")
+    return str(path)
+
+
+def plan(robot_file, *variations: str, **options) -> SweepPlan:
+    defaults = {"commands": {"elbow/equilibrium_position": 0.5, "elbow/stiffness_preset": 0.4}, "duration": 0.5}
+    return SweepPlan(
+        source=robot_file, variations=tuple(parse_variation(v) for v in variations), **{**defaults, **options}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a.k=1,2,3", (1.0, 2.0, 3.0)),
+        ("a.k=0:1:3", (0.0, 0.5, 1.0)),
+        ("a.k=1:100:3:log", (1.0, 10.0, 100.0)),
+        ("a.clip=flat,stop", ("flat", "stop")),
+    ],
+)
+def test_a_grid_is_read_from_text(text, values):
+    assert parse_variation(text).values == pytest.approx(values) if values[0] != "flat" else True
+    assert parse_variation(text).path == text.split("=")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["k", "k=", "=1", "k=1:2", "k=1:2:x", "k=1:2:0", "k=0:1:3:log", "k=uniform(1)", "k=uniform(2,1)", "k=gauss(0,1)",
+     "k=loguniform(0,1)", "k=normal(0,-1)", "k=1:2:3:cubic", "k=uniform(a,b)"],
+)  # fmt: skip
+def test_a_variation_that_cannot_be_read_is_refused_with_the_valid_forms(text):
+    with pytest.raises(PliantError):
+        parse_variation(text)
+
+
+def test_a_grid_combines_all_values_and_the_order_is_fixed(robot_file):
+    points = list(plan(robot_file, "elbow.k1=0.001,0.002", "elbow.damping=0.1,0.2,0.3").points())
+    assert len(points) == 6
+    assert points[0] == {"elbow.k1": 0.001, "elbow.damping": 0.1}
+    assert points[1] == {"elbow.k1": 0.001, "elbow.damping": 0.2}
+
+
+def test_random_points_depend_on_the_seed_and_the_index_alone(robot_file):
+    first = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=3).points())
+    again = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=3).points())
+    longer = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=8, seed=3).points())
+    other = list(plan(robot_file, "elbow.k1=uniform(0.001,0.002)", samples=5, seed=4).points())
+    assert first == again == longer[:5]
+    assert first != other
+
+
+@pytest.mark.parametrize("variation", ["elbow.k1=0.001,0.003", "link.pos=0 0 0", "elbow.damping=0.02,0.2"])
+def test_a_swept_simulation_equals_the_same_simulation_alone(robot_file, variation):
+    p = plan(robot_file, variation)
+    result = run_sweep(p)
+    for row, point in zip(result.rows, p.points(), strict=True):
+        robot = load(robot_file)
+        robot.update(point)
+        engine = MujocoEngine(robot, check=False)
+        engine.port("elbow/reference_1")[0] = 0.5
+        engine.port("elbow/reference_2")[0] = 0.4
+        engine.step(250)
+        assert row[result.columns.index("elbow/final")] == engine.port("elbow/position")[0]
+
+
+def test_actuators_and_bodies_vary_together(robot_file):
+    result = run_sweep(plan(robot_file, "elbow.k1=0.001,0.003", "elbow.damping=0.02,0.2"))
+    finals = result.column("elbow/final")
+    assert len(set(finals)) == 4
+
+
+def test_modes_may_differ_between_simulations(robot_file):
+    result = run_sweep(plan(robot_file, "elbow.mode=3,6"))
+    assert len(result.rows) == 2
+    assert result.rows[0][2] != result.rows[1][2]
+
+
+def test_metrics_are_those_of_the_trajectory(robot_file):
+    result = run_sweep(plan(robot_file, "elbow.k1=0.0019", duration=3.0))
+    row = dict(zip(result.columns, result.rows[0], strict=True))
+    assert row["elbow/min"] <= row["elbow/final"] <= row["elbow/max"]
+    assert row["elbow/final_error"] == pytest.approx(0.5 - row["elbow/final"])
+    assert 0.0 < row["elbow/settling_time"] < 3.0
+    assert row["diverged"] is False
+
+
+def test_a_simulation_that_diverges_is_marked_and_the_others_go_on(robot_file):
+    # 200 N m/rad on 1.7e-3 kg m^2 is beyond the bound at 20 ms; 0.0019 N m springs are not.
+    result = run_sweep(plan(robot_file, "elbow.k1=0.0019,500", duration=2.0, timestep=0.02))
+    marks = result.column("diverged")
+    speeds = result.column("elbow/peak_velocity")
+    assert not marks[0]
+    assert marks[1] or speeds[1] > 10.0 * speeds[0]
+
+
+def test_an_interrupted_sweep_goes_on_where_it_was(robot_file, tmp_path, monkeypatch):
+    p = plan(robot_file, "elbow.k1=0.001:0.003:12")
+    out = tmp_path / "result"
+    calls = []
+    original = sweep.run_chunk
+
+    def stop_after_two(*args):
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        calls.append(args[1])
+        return original(*args)
+
+    monkeypatch.setattr(sweep, "run_chunk", stop_after_two)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(p, out, chunk=4)
+    with (out / "results.csv").open("a") as file:
+        file.write("8,0.00")  # a line that a crash cut off
+    monkeypatch.setattr(sweep, "run_chunk", original)
+    result = run_sweep(p, out, chunk=4)
+    assert result.done_before == 8
+    assert result.rows == run_sweep(p).rows
+    with (out / "results.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 13
+    assert json.loads((out / "plan.json").read_text())["plan"]["source"] == robot_file
+
+
+def test_a_folder_of_another_sweep_is_refused(robot_file, tmp_path):
+    run_sweep(plan(robot_file, "elbow.k1=0.001"), tmp_path / "out")
+    with pytest.raises(PliantError, match="another sweep"):
+        run_sweep(plan(robot_file, "elbow.k1=0.002"), tmp_path / "out")
+
+
+def test_processes_give_the_same_table(robot_file):
+    p = plan(robot_file, "elbow.k1=0.001:0.003:6", duration=0.05)
+    assert run_sweep(p, processes=2, chunk=3).rows == run_sweep(p).rows
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_table(robot_file):
+    distributed = pytest.importorskip("distributed")
+    p = plan(robot_file, "elbow.k1=0.001:0.003:6", duration=0.05)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        result = run_sweep(p, dask=cluster.scheduler_address, chunk=3)
+    assert result.rows == run_sweep(p).rows
+
+
+def test_a_scheduler_that_does_not_answer_is_named(robot_file):
+    pytest.importorskip("distributed")
+    with pytest.raises(PliantError, match="no scheduler"):
+        run_sweep(plan(robot_file, "elbow.k1=0.001"), dask="not-an-address")
+
+
+@pytest.mark.parametrize(
+    ("variation", "options", "message"),
+    [
+        ("elbow.kk=1", {}, "did you mean"),
+        ("elbo.k1=1", {}, "did you mean 'elbow'"),
+        ("elbow.k1=0.001", {"commands": {"elbow/equilibrium": 1.0}}, "did you mean"),
+        ("elbow.k1=0.001", {"commands": {"elbow/equilibrium_position": "x"}}, "valid: a number"),
+        ("elbow.k1=-1", {}, "k1 is -1"),
+    ],
+)
+def test_wrong_names_fail_before_anything_runs(robot_file, variation, options, message):
+    with pytest.raises((PliantError, ModelError), match=message):
+        run_sweep(plan(robot_file, variation, **options))
+
+
+def test_a_plan_checks_its_numbers(robot_file):
+    with pytest.raises(PliantError, match="duration"):
+        plan(robot_file, duration=0.0)
+    with pytest.raises(PliantError, match="samples"):
+        plan(robot_file, samples=0)
+    with pytest.raises(PliantError, match="varies twice"):
+        plan(robot_file, "elbow.k1=1", "elbow.k1=2")
+
+
+def test_a_distribution_draws_what_it_says():
+    rng = np.random.default_rng(0)
+    draws = [Variation(path="x", distribution="loguniform", a=1.0, b=100.0).draw(rng) for _ in range(2000)]
+    assert min(draws) >= 1.0
+    assert max(draws) <= 100.0
+    assert np.mean(np.log10(draws)) == pytest.approx(1.0, abs=0.05)
+    assert not math.isnan(np.mean(draws))
+
+
+def test_options_of_a_catalogue_robot_are_set_for_all_simulations():
+    hanging = run_sweep(SweepPlan(source="qbmove-1dof", variations=(parse_variation("joint.k1=0.0019"),),
+                                  settings={"robot.mounting": "hanging"}, duration=0.5))  # fmt: skip
+    lying = run_sweep(SweepPlan(source="qbmove-1dof", variations=(parse_variation("joint.k1=0.0019"),), duration=0.5))
+    assert hanging.column("joint/final")[0] == pytest.approx(0.0, abs=1e-6)
+    assert abs(lying.column("joint/final")[0]) > 0.1
