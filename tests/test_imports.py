@@ -237,7 +237,6 @@ def test_imports_go_only_downwards():
 
 
 KNOWN: list[set[str]] = [
-    {f"pliant.bridges.ros.{m}" for m in ("actions", "served", "transport")},
     {f"pliant.engine.{m}" for m in ("audit", "guard", "mujoco_engine")},
     {m for m in files() if m.startswith("pliant.experiments")},
     {f"pliant.laws.{m}" for m in ("autodiff", "base", "compile")},

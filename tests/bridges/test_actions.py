@@ -13,8 +13,9 @@ from pliant.bridges.ros.actions import (
     GoalRefused,
     GoalState,
     Outcome,
-    serve_action,
 )
+from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.topics import RosTopics
 
 MS = 1_000_000
 
@@ -231,11 +232,12 @@ def test_goals_and_cancels_of_many_threads_all_end_once(server):
 
 
 def test_an_action_is_served_in_the_loop_of_a_bridge():
-    served = SimpleNamespace(transport=SimpleNamespace(serve_action=lambda *a: told.append(a)), ticks=[], rewinds=[])
     told = []
-    server = serve_action(served, "/ns/count", "some_msgs/Count", Count())
+    wire = SimpleNamespace(serve_action=lambda *a: told.append(a))
+    topics = RosTopics(None, wire, RosOptions())
+    server = topics.serve_action("/ns/count", "some_msgs/Count", Count())
     assert told == [("/ns/count", "some_msgs/Count", server)]
     goal = server.submit("a", {"order": 1})
-    served.ticks[0](MS)
+    topics.ticks[0](MS)
     assert goal.state is GoalState.SUCCEEDED
-    served.rewinds[0]()
+    topics.rewinds[0]()

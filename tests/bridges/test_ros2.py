@@ -54,11 +54,11 @@ def test_the_topics_are_those_of_ros_1(world):
     rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo", "rosgraph_msgs/Log": "rcl_interfaces/Log"}
     # dynamic_reconfigure is ROS 1's, and so is the controllers' state as it stands there
     ours = ("parameter_descriptions", "parameter_updates", "_controller/state")
-    out = {h.topic: rename.get(h.type, h.type) for h in one.served.handles if not h.topic.endswith(ours)}
+    out = {h.topic: rename.get(h.type, h.type) for h in one.topics.handles if not h.topic.endswith(ours)}
     out["/parameter_events"] = "rcl_interfaces/ParameterEvent"
-    assert {h.topic: h.type for h in bridge.served.handles} == out
-    into = {topic: item["type"] for topic, item in one.served.incoming.items()}
-    assert {t: i["type"] for t, i in bridge.served.incoming.items()} == into
+    assert {h.topic: h.type for h in bridge.topics.handles} == out
+    into = {topic: item["type"] for topic, item in one.topics.incoming.items()}
+    assert {t: i["type"] for t, i in bridge.topics.incoming.items()} == into
 
 
 def test_states_are_heard_and_commands_obeyed(world):
@@ -70,7 +70,7 @@ def test_states_are_heard_and_commands_obeyed(world):
     publications = bridge.transport.participant.publications
     until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
     until(lambda: command.matched)
-    item = bridge.served.incoming["/qbmove_2dof/reference_1"]
+    item = bridge.topics.incoming["/qbmove_2dof/reference_1"]
     for values, expected in (([0.1, 0.2], [0.1, 0.2]), ([0.3], [0.1, 0.2]), ([np.nan, 0.0], [0.1, 0.2])):
         before = item["count"]
         command.send(client.codec.encode("std_msgs/Float64MultiArray", {"data": values}))

@@ -56,14 +56,14 @@ class Wire:
         )
         self.codec.types.add(messages)
         self.codec.types.add_services(services)
-        self.topics, self.served, self.later, self.faults = {}, {}, {}, []
+        self.topics, self.topics, self.later, self.faults = {}, {}, {}, []
 
     def advertise(self, topic, type_name, *, latch=False, sensor=False):
         assert latch is topic.endswith("/status")
         return self.topics.setdefault(topic, Topic(self.codec, type_name))
 
     def serve(self, name, type_name, callback):
-        self.served[name] = self.codec.types.service(type_name), callback
+        self.topics[name] = self.codec.types.service(type_name), callback
 
     def serve_later(self, name, type_name, callback):
         self.later[name] = self.codec.types.service(type_name), callback
@@ -72,7 +72,7 @@ class Wire:
         self.faults.append(text)
 
     def call(self, name, **request):
-        kind, callback = self.served[f"/count/_action/{name}"]
+        kind, callback = self.topics[f"/count/_action/{name}"]
         asked = self.codec.decode(kind.request, self.codec.encode(kind.request, request))
         return self.codec.decode(kind.response, self.codec.encode(kind.response, callback(asked)))
 

@@ -6,7 +6,7 @@ import pytest
 
 from pliant.bridges.ros import RosOptions
 from pliant.bridges.ros.node_parameters import NodeParameters, node_name, serve_node_parameters
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
@@ -31,16 +31,16 @@ class Wire:
 
     def __init__(self, version=2):
         self.codec = Codec(version)
-        self.served, self.topics = {}, {}
+        self.topics, self.topics = {}, {}
 
     def advertise(self, topic, type_name, **_):
         return self.topics.setdefault(topic, Topic())
 
     def serve(self, name, type_name, callback):
-        self.served[name] = self.codec.types.service(type_name), callback
+        self.topics[name] = self.codec.types.service(type_name), callback
 
     def call(self, name, **request):
-        kind, callback = self.served[name]
+        kind, callback = self.topics[name]
         asked = self.codec.decode(kind.request, self.codec.encode(kind.request, request))
         return self.codec.decode(kind.response, self.codec.encode(kind.response, callback(asked)))
 
@@ -50,13 +50,13 @@ def world():
     robot = load("qbmove-2dof")
     simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [], pacer=sync())
     simulation.start()
-    served = Served(robot, Wire(), RosOptions())
-    served.simulation, served.devices = simulation, dict(simulation.devices)
-    parameters = serve_node_parameters(served)
+    topics = RosTopics(robot, Wire(), RosOptions())
+    topics.simulation, topics.devices = simulation, dict(simulation.devices)
+    parameters = serve_node_parameters(topics)
     assert parameters is not None
 
     # A request is answered when the loop comes by; here it comes at once.
-    for device in served.devices.values():
+    for device in topics.devices.values():
         if hasattr(device, "request"):
             ask = device.request
 
@@ -66,7 +66,7 @@ def world():
                 return future
 
             device.request = request
-    yield SimpleNamespace(simulation=simulation, parameters=parameters, wire=served.transport, served=served)
+    yield SimpleNamespace(simulation=simulation, parameters=parameters, wire=topics.transport, topics=topics)
     simulation.close()
 
 
@@ -92,8 +92,8 @@ def test_mode_and_gains_of_each_joint_are_listed_read_and_described(world):
     listed = call(world, "list_parameters")["result"]
     assert listed["names"] == names
     assert listed["prefixes"] == ["joint_1", "joint_2"]
-    mode = int(world.served.devices["joint_1"].mode)
-    pid = world.served.devices["joint_1"].actuator.pid_1
+    mode = int(world.topics.devices["joint_1"].mode)
+    pid = world.topics.devices["joint_1"].actuator.pid_1
     values = call(world, "get_parameters", names=["joint_1.kp_1", "joint_1.operation_mode", "use_sim_time", "no"])
     kp, operation, clock, none = values["values"]
     assert (kp["type"], kp["double_value"]) == (3, pid.kp)
@@ -135,7 +135,7 @@ def test_gains_reach_the_engine_and_events_tell_of_them(world):
 
 
 def test_the_mode_is_switched(world):
-    device = world.served.devices["joint_1"]
+    device = world.topics.devices["joint_1"]
     other = 5 if int(device.mode) == 6 else 6
     (result,) = call(world, "set_parameters", parameters=[integer("joint_1.operation_mode", other)])["results"]
     assert result["successful"]
@@ -165,7 +165,7 @@ def test_wrong_values_are_refused_with_their_reason(world, item, reason):
 
 
 def test_all_or_nothing(world):
-    device = world.served.devices["joint_1"]
+    device = world.topics.devices["joint_1"]
     before = device.actuator.pid_1.kp
     wrong = [double("joint_1.kp_1", 0.5), double("joint_1.ki_1", -1.0)]
     assert not call(world, "set_parameters_atomically", parameters=wrong)["result"]["successful"]
@@ -195,9 +195,9 @@ def test_too_long_lists_are_refused(world):
 
 
 def test_a_recording_has_the_time_alone_and_ros_1_has_none():
-    served = Served(None, Wire(), RosOptions(node="player", clock=False))
-    served.devices = {"elbow": SimpleNamespace(samples={})}
-    assert node_name(served) == "/player"
-    assert NodeParameters(served, "/player").names == ["use_sim_time"]
-    assert not served.transport.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]
-    assert serve_node_parameters(Served(None, Wire(1), RosOptions())) is None
+    topics = RosTopics(None, Wire(), RosOptions(node="player", clock=False))
+    topics.devices = {"elbow": SimpleNamespace(samples={})}
+    assert node_name(topics) == "/player"
+    assert NodeParameters(topics, "/player").names == ["use_sim_time"]
+    assert not topics.transport.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]
+    assert serve_node_parameters(RosTopics(None, Wire(1), RosOptions())) is None

@@ -245,13 +245,13 @@ def test_every_name_of_the_specification_is_served(world):
     section = SPEC.read_text(encoding="utf-8").partition("## 6.")[2].partition("\n## 7.")[0]
     item = world(controller=True)
     names = {*item.wire.out, *item.wire.into, *item.wire.answers}
-    served = names | {f"/{name.rpartition('/')[2]}" for name in names}
+    topics = names | {f"/{name.rpartition('/')[2]}" for name in names}
     for topic in (
         "/dgm_parameters", "/igm_parameters", "/controller_wrench", "/joint_values", "/parameters_vector_services",
         "/remove_robot", "/desired_values", "/current_values", "/time", "/desired_value",
     ):  # fmt: skip
         assert topic.removeprefix("/igm_").removeprefix("/") in section
-        assert topic in served
+        assert topic in topics
     for name in ("limb_name_prefix", "robot_name", "number_of_limbs", "initial_guess", "underactuation_vector"):
         assert f"/{name}" in section
         assert f"/{name}" in item.wire.params
@@ -337,7 +337,7 @@ def test_a_pose_and_a_wrench_of_one_step_are_both_taken(world):
 def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
     bridge = RosBridge(None, Wire(), RosOptions(namespace="cpr", sync="/igm_parameters+trigger"))
     assert bridge.lockstep
-    assert list(bridge.served.arrivals) == ["/igm_parameters", "/cpr/trigger_next_step"]
+    assert list(bridge.topics.arrivals) == ["/igm_parameters", "/cpr/trigger_next_step"]
 
 
 class Recorded:
@@ -393,7 +393,7 @@ def test_rods_are_strips_of_101_points_from_base_to_plate(world, version, name):
 def test_lines_that_are_filled_in_place_are_those_that_are_encoded(version):
     wire = Wire(version)
     bridge = RosBridge(None, wire)
-    lines = Lines(bridge.served, [0.002, 0.01])
+    lines = Lines(bridge.topics, [0.002, 0.01])
     points = np.random.default_rng(0).normal(size=(2, 101, 3))
     first = wire.codec.decode("visualization_msgs/MarkerArray", lines.fill(5_000_000_007, points))
     for marker, line, width in zip(first["markers"], points, (0.002, 0.01), strict=True):
@@ -411,7 +411,7 @@ def test_another_implementation_reads_the_lines():
 
     points = np.random.default_rng(1).normal(size=(3, 101, 3))
     for version, store in ((1, Stores.ROS1_NOETIC), (2, Stores.ROS2_HUMBLE)):
-        lines = Lines(RosBridge(None, Wire(version)).served, [0.002] * 3)
+        lines = Lines(RosBridge(None, Wire(version)).topics, [0.002] * 3)
         lines.fill(1, points)
         data = lines.fill(7_000_000_009, points)
         types, name = get_typestore(store), "visualization_msgs/msg/MarkerArray"

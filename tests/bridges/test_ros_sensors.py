@@ -12,7 +12,7 @@ from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.sensors import serve_sensor_frames
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros1.node import QUEUE_BYTES, Node, Publication
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
@@ -69,19 +69,19 @@ class Bench:
         robot.devices = list(described)
         engine = MujocoEngine(robot, check=False)
         self.wire = Wire(version, active)
-        self.served = Served(robot, self.wire, RosOptions())
+        self.topics = RosTopics(robot, self.wire, RosOptions())
         self.samples = {}
         for device in make_devices(robot):
             device.attach(engine)
             device.reset(np.random.default_rng(0))
-            self.served.devices[device.name] = device
-            self.served.writers[device.name] = []
-            kind_of(device).serve(self.served, device.name, device)
+            self.topics.devices[device.name] = device
+            self.topics.writers[device.name] = []
+            kind_of(device).serve(self.topics, device.name, device)
         for _ in range(steps):
             engine.step()
-            for device in self.served.devices.values():
+            for device in self.topics.devices.values():
                 sample = self.samples[device.name] = device.read(engine.time_ns)
-                for write in self.served.writers[device.name]:
+                for write in self.topics.writers[device.name]:
                     write(sample)
 
 
@@ -142,7 +142,7 @@ def test_frames_that_are_no_bodies_are_static_transforms():
     bench = Bench(
         Imu(name="own", site="palm"), Imu(name="same", body="hand"), ForceTorque(name="named", body="hand", frame="x")
     )
-    serve_sensor_frames(bench.served)
+    serve_sensor_frames(bench.topics)
     assert bench.wire.topics["/tf_static"].latch
     ((transform,),) = [message["transforms"] for message in bench.wire.messages("/tf_static")]
     assert (transform["header"]["frame_id"], transform["child_frame_id"]) == ("hand", "own")
@@ -152,7 +152,7 @@ def test_frames_that_are_no_bodies_are_static_transforms():
 
 def test_without_such_frames_there_is_no_topic():
     bench = Bench(Imu(name="same", body="hand"))
-    serve_sensor_frames(bench.served)
+    serve_sensor_frames(bench.topics)
     assert "/tf_static" not in bench.wire.topics
 
 
@@ -180,13 +180,13 @@ class Eye:
 
 def served_eye(eye, version=1, active=True):
     wire = Wire(version, active)
-    served = Served(None, wire, RosOptions(namespace="robot"))
-    served.devices[eye.name] = eye
-    served.writers[eye.name] = []
+    topics = RosTopics(None, wire, RosOptions(namespace="robot"))
+    topics.devices[eye.name] = eye
+    topics.writers[eye.name] = []
     assert is_camera(eye)
     assert kind_of(eye).serve is serve_camera
-    serve_camera(served, eye.name, eye)
-    return wire, served.writers[eye.name]
+    serve_camera(topics, eye.name, eye)
+    return wire, topics.writers[eye.name]
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -253,7 +253,7 @@ def test_a_rendered_camera_is_served_as_it_is():
         assert message["data"] == bench.samples["eye"].values["image"].tobytes()
         assert info["K"][0] == pytest.approx(12 / np.tan(np.radians(22.5)), rel=1e-12)
     finally:
-        bench.served.devices["eye"].close()
+        bench.topics.devices["eye"].close()
 
 
 # ---------------------------------------------------------------------------- ROS 1, large messages
@@ -318,7 +318,7 @@ def test_a_ros1_subscriber_gets_whole_images(master):
     sender.start()
     receiver.start()
     try:
-        wire_served = Served(None, NodeWire(sender), RosOptions(namespace="robot"))
+        wire_served = RosTopics(None, NodeWire(sender), RosOptions(namespace="robot"))
         wire_served.writers["eye"] = []
         serve_camera(wire_served, "eye", eye)
         receiver.subscribe("/robot/eye/image_raw", "sensor_msgs/Image", arrived)
@@ -362,16 +362,16 @@ def test_a_ros2_subscriber_gets_whole_images_with_their_camera_info():
     try:
         receiver.start()
         try:
-            served = Served(None, ParticipantWire(sender), RosOptions(namespace="robot"))
-            served.writers["eye"] = []
-            serve_camera(served, "eye", eye)
+            topics = RosTopics(None, ParticipantWire(sender), RosOptions(namespace="robot"))
+            topics.writers["eye"] = []
+            serve_camera(topics, "eye", eye)
             receiver.subscribe("/robot/eye/image_raw", "sensor_msgs/Image", images.append)
             receiver.subscribe("/robot/eye/camera_info", "sensor_msgs/CameraInfo", infos.append)
             for topic in ("/robot/eye/image_raw", "/robot/eye/camera_info"):
                 until(lambda topic=topic: sender.publications[topic].matched, f"{topic} is matched")
             sample = eye.sample()
 
-            for write in served.writers["eye"]:
+            for write in topics.writers["eye"]:
                 write(sample)
             sender.flush()
             until(lambda: images and infos, "an image and its camera info")

@@ -9,7 +9,7 @@ from ros1_world import until
 
 from pliant.bridges.ros import RosOptions
 from pliant.bridges.ros.rosout import BACKLOG, BURST, INFO, LENGTH, Rosout, serve_rosout
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.wire.ros import Codec, registry
 
 
@@ -35,13 +35,13 @@ class Transport:
 
 
 def make(version, notes=(), **options):
-    served = Served(SimpleNamespace(notes=list(notes), interface=None), Transport(version), RosOptions(**options))
-    rosout = serve_rosout(served)
-    handle = served.transport.handle
-    kind = served.transport.codec.types.message(handle.type)
+    topics = RosTopics(SimpleNamespace(notes=list(notes), interface=None), Transport(version), RosOptions(**options))
+    rosout = serve_rosout(topics)
+    handle = topics.transport.handle
+    kind = topics.transport.codec.types.message(handle.type)
 
     def heard():
-        return [served.transport.codec.decode(kind, data) for data in handle.sent]
+        return [topics.transport.codec.decode(kind, data) for data in handle.sent]
 
     return rosout, handle, heard
 

@@ -242,7 +242,7 @@ def test_states_are_heard_and_commands_obeyed(world):
     send = client.publisher("/qbmove_2dof/reference_1", f"std_msgs::msg::dds_::Float64MultiArray_/{floats}")
     publications = bridge.transport.node.publications
     until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
-    item = bridge.served.incoming["/qbmove_2dof/reference_1"]
+    item = bridge.topics.incoming["/qbmove_2dof/reference_1"]
     for values, expected in (([0.1, 0.2], [0.1, 0.2]), ([0.3], [0.1, 0.2]), ([np.nan, 0.0], [0.1, 0.2])):
         before = item["count"]
         send(CODEC.encode("std_msgs/Float64MultiArray", {"data": values}))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.errors import BridgeError
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "GoalRefused",
     "GoalState",
     "Outcome",
-    "serve_action",
 ]
 
 KEEP = 5.0
@@ -194,8 +193,8 @@ class ActionServer:
         self._goals: dict[str, Goal] = {}
         self._queue: deque[Goal] = deque()
         self._active: Goal | None = None
-        self._status = Every(STATUS_RATE)
-        self._feedback = Every(FEEDBACK_RATE)
+        self._status = RateTimer(STATUS_RATE)
+        self._feedback = RateTimer(FEEDBACK_RATE)
         self._now_ns = 0
         self._idle_ns = 0
         """Until when nothing is due where there is no goal [ns]."""
@@ -370,19 +369,3 @@ class ActionServer:
         for id, goal in list(self._goals.items()):
             if goal.state.ended and stamp_ns - goal.ended_ns > self.keep_ns:
                 del self._goals[id]
-
-
-def serve_action(served: Served, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
-    """Serve an action on the bridge's wire.
-
-    Args:
-        served: the topics of the bridge.
-        name: full name of the action.
-        type_name: ``package/Type`` without "Action", such as ``control_msgs/FollowJointTrajectory``.
-        handler: what its goals do.
-    """
-    server = ActionServer(name, handler)
-    served.transport.serve_action(name, type_name, server)
-    served.ticks.append(server.tick)
-    served.rewinds.append(server.rewind)
-    return server

@@ -7,7 +7,8 @@ from typing import Any
 
 from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.board import BOARD_STATES
 
 __all__ = ["is_board", "serve_board"]
@@ -28,34 +29,34 @@ def board_joints(device: Any) -> list[str]:
     return names if len(names) == info.size else [f"joint_{i + 1}" for i in range(info.size)]
 
 
-def serve_board(served: Served, name: str, device: Any) -> None:
+def serve_board(topics: RosTopics, name: str, device: Any) -> None:
     """Serve the aggregated states, the true stiffness, ``/joint_states``, and the reference arrays."""
     joints = board_joints(device)
     n = len(joints)
-    options, manager = served.options, served.interface.manager
+    options, manager = topics.options, topics.interface.manager
     rate = options.aggregate_rate
     if not rate and manager is not None:
         rate = 1.0 / manager.sample_time
     else:
-        served.every("aggregate_rate", rate, device)
-    writers = served.writers[name]
+        topics.every("aggregate_rate", rate, device)
+    writers = topics.writers[name]
     for topic, fields in BOARD_STATES.items():
-        writers.append(joint_state_writer(served, served.name(topic), joints, fields, size=n, every=Every(rate)))
-    writers.append(_stiffness(served, served.name("stiffness_state"), joints, Every(rate)))
-    every = served.every("joint_states", options.joint_states, device)
+        writers.append(joint_state_writer(topics, topics.name(topic), joints, fields, size=n, every=RateTimer(rate)))
+    writers.append(_stiffness(topics, topics.name("stiffness_state"), joints, RateTimer(rate)))
+    every = topics.every("joint_states", options.joint_states, device)
     writers.append(
-        joint_state_writer(served, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
+        joint_state_writer(topics, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
     )
     if "references" in device.commands:  # a recorded board takes none
-        _listen_to_arrays(served, device)
+        _listen_to_arrays(topics, device)
 
 
-def _stiffness(served: Served, topic: str, joints: list[str], every: Every) -> Callable[[Any], None]:
+def _stiffness(topics: RosTopics, topic: str, joints: list[str], every: RateTimer) -> Callable[[Any], None]:
     """Send the true slopes, which the original collects and throws away."""
-    handle = served.advertise(topic, "std_msgs/Float64MultiArray")
+    handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
     n = len(joints)
     layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
-    fill = served.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
+    fill = topics.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
 
     def write(sample: Any) -> None:
         if every.due(sample.stamp_ns) and handle.active:
@@ -64,29 +65,29 @@ def _stiffness(served: Served, topic: str, joints: list[str], every: Every) -> C
     return write
 
 
-def _listen_to_arrays(served: Served, device: Any) -> None:
+def _listen_to_arrays(topics: RosTopics, device: Any) -> None:
     references: list[Any] = [None, None]
-    served.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
+    topics.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
     for k, field in enumerate(("reference_1", "reference_2")):
 
         def command(message: dict[str, Any], k: int = k, field: str = field) -> None:
             device.inbox.put({field: message["data"]}, mode="references")
             references[k] = message["data"]
 
-        served.listen(served.name(field), "std_msgs/Float64MultiArray", command)
-    manager = served.interface.manager
+        topics.listen(topics.name(field), "std_msgs/Float64MultiArray", command)
+    manager = topics.interface.manager
     if manager is not None:
-        _forward(served, manager, references)
+        _forward(topics, manager, references)
 
 
-def _forward(served: Served, manager: Any, references: list[Any]) -> None:
+def _forward(topics: RosTopics, manager: Any, references: list[Any]) -> None:
     """Send element i of the arrays to joint i's topic, as the original's manager does for all to see."""
-    every = Every(1.0 / manager.sample_time)
-    fill = served.template("std_msgs/Float64", {}, ["data"])
+    every = RateTimer(1.0 / manager.sample_time)
+    fill = topics.template("std_msgs/Float64", {}, ["data"])
     rows = []
     for k, suffixes in enumerate((manager.ref_1, manager.ref_2)):
         for i, (joint, suffix) in enumerate(zip(manager.joints, suffixes, strict=True)):
-            handle = served.advertise(topic_name(served.namespace, joint, suffix), "std_msgs/Float64")
+            handle = topics.advertise(topic_name(topics.namespace, joint, suffix), "std_msgs/Float64")
             rows.append((handle, k, i))
 
     def forward(stamp_ns: int) -> None:
@@ -97,4 +98,4 @@ def _forward(served: Served, manager: Any, references: list[Any]) -> None:
             if values is not None and handle.active:
                 handle.send(fill(values[i]))
 
-    served.ticks.append(forward)
+    topics.ticks.append(forward)

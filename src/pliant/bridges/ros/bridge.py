@@ -14,11 +14,11 @@ from pliant.bridges.ros.node_parameters import serve_node_parameters
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.parameters import set_parameters
 from pliant.bridges.ros.rosout import Rosout, serve_rosout
-from pliant.bridges.ros.served import Served
 from pliant.bridges.ros.services import serve_control
-from pliant.bridges.ros.strays import Strays
 from pliant.bridges.ros.tf import serve_tf
+from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros.transport import TopicHandle, Transport
+from pliant.bridges.ros.unmatched_commands import UnmatchedCommands
 from pliant.errors import BridgeError
 
 __all__ = ["RosBridge"]
@@ -48,18 +48,18 @@ class RosBridge:
         self.robot = robot
         self.transport = transport
         self.options = options or RosOptions()
-        self.served = Served(robot, transport, self.options)
+        self.topics = RosTopics(robot, transport, self.options)
         self._lockstep = Lockstep(
-            self.served,
-            tuple(t if t.startswith("/") else self.served.name(t) for t in sync_names(self.options.sync)),
+            self.topics,
+            tuple(t if t.startswith("/") else self.topics.name(t) for t in sync_names(self.options.sync)),
             self.options.sync_rate,
         )
-        self.lockstep = bool(self._lockstep.topics)
+        self.lockstep = bool(self._lockstep.awaited)
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
         transport.on_complaint = self._complained
-        self._strays = Strays(self.served)
-        transport.on_publication = self._strays.heard
+        self._unmatched = UnmatchedCommands(self.topics)
+        transport.on_publication = self._unmatched.heard
         self._rosout: Rosout | None = None
         self._started = 0.0
         self._loop_ns = 0
@@ -72,12 +72,12 @@ class RosBridge:
     @property
     def namespace(self) -> str:
         """Prefix of the robot's topics, without slashes around it."""
-        return self.served.namespace
+        return self.topics.namespace
 
     # ------------------------------------------------------------------ the loop
     def bind(self, simulation: Any) -> None:
         """Let services reach the simulation: pause, step, reset. Call this before the run."""
-        self.served.simulation = simulation
+        self.topics.simulation = simulation
 
     def start(self, devices: Mapping[str, Any]) -> None:
         """Open the wire and announce every topic.
@@ -88,13 +88,13 @@ class RosBridge:
         """
         transport = self.transport
         transport.lockstep = self.lockstep
-        transport.sync_topics = self._lockstep.topics
+        transport.sync_topics = self._lockstep.awaited
         transport.start()
         try:
             self.plan(devices)
             self._refuse_taken()
             transport.announce()
-            self._strays.begin()
+            self._unmatched.begin()
         except BaseException:
             transport.stop()
             raise
@@ -102,29 +102,29 @@ class RosBridge:
 
     def plan(self, devices: Mapping[str, Any]) -> None:
         """Advertise and listen for every device; `start` calls this when the wire is open."""
-        served = self.served
-        served.devices = dict(devices)
+        topics = self.topics
+        topics.devices = dict(devices)
         if self.options.clock:
-            serve_clock(served)
-        for name, device in served.devices.items():
-            served.writers[name] = []
+            serve_clock(topics)
+        for name, device in topics.devices.items():
+            topics.writers[name] = []
             kind = kind_of(device)
             if kind is not None:
-                kind.serve(served, name, device)
+                kind.serve(topics, name, device)
         if self.options.tf:
-            serve_tf(served)
-        for topic in self._lockstep.topics:
-            if topic not in served.incoming:
-                served.listen(topic, "std_msgs/Bool", lambda _: None)
-        serve_control(served)
-        set_parameters(served)
-        serve_node_parameters(served)
-        self._rosout = serve_rosout(served)
+            serve_tf(topics)
+        for topic in self._lockstep.awaited:
+            if topic not in topics.incoming:
+                topics.listen(topic, "std_msgs/Bool", lambda _: None)
+        serve_control(topics)
+        set_parameters(topics)
+        serve_node_parameters(topics)
+        self._rosout = serve_rosout(topics)
 
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
-        shared = {*SHARED_TOPICS, *self.served.incoming}
-        taken = self.transport.taken([h.topic for h in self.served.handles if h.topic not in shared])
+        shared = {*SHARED_TOPICS, *self.topics.incoming}
+        taken = self.transport.taken([h.topic for h in self.topics.handles if h.topic not in shared])
         if not taken:
             return
         space = f"/{self.namespace}/"
@@ -145,12 +145,12 @@ class RosBridge:
 
     def publish(self, sample: Any) -> None:
         """Encode and queue what this sample carries."""
-        served = self.served
-        writers = served.writers.get(sample.device)
+        topics = self.topics
+        writers = topics.writers.get(sample.device)
         if writers is None:
             return
         began = time.perf_counter_ns()
-        served.latest[sample.device] = sample
+        topics.latest[sample.device] = sample
         for write in writers:
             write(sample)
         self._step_ns += time.perf_counter_ns() - began
@@ -170,10 +170,10 @@ class RosBridge:
             self._slow_steps += 1
         self._steps += 1
         if stamp_ns < self._last_tick:
-            for rewind in self.served.rewinds:
+            for rewind in self.topics.rewinds:
                 rewind()
         self._last_tick = stamp_ns
-        self.served.tick(stamp_ns)
+        self.topics.tick(stamp_ns)
         if self.options.on_lost == "halt":
             fault = self.transport.lost()
             if fault:
@@ -185,10 +185,10 @@ class RosBridge:
         return self._lockstep.wait(self._last_tick, timeout, self._again)
 
     def _again(self) -> None:
-        served = self.served
-        served.tick(self._last_tick)
-        for sample in list(served.latest.values()):
-            for write in served.writers[sample.device]:
+        topics = self.topics
+        topics.tick(self._last_tick)
+        for sample in list(topics.latest.values()):
+            for write in topics.writers[sample.device]:
                 write(sample)
 
     def stop(self) -> None:
@@ -202,7 +202,7 @@ class RosBridge:
         Args:
             text: who asks, and why.
         """
-        simulation = self.served.simulation
+        simulation = self.topics.simulation
         self.transport.complain(text if simulation is not None else f"{text}; it goes on")
         if simulation is not None:
             simulation.stop()
@@ -216,14 +216,14 @@ class RosBridge:
     def health(self) -> dict[str, Any]:
         """Return what was sent and received, what was dropped or refused, and what the loop paid for it."""
         steps = max(1, self._steps)
-        served = self.served
+        topics = self.topics
         return {
             "namespace": self.namespace,
-            "topics": len(served.handles),
-            "sent": sum(handle.count for handle in served.handles),
-            "dropped": sum(handle.drops for handle in served.handles),
-            "received": sum(item["count"] for item in list(served.incoming.values())),
-            "rejected": served.rejected,
+            "topics": len(topics.handles),
+            "sent": sum(handle.count for handle in topics.handles),
+            "dropped": sum(handle.drops for handle in topics.handles),
+            "received": sum(item["count"] for item in list(topics.incoming.values())),
+            "rejected": topics.rejected,
             "loop_us_per_step": self._loop_ns / steps / 1e3,
             "loop_us_worst": self._worst_ns / 1e3,
             "loop_steps_over_1ms": self._slow_steps,
@@ -233,13 +233,13 @@ class RosBridge:
     @property
     def addresses(self) -> dict[str, str]:
         """What to tell the user: what is served -> where."""
-        out, into = len(self.served.handles), len(self.served.incoming)
+        out, into = len(self.topics.handles), len(self.topics.incoming)
         return {f"{out} topics out, {into} in, name space /{self.namespace}": self.transport.where()}
 
     @property
     def awaited(self) -> tuple[str, ...]:
         """Full names of the topics that answer each step; none where the loop does not wait."""
-        return self._lockstep.topics
+        return self._lockstep.awaited
 
     def report(self) -> list[dict[str, Any]]:
         """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
@@ -253,9 +253,9 @@ class RosBridge:
                 "rate": _rate(h, wall),
                 "peers": h.subscribers,
             }
-            for h in self.served.handles
+            for h in self.topics.handles
         ]
-        for topic, item in list(self.served.incoming.items()):
+        for topic, item in list(self.topics.incoming.items()):
             rows.append(
                 {
                     "topic": topic,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["is_camera", "serve_camera"]
 
@@ -29,26 +29,26 @@ def is_camera(device: Any) -> bool:
     return any(key in device.samples and len(device.samples[key].shape) > 1 for key in ENCODINGS)
 
 
-def serve_camera(served: Served, name: str, device: Any) -> None:
+def serve_camera(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>/image_raw``, ``depth/image_raw`` and a ``camera_info`` with each, of one stamp."""
     names = {**TOPICS, **getattr(device, "topics", {})}
     for field in ENCODINGS:
         if field in device.samples:
-            _serve(served, name, device, field, names[field], names[f"{field}_info"])
+            _serve(topics, name, device, field, names[field], names[f"{field}_info"])
 
 
-def _topic(served: Served, name: str, device: Any, topic: str) -> str:
+def _topic(topics: RosTopics, name: str, device: Any, topic: str) -> str:
     if topic.startswith("/"):
         return topic_name(topic)
     base = getattr(device, "topic", "") or name
-    return topic_name(base, topic) if base.startswith("/") else served.name(base, topic)
+    return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
 
 
-def _serve(served: Served, name: str, device: Any, field: str, image_topic: str, info_topic: str) -> None:
+def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: str, info_topic: str) -> None:
     lens = device.intrinsics
     encoding, size = ENCODINGS[field]
     header = {"header": {"frame_id": getattr(device, "frame", name)}}
-    image = served.advertise(_topic(served, name, device, image_topic), "sensor_msgs/Image", sensor=True)
+    image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image", sensor=True)
     values = {
         **header,
         "height": lens.height,
@@ -58,9 +58,9 @@ def _serve(served: Served, name: str, device: Any, field: str, image_topic: str,
         "step": size * lens.width,
         "data": bytes(size * lens.width * lens.height),
     }
-    fill = _picture(served, values)
-    info = served.advertise(_topic(served, name, device, info_topic), "sensor_msgs/CameraInfo", sensor=True)
-    fill_info = served.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(served, lens)}, [])
+    fill = _picture(topics, values)
+    info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo", sensor=True)
+    fill_info = topics.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(topics, lens)}, [])
 
     def write(sample: Any) -> None:
         if image.active:
@@ -68,12 +68,12 @@ def _serve(served: Served, name: str, device: Any, field: str, image_topic: str,
         if info.active:
             info.send(fill_info(sample.stamp_ns))
 
-    served.writers[name].append(write)
+    topics.writers[name].append(write)
 
 
-def _picture(served: Served, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
+def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
     """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
-    codec = served.transport.codec
+    codec = topics.transport.codec
     places: dict[str, tuple[int, str]] = {}
     data = codec.encode("sensor_msgs/Image", values, places)
     head = bytearray(data[: places["data"][0]])
@@ -94,11 +94,11 @@ def _picture(served: Served, values: dict[str, Any]) -> Callable[[int, np.ndarra
     return fill
 
 
-def _camera_info(served: Served, lens: Any) -> dict[str, Any]:
+def _camera_info(topics: RosTopics, lens: Any) -> dict[str, Any]:
     """Return what a CameraInfo says of an ideal pinhole: no distortion, no rectification."""
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
     matrices = {"D": [0.0] * 5, "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
-    if served.transport.codec.version != 1:  # ROS 2 writes them in small letters
+    if topics.transport.codec.version != 1:  # ROS 2 writes them in small letters
         matrices = {key.lower(): matrix for key, matrix in matrices.items()}
     return {"height": lens.height, "width": lens.width, "distortion_model": "plumb_bob", **matrices}

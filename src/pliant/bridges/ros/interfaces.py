@@ -19,7 +19,7 @@ from pliant.bridges.ros.sensors import (
     serve_joint_states,
     serve_wrench,
 )
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["KINDS", "Kind", "kind_of"]
 
@@ -32,7 +32,7 @@ class Kind:
     """What it is, for messages."""
     matches: Callable[[Any], bool]
     """Whether a device is of this kind."""
-    serve: Callable[[Served, str, Any], None]
+    serve: Callable[[RosTopics, str, Any], None]
     """Advertise and listen for a device: (topics of the bridge, name of the device, device)."""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["joint_state_writer"]
 
@@ -13,19 +14,19 @@ TYPE = "sensor_msgs/JointState"
 
 
 def joint_state_writer(
-    served: Served,
+    topics: RosTopics,
     topic: str,
     names: Sequence[str],
     fields: tuple[str, str, str],
     *,
     size: int,
-    every: Every | None = None,
+    every: RateTimer | None = None,
     stamped: bool = True,
 ) -> Callable[[Any], None]:
     """Advertise a topic and return what sends a sample on it.
 
     Args:
-        served: the topics of the bridge.
+        topics: the topics of the bridge.
         topic: full name.
         names: names of the joints; may be empty, as the toolbox's motor states have none.
         fields: fields of the sample for position [rad], velocity [rad/s], effort [N m].
@@ -33,12 +34,12 @@ def joint_state_writer(
         every: when it is sent; None for each sample.
         stamped: whether the header has the sample's time; the toolbox's motor states have none.
     """
-    handle = served.advertise(topic, TYPE)
-    every = every or Every(0.0)
+    handle = topics.advertise(topic, TYPE)
+    every = every or RateTimer(0.0)
     first, second, third = fields
     zeros = [0.0] * size
     values = {"name": list(names), "position": zeros, "velocity": zeros, "effort": zeros}
-    fill = served.stamped(TYPE, values, ["position", "velocity", "effort"])
+    fill = topics.stamped(TYPE, values, ["position", "velocity", "effort"])
 
     def write(sample: Any) -> None:
         if every.due(sample.stamp_ns) and handle.active:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["Lockstep"]
 
@@ -18,17 +19,17 @@ class Lockstep:
     """Counts the answers on the awaited topics.
 
     Args:
-        served: the topics of the bridge.
-        topics: full names of the awaited topics; none for a bridge that does not wait.
+        topics: the topics of the bridge.
+        awaited: full names of the awaited topics; none for a bridge that does not wait.
         rate: how often the loop waits [Hz of simulation time]; 0 for every step.
     """
 
-    def __init__(self, served: Served, topics: tuple[str, ...], rate: float) -> None:
-        self.topics = topics
-        self._served = served
-        self._every = Every(rate)
-        served.arrivals.update(dict.fromkeys(topics, 0))
-        self._taken = dict.fromkeys(topics, 0)
+    def __init__(self, topics: RosTopics, awaited: tuple[str, ...], rate: float) -> None:
+        self.awaited = awaited
+        self._served = topics
+        self._every = RateTimer(rate)
+        topics.arrivals.update(dict.fromkeys(awaited, 0))
+        self._taken = dict.fromkeys(awaited, 0)
         self._begun = False
         self._stopping = False
 

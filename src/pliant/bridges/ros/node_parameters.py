@@ -14,7 +14,7 @@ from typing import Any
 
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.reconfigure import joint_gains
-from pliant.bridges.ros.served import Served, answered
+from pliant.bridges.ros.topics import RosTopics, answered
 from pliant.errors import DeviceError, PliantError, nearest
 from pliant.laws import Mode
 
@@ -32,9 +32,9 @@ LARGEST_LIST = 1000
 """Most names that one request may have."""
 
 
-def node_name(served: Served) -> str:
+def node_name(topics: RosTopics) -> str:
     """Return the full name of the bridge's node."""
-    return topic_name(served.options.node or f"pliant_{served.namespace.replace('/', '_')}")
+    return topic_name(topics.options.node or f"pliant_{topics.namespace.replace('/', '_')}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,26 +53,26 @@ class NodeParameters:
     """The parameters and their services.
 
     Args:
-        served: the topics of the bridge; its devices that are joints have parameters.
+        topics: the topics of the bridge; its devices that are joints have parameters.
         node: full name of the node.
     """
 
-    def __init__(self, served: Served, node: str) -> None:
-        self._served = served
+    def __init__(self, topics: RosTopics, node: str) -> None:
+        self._served = topics
         self._node = node
         self._lock = threading.Lock()
         self._gains: dict[str, dict[str, float]] = {}
         self._parameters: dict[str, _Parameter] = {}
         self._add(
             _Parameter(
-                name="use_sim_time", kind=BOOL, read=lambda: served.options.clock, write=None,
+                name="use_sim_time", kind=BOOL, read=lambda: topics.options.clock, write=None,
                 text="stamps are the simulation's time; the bridge's option 'clock' decides who publishes it",
             )
         )  # fmt: skip
-        for device in served.devices.values():
+        for device in topics.devices.values():
             if hasattr(device, "actuator") and hasattr(device, "request"):
                 self._add_joint(device)
-        self._events = served.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
+        self._events = topics.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
         for name, kind, answer in (
             ("list_parameters", "ListParameters", self._list),
             ("get_parameters", "GetParameters", self._get),
@@ -81,7 +81,7 @@ class NodeParameters:
             ("set_parameters", "SetParameters", self._set),
             ("set_parameters_atomically", "SetParametersAtomically", self._set_atomically),
         ):
-            served.transport.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
+            topics.transport.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
 
     def announce(self) -> None:
         """Tell who listens which parameters there are."""
@@ -252,11 +252,11 @@ class NodeParameters:
         return {"result": {"successful": True}}
 
 
-def serve_node_parameters(served: Served) -> NodeParameters | None:
+def serve_node_parameters(topics: RosTopics) -> NodeParameters | None:
     """Serve the parameters of the node where the wire has services of ROS 2; return them, None elsewhere."""
-    transport = served.transport
+    transport = topics.transport
     if not transport.services or transport.codec.version != 2:
         return None
-    parameters = NodeParameters(served, node_name(served))
+    parameters = NodeParameters(topics, node_name(topics))
     parameters.announce()
     return parameters

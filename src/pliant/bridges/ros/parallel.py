@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridges.ros.served import Every, Served, answered
+from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.topics import RosTopics, answered
 from pliant.errors import BridgeError, DeviceError
 from pliant.wire.ros import Template
 
@@ -74,30 +75,30 @@ def is_plate_controller(device: Any) -> bool:
     return all(_size(device, field) == 6 for field in ("desired", "current", "wrench"))
 
 
-def serve_parallel(served: Served, name: str, device: Any) -> None:
+def serve_parallel(topics: RosTopics, name: str, device: Any) -> None:
     """Serve the original's topics and services, ``/joint_states``, the plate's pose, and the rods' centre lines.
 
     A recorded robot only speaks.
     """
     planar = _size(device, "pose") == 3
     present = Present()
-    writers = served.writers[name]
+    writers = topics.writers[name]
     writers += [
-        _joint_values(served, device, present),
-        _joint_states(served, device, present),
-        _plate_pose(served, planar, present),
+        _joint_values(topics, device, present),
+        _joint_states(topics, device, present),
+        _plate_pose(topics, planar, present),
     ]
     if not hasattr(device, "inbox"):
         return
-    _listen(served, device, planar)
+    _listen(topics, device, planar)
     if hasattr(device, "centre_lines"):
-        _draw(served, device, present)
-    if served.transport.services:
-        _serve_services(served, name, device, planar, present)
+        _draw(topics, device, present)
+    if topics.transport.services:
+        _serve_services(topics, name, device, planar, present)
     if hasattr(device, "robot"):
-        _set_parameters(served, device)
+        _set_parameters(topics, device)
     if hasattr(device, "listeners"):
-        device.listeners.append(served.refuse)
+        device.listeners.append(topics.refuse)
 
 
 class Present:
@@ -110,11 +111,11 @@ class Present:
 
 
 # ---------------------------------------------------------------------- out
-def _joint_values(served: Served, device: Any, present: Present) -> Callable[[Any], None]:
+def _joint_values(topics: RosTopics, device: Any, present: Present) -> Callable[[Any], None]:
     """Send what the original sends at every update, without a layout, as it does."""
-    handle = served.advertise("/joint_values", "std_msgs/Float32MultiArray")
+    handle = topics.advertise("/joint_values", "std_msgs/Float32MultiArray")
     n = _size(device, "joint_values")
-    fill = served.template("std_msgs/Float32MultiArray", {"data": [0.0] * n}, ["data"])
+    fill = topics.template("std_msgs/Float32MultiArray", {"data": [0.0] * n}, ["data"])
 
     def write(sample: Any) -> None:
         if handle.active and not present.gone:
@@ -123,16 +124,16 @@ def _joint_values(served: Served, device: Any, present: Present) -> Callable[[An
     return write
 
 
-def _joint_states(served: Served, device: Any, present: Present) -> Callable[[Any], None]:
-    handle = served.advertise("/joint_states", "sensor_msgs/JointState")
+def _joint_states(topics: RosTopics, device: Any, present: Present) -> Callable[[Any], None]:
+    handle = topics.advertise("/joint_states", "sensor_msgs/JointState")
     n = _size(device, "joint_values")
     names = list(getattr(device, "joint_names", ())) or [f"{LIMB_PREFIX}{i + 1}/base_joint" for i in range(n)]
     moving = _size(device, "joint_velocities") == n
     paths = ["position", "velocity"] if moving else ["position"]
     fields = ["joint_values", "joint_velocities"] if moving else ["joint_values"]
     # Efforts are not measured: an empty array says so.
-    fill = served.stamped("sensor_msgs/JointState", {"name": names, **{path: [0.0] * n for path in paths}}, paths)
-    every = served.every("joint_states", served.options.joint_states, device)
+    fill = topics.stamped("sensor_msgs/JointState", {"name": names, **{path: [0.0] * n for path in paths}}, paths)
+    every = topics.every("joint_states", topics.options.joint_states, device)
 
     def write(sample: Any) -> None:
         if every.due(sample.stamp_ns) and handle.active and not present.gone:
@@ -141,10 +142,10 @@ def _joint_states(served: Served, device: Any, present: Present) -> Callable[[An
     return write
 
 
-def _plate_pose(served: Served, planar: bool, present: Present) -> Callable[[Any], None]:
-    handle = served.advertise(served.name("plate_pose"), "geometry_msgs/PoseStamped")
+def _plate_pose(topics: RosTopics, planar: bool, present: Present) -> Callable[[Any], None]:
+    handle = topics.advertise(topics.name("plate_pose"), "geometry_msgs/PoseStamped")
     paths = [f"pose.position.{axis}" for axis in "xyz"] + [f"pose.orientation.{axis}" for axis in "xyzw"]
-    fill = served.stamped("geometry_msgs/PoseStamped", {"header": {"frame_id": WORLD}}, paths)
+    fill = topics.stamped("geometry_msgs/PoseStamped", {"header": {"frame_id": WORLD}}, paths)
 
     def write(sample: Any) -> None:
         if handle.active and not present.gone:
@@ -161,11 +162,11 @@ def _pose_numbers(pose: np.ndarray, planar: bool) -> list[float]:
     return [x, y, 0.0, 0.0, 0.0, float(np.sin(0.5 * angle)), float(np.cos(0.5 * angle))]
 
 
-def _draw(served: Served, device: Any, present: Present) -> None:
+def _draw(topics: RosTopics, device: Any, present: Present) -> None:
     """Send a line strip for each rod, 30 times a second; take them all away with the robot."""
-    handle = served.advertise(served.name("rods"), "visualization_msgs/MarkerArray")
-    lines = Lines(served, _diameters(device))
-    every = Every(LINE_RATE)
+    handle = topics.advertise(topics.name("rods"), "visualization_msgs/MarkerArray")
+    lines = Lines(topics, _diameters(device))
+    every = RateTimer(LINE_RATE)
     shown = False
 
     def write(stamp_ns: int) -> None:
@@ -179,7 +180,7 @@ def _draw(served: Served, device: Any, present: Present) -> None:
             handle.send(lines.erase())
             shown = False
 
-    served.ticks.append(write)
+    topics.ticks.append(write)
 
 
 def _diameters(device: Any) -> list[float]:
@@ -194,14 +195,14 @@ class Lines:
     """The markers of all rods in one message that is filled in place.
 
     Args:
-        served: the topics of the bridge.
+        topics: the topics of the bridge.
         widths: width of each rod's line [m].
     """
 
     STRIP, ADD, ERASE_ALL = 4, 0, 3
 
-    def __init__(self, served: Served, widths: Sequence[float]) -> None:
-        self._codec = served.transport.codec
+    def __init__(self, topics: RosTopics, widths: Sequence[float]) -> None:
+        self._codec = topics.transport.codec
         numbered = self._codec.version == 1
         markers = [
             {
@@ -248,11 +249,11 @@ class Lines:
 
 
 # ---------------------------------------------------------------------- in
-def _listen(served: Served, device: Any, planar: bool) -> None:
+def _listen(topics: RosTopics, device: Any, planar: bool) -> None:
     messages = MESSAGES[planar]
     dgm, load = messages["dgm"]
     igm, pose, igm_load = messages["igm"]
-    controller = _controller_of(served, device)
+    controller = _controller_of(topics, device)
 
     def there() -> None:
         if getattr(device, "removed", False):
@@ -270,8 +271,8 @@ def _listen(served: Served, device: Any, planar: bool) -> None:
             controller.inbox.put({"pose": place}, mode="igm_parameters")
         device.inbox.put({"pose": place, "wrench": _wrench(message[igm_load], planar)}, mode="igm_parameters")
 
-    served.listen("/dgm_parameters", dgm, direct)
-    served.listen("/igm_parameters", igm, inverse)
+    topics.listen("/dgm_parameters", dgm, direct)
+    topics.listen("/igm_parameters", igm, inverse)
     if planar or controller is not None:  # the planar original has no controller; pliant's own needs no topic
         return
 
@@ -279,13 +280,13 @@ def _listen(served: Served, device: Any, planar: bool) -> None:
         there()
         device.wrenches.put({"wrench": _wrench(message, planar)})
 
-    served.listen("/controller_wrench", "geometry_msgs/Wrench", push)
+    topics.listen("/controller_wrench", "geometry_msgs/Wrench", push)
 
 
-def _controller_of(served: Served, device: Any) -> Any:
+def _controller_of(topics: RosTopics, device: Any) -> Any:
     """Return the controller that moves this robot, None where there is none."""
     return next(
-        (d for d in served.devices.values() if is_plate_controller(d) and getattr(d, "robot", None) is device), None
+        (d for d in topics.devices.values() if is_plate_controller(d) and getattr(d, "robot", None) is device), None
     )
 
 
@@ -313,8 +314,8 @@ def _place(message: Mapping[str, Any], planar: bool) -> list[float]:
 
 
 # ---------------------------------------------------------------------- services
-def _serve_services(served: Served, name: str, device: Any, planar: bool, present: Present) -> None:
-    serve = served.transport.serve
+def _serve_services(topics: RosTopics, name: str, device: Any, planar: bool, present: Present) -> None:
+    serve = topics.transport.serve
     vector = MESSAGES[planar]["guess"]
 
     def guess(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,7 +330,7 @@ def _serve_services(served: Served, name: str, device: Any, planar: bool, presen
         return {"actual_guess": found}
 
     serve("/parameters_vector_services", vector, guess)
-    serve("/gazebo/get_link_state", "gazebo_msgs/GetLinkState", lambda request: _link_state(served, name, request))
+    serve("/gazebo/get_link_state", "gazebo_msgs/GetLinkState", lambda request: _link_state(topics, name, request))
 
     def remove(_: Mapping[str, Any]) -> dict[str, Any]:
         answered(device.request("remove"))
@@ -339,12 +340,12 @@ def _serve_services(served: Served, name: str, device: Any, planar: bool, presen
     def back() -> None:
         present.gone = False
 
-    served.rewinds.append(back)
+    topics.rewinds.append(back)
     # The planar original has no such service, though its window calls it.
     serve("/remove_robot", "std_srvs/Empty", remove)
 
 
-def _link_state(served: Served, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def _link_state(topics: RosTopics, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer as gazebo_ros does: what is wrong stands in the answer."""
     link, frame = request["link_name"], request["reference_frame"]
     state = {"link_name": link, "reference_frame": frame, "pose": {"orientation": {"w": 1.0}}}
@@ -353,8 +354,8 @@ def _link_state(served: Served, name: str, request: Mapping[str, Any]) -> dict[s
         text = f"there is no link {link[:80]!r}; valid: {', '.join(PLATE_LINKS)}"
     elif frame not in FRAMES:
         text = f"there is no reference frame {frame[:80]!r}; valid: world"
-    sample = served.latest.get(name)
-    if not text and getattr(served.devices[name], "removed", False):
+    sample = topics.latest.get(name)
+    if not text and getattr(topics.devices[name], "removed", False):
         text = "the robot was removed"
     if not text and sample is None:
         text = "the simulation has not made a step yet"
@@ -377,9 +378,9 @@ def _link_state(served: Served, name: str, request: Mapping[str, Any]) -> dict[s
 
 
 # ---------------------------------------------------------------------- parameters
-def _set_parameters(served: Served, device: Any) -> None:
+def _set_parameters(topics: RosTopics, device: Any) -> None:
     """Set what the original's launch files and robot_config.yaml set."""
-    put = served.transport.set_param
+    put = topics.transport.set_param
     d = device.robot.description
     put("/robot_name", d.name)
     put("/limb_name_prefix", LIMB_PREFIX)
@@ -402,14 +403,14 @@ def _set_parameters(served: Served, device: Any) -> None:
 
 
 # ---------------------------------------------------------------------- the controller
-def serve_plate_controller(served: Served, name: str, device: Any) -> None:
+def serve_plate_controller(topics: RosTopics, name: str, device: Any) -> None:
     """Serve what the original's controller node does: its wrench, its goal and where the plate is, the time."""
-    writers = served.writers[name]
-    writers.append(_wrench_out(served))
+    writers = topics.writers[name]
+    writers.append(_wrench_out(topics))
     for topic, field in (("/desired_values", "desired"), ("/current_values", "current")):
-        writers.append(_pose_out(served, topic, field))
-    time_out = served.advertise("/time", "std_msgs/Float32")
-    fill = served.template("std_msgs/Float32", {}, ["data"])
+        writers.append(_pose_out(topics, topic, field))
+    time_out = topics.advertise("/time", "std_msgs/Float32")
+    fill = topics.template("std_msgs/Float32", {}, ["data"])
 
     def write(sample: Any) -> None:
         if time_out.active:
@@ -417,13 +418,13 @@ def serve_plate_controller(served: Served, name: str, device: Any) -> None:
 
     writers.append(write)
     if hasattr(device, "heights"):
-        served.listen("/desired_value", "std_msgs/Float32", lambda m: device.heights.put({"height": m["data"]}))
+        topics.listen("/desired_value", "std_msgs/Float32", lambda m: device.heights.put({"height": m["data"]}))
 
 
-def _wrench_out(served: Served) -> Callable[[Any], None]:
-    handle = served.advertise("/controller_wrench", "geometry_msgs/Wrench")
+def _wrench_out(topics: RosTopics) -> Callable[[Any], None]:
+    handle = topics.advertise("/controller_wrench", "geometry_msgs/Wrench")
     paths = [f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
-    fill = served.template("geometry_msgs/Wrench", {}, paths)
+    fill = topics.template("geometry_msgs/Wrench", {}, paths)
 
     def write(sample: Any) -> None:
         # The original is silent until its first goal.
@@ -433,9 +434,9 @@ def _wrench_out(served: Served) -> Callable[[Any], None]:
     return write
 
 
-def _pose_out(served: Served, topic: str, field: str) -> Callable[[Any], None]:
-    handle = served.advertise(topic, "cpr_messages/SE3Pose")
-    fill = served.template("cpr_messages/SE3Pose", {}, ["x", "y", "z", "roll", "pitch", "yaw"])
+def _pose_out(topics: RosTopics, topic: str, field: str) -> Callable[[Any], None]:
+    handle = topics.advertise(topic, "cpr_messages/SE3Pose")
+    fill = topics.template("cpr_messages/SE3Pose", {}, ["x", "y", "z", "roll", "pitch", "yaw"])
 
     def write(sample: Any) -> None:
         if handle.active and sample.values["active"]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["set_parameters"]
 
 
-def set_parameters(served: Served) -> None:
+def set_parameters(topics: RosTopics) -> None:
     """Set what the toolbox's YAML file sets, and ``use_sim_time``.
 
     ``/namespace`` belongs to the robot that came first, as long as it is there: the toolbox has one for all robots of a
     master.
     """
-    put = served.transport.set_param
-    if served.options.clock:
+    put = topics.transport.set_param
+    if topics.options.clock:
         put("/use_sim_time", True)
-    if not _another_lives(served):
-        put("/namespace", served.namespace)
-    manager = served.interface.manager
+    if not _another_lives(topics):
+        put("/namespace", topics.namespace)
+    manager = topics.interface.manager
     if manager is not None:
         put("/T_sample", manager.sample_time)
         put("/joints_number", len(manager.joints))
@@ -28,9 +28,9 @@ def set_parameters(served: Served) -> None:
         put("/ref2_topic_name", [f"/{r}" for r in manager.ref_2])
 
 
-def _another_lives(served: Served) -> bool:
+def _another_lives(topics: RosTopics) -> bool:
     """Return whether ``/namespace`` names another robot, and somebody publishes that one's states."""
-    other = served.transport.get_param("/namespace")
-    if not isinstance(other, str) or not other.strip("/") or other.strip("/") == served.namespace:
+    other = topics.transport.get_param("/namespace")
+    if not isinstance(other, str) or not other.strip("/") or other.strip("/") == topics.namespace:
         return False
-    return bool(served.transport.taken([topic_name(other, "robot_state")]))
+    return bool(topics.transport.taken([topic_name(other, "robot_state")]))

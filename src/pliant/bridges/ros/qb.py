@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridges.ros.actions import serve_action
 from pliant.bridges.ros.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
-from pliant.bridges.ros.served import Every, Served
+from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
 
@@ -24,33 +24,33 @@ STATE_RATE = 50.0
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
 
 
-def serve_qb(served: Served, name: str, device: Any) -> None:
+def serve_qb(topics: RosTopics, name: str, device: Any) -> None:
     """Serve joint_states and both trajectory controllers of one joint; nothing for a joint that is no qbmove."""
     law = getattr(getattr(device, "actuator", None), "law", None)
     if law is None or law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
         return
     joint = device.joint
-    served.writers[name].append(_states(served, joint))
-    measure = _measure(served, device)
+    topics.writers[name].append(_states(topics, joint))
+    measure = _measure(topics, device)
     controllers = []
     for motors, kind in CONTROLLERS:
-        controller = QbController(device, joint, motors, measure, served.refuse)
-        _serve_controller(served, served.name(joint, "control", f"{joint}_{kind}_trajectory_controller"), controller)
+        controller = QbController(device, joint, motors, measure, topics.refuse)
+        _serve_controller(topics, topics.name(joint, "control", f"{joint}_{kind}_trajectory_controller"), controller)
         controllers.append(controller)
     controllers[0].rival, controllers[1].rival = controllers[1], controllers[0]
 
 
-def _serve_controller(served: Served, base: str, controller: QbController) -> None:
-    transport = served.transport
+def _serve_controller(topics: RosTopics, base: str, controller: QbController) -> None:
+    transport = topics.transport
     controller.topic = f"{base}/command"
-    served.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
-    served.rewinds.append(controller.forget)
-    served.ticks.append(controller.tick)
+    topics.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
+    topics.rewinds.append(controller.forget)
+    topics.ticks.append(controller.tick)
     if transport.actions:
         action = f"{base}/follow_joint_trajectory"
-        controller.server = serve_action(served, action, "control_msgs/FollowJointTrajectory", controller)
+        controller.server = topics.serve_action(action, "control_msgs/FollowJointTrajectory", controller)
     if transport.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
-        served.at(STATE_RATE, _state(served, f"{base}/state", controller))
+        topics.at(STATE_RATE, _state(topics, f"{base}/state", controller))
         transport.serve(
             f"{base}/query_state",
             "control_msgs/QueryTrajectoryState",
@@ -58,13 +58,13 @@ def _serve_controller(served: Served, base: str, controller: QbController) -> No
         )
 
 
-def _states(served: Served, joint: str) -> Callable[[Any], None]:
-    handle = served.advertise(served.name(joint, "joint_states"), "sensor_msgs/JointState")
+def _states(topics: RosTopics, joint: str) -> Callable[[Any], None]:
+    handle = topics.advertise(topics.name(joint, "joint_states"), "sensor_msgs/JointState")
     zeros = [0.0] * 4
     values = {"name": [joint + s for s in QB_SUFFIXES], "position": zeros, "velocity": zeros, "effort": zeros}
-    fill = served.stamped("sensor_msgs/JointState", values, ["position", "velocity", "effort"])
+    fill = topics.stamped("sensor_msgs/JointState", values, ["position", "velocity", "effort"])
     position, velocity, effort = np.zeros(4), np.zeros(4), np.zeros(4)
-    every = Every(QB_RATE)
+    every = RateTimer(QB_RATE)
 
     def write(sample: Any) -> None:
         if not (every.due(sample.stamp_ns) and handle.active):
@@ -78,16 +78,16 @@ def _states(served: Served, joint: str) -> Callable[[Any], None]:
     return write
 
 
-def _state(served: Served, topic: str, controller: QbController) -> Callable[[int], None]:
+def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[[int], None]:
     """Send control_msgs/JointTrajectoryControllerState: where the joints should be, are, and the difference."""
     kind = "control_msgs/JointTrajectoryControllerState"
-    handle = served.advertise(topic, kind)
+    handle = topics.advertise(topic, kind)
     zeros = [0.0, 0.0]
     point = {"positions": zeros, "velocities": zeros, "accelerations": zeros}
     parts = ("desired", "actual", "error")
     values = {"joint_names": controller.joints, **dict.fromkeys(parts, point)}
     paths = [f"{part}.{field}" for part in parts for field in point]
-    fill = served.stamped(kind, values, paths)
+    fill = topics.stamped(kind, values, paths)
 
     def write(stamp_ns: int) -> None:
         if not handle.active:
@@ -99,11 +99,11 @@ def _state(served: Served, topic: str, controller: QbController) -> Callable[[in
     return write
 
 
-def _measure(served: Served, device: Any) -> Callable[[], Measured | None]:
+def _measure(topics: RosTopics, device: Any) -> Callable[[], Measured | None]:
     """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
-    boards = [(name, board.joints.index(device.joint)) for name, board in served.devices.items()
+    boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
               if device.joint in getattr(board, "joints", ())]  # fmt: skip
-    latest = served.latest
+    latest = topics.latest
 
     def measure() -> Measured | None:
         for name, i in boards:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.bridges.ros.served import Served, answered
+from pliant.bridges.ros.topics import RosTopics, answered
 from pliant.errors import DeviceError, nearest
 from pliant.laws import Mode
 
@@ -25,9 +25,9 @@ def joint_gains(device: Any) -> dict[str, float]:
     return out
 
 
-def serve_reconfigure(served: Served, device: Any) -> None:
+def serve_reconfigure(topics: RosTopics, device: Any) -> None:
     """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
-    base = served.name(device.joint)
+    base = topics.name(device.joint)
     doubles = joint_gains(device)
     config: dict[str, Any] = {
         "ints": [{"name": "operation_mode", "value": int(device.mode)}],
@@ -44,7 +44,7 @@ def serve_reconfigure(served: Served, device: Any) -> None:
 
     described = [("operation_mode", "int", "mode of the toolbox, 0 to 6")]
     described += [(key, "double", f"gain of motor {key[-1]}") for key in doubles]
-    codec = served.transport.codec
+    codec = topics.transport.codec
     description = {
         "groups": [
             {
@@ -58,9 +58,9 @@ def serve_reconfigure(served: Served, device: Any) -> None:
         "min": limits(True),
         "dflt": config,
     }
-    about = served.advertise(f"{base}/parameter_descriptions", "dynamic_reconfigure/ConfigDescription", latch=True)
+    about = topics.advertise(f"{base}/parameter_descriptions", "dynamic_reconfigure/ConfigDescription", latch=True)
     about.send(codec.encode("dynamic_reconfigure/ConfigDescription", description))
-    updates = served.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
+    updates = topics.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
     updates.send(codec.encode("dynamic_reconfigure/Config", config))
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -87,4 +87,4 @@ def serve_reconfigure(served: Served, device: Any) -> None:
         updates.send(codec.encode("dynamic_reconfigure/Config", config))
         return {"config": config}
 
-    served.transport.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)
+    topics.transport.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.wire.ros import Codec
 
 __all__ = ["is_recorded_topic", "serve_recorded_topic"]
@@ -15,18 +15,18 @@ def is_recorded_topic(device: Any) -> bool:
     return hasattr(device, "served_by") and hasattr(device, "topic")
 
 
-def serve_recorded_topic(served: Served, name: str, device: Any) -> None:
+def serve_recorded_topic(topics: RosTopics, name: str, device: Any) -> None:
     """Publish a topic under its own name; one whose type is not known, or is another here, is left away.
 
     Messages that come from the other generation of ROS are encoded anew.
     """
     topic = device.topic
-    codec = served.transport.codec
+    codec = topics.transport.codec
     kind = topic.known_type(codec.version)
     if not kind:
         return
-    handle = served.advertise(name, kind, latch=topic.latched)
-    device.served_by.append(served.transport.name)
+    handle = topics.advertise(name, kind, latch=topic.latched)
+    device.served_by.append(topics.transport.name)
     if topic.version == codec.version:
 
         def write(sample: Any) -> None:
@@ -41,7 +41,7 @@ def serve_recorded_topic(served: Served, name: str, device: Any) -> None:
                 values = source.decode(topic.type, sample.values["body"])
                 handle.send(codec.encode(kind, _without_number(values) if codec.version == 2 else values))
 
-    served.writers[name].append(write)
+    topics.writers[name].append(write)
 
 
 def _without_number(value: Any) -> Any:

@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any
 
 from pliant.bridges.ros.names import node_name
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.ratelimit import RateLimit
 
 __all__ = ["INFO", "WARN", "Rosout", "serve_rosout"]
@@ -31,16 +31,16 @@ class Rosout:
     """The log of one node. Any thread may speak.
 
     Args:
-        served: the topics of the bridge.
+        topics: the topics of the bridge.
     """
 
-    def __init__(self, served: Served) -> None:
-        self._codec = served.transport.codec
+    def __init__(self, topics: RosTopics) -> None:
+        self._codec = topics.transport.codec
         first = self._codec.version == 1
         self._type = "rosgraph_msgs/Log" if first else "rcl_interfaces/Log"
         # Programs of ROS 2 ask for what was said before they came; those of ROS 1 do not.
-        self._handle = served.advertise("/rosout", self._type, latch=not first)
-        self._name = node_name(served.options.node, served.namespace)
+        self._handle = topics.advertise("/rosout", self._type, latch=not first)
+        self._name = node_name(topics.options.node, topics.namespace)
         self._limit = RateLimit(burst=BURST, rate=RATE)
         self._count = itertools.count()
         self._backlog: deque[bytes] = deque(maxlen=BACKLOG)
@@ -87,10 +87,10 @@ class Rosout:
         return {"stamp": time.time_ns(), "name": self._name, **common}  # rcl's log has the time of the wall
 
 
-def serve_rosout(served: Served) -> Rosout:
+def serve_rosout(topics: RosTopics) -> Rosout:
     """Serve the log, and say what the loader of the robot noted."""
-    rosout = Rosout(served)
-    served.ticks.append(rosout.tick)
-    for note in list(getattr(served.robot, "notes", ()))[:BACKLOG]:
+    rosout = Rosout(topics)
+    topics.ticks.append(rosout.tick)
+    for note in list(getattr(topics.robot, "notes", ()))[:BACKLOG]:
         rosout.say(str(note), INFO)
     return rosout

@@ -6,7 +6,7 @@ from typing import Any
 
 from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.imu import covariance
 
 __all__ = [
@@ -25,10 +25,10 @@ def _shape(device: Any, field: str) -> tuple[int, ...] | None:
     return None if info is None else info.shape
 
 
-def _topic(served: Served, name: str, device: Any) -> str:
+def _topic(topics: RosTopics, name: str, device: Any) -> str:
     """Return the topic of a sensor: what its description says, absolute or in the name space, else its name."""
     topic = getattr(device, "topic", "") or name
-    return topic_name(topic) if topic.startswith("/") else served.name(topic)
+    return topic_name(topic) if topic.startswith("/") else topics.name(topic)
 
 
 def is_imu(device: Any) -> bool:
@@ -36,9 +36,9 @@ def is_imu(device: Any) -> bool:
     return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
 
 
-def serve_imu(served: Served, name: str, device: Any) -> None:
+def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
-    handle = served.advertise(_topic(served, name, device), "sensor_msgs/Imu", sensor=True)
+    handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/Imu", sensor=True)
     values: dict[str, Any] = {"header": {"frame_id": getattr(device, "frame", name)}}
     for part, noise in getattr(device, "noise", {}).items():
         values[f"{part}_covariance"] = covariance(noise)
@@ -47,7 +47,7 @@ def serve_imu(served: Served, name: str, device: Any) -> None:
         values["orientation_covariance"] = [-1.0] + [0.0] * 8
     parts = [("orientation", "xyzw")] if has_orientation else []
     parts += [("angular_velocity", "xyz"), ("linear_acceleration", "xyz")]
-    fill = served.stamped("sensor_msgs/Imu", values, [f"{part}.{axis}" for part, axes in parts for axis in axes])
+    fill = topics.stamped("sensor_msgs/Imu", values, [f"{part}.{axis}" for part, axes in parts for axis in axes])
 
     def write(sample: Any) -> None:
         if handle.active:
@@ -59,7 +59,7 @@ def serve_imu(served: Served, name: str, device: Any) -> None:
                 numbers += array if len(axes) == 3 else [*array[1:], array[0]]
             handle.send(fill(sample.stamp_ns, *numbers))
 
-    served.writers[name].append(write)
+    topics.writers[name].append(write)
 
 
 def is_wrench(device: Any) -> bool:
@@ -67,25 +67,25 @@ def is_wrench(device: Any) -> bool:
     return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
 
 
-def serve_wrench(served: Served, name: str, device: Any) -> None:
+def serve_wrench(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
-    handle = served.advertise(_topic(served, name, device), "geometry_msgs/WrenchStamped", sensor=True)
+    handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped", sensor=True)
     header = {"header": {"frame_id": getattr(device, "frame", name)}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
-    fill = served.stamped("geometry_msgs/WrenchStamped", header, paths)
+    fill = topics.stamped("geometry_msgs/WrenchStamped", header, paths)
 
     def write(sample: Any) -> None:
         if handle.active:
             v = sample.values
             handle.send(fill(sample.stamp_ns, *v["force"].tolist(), *v["torque"].tolist()))
 
-    served.writers[name].append(write)
+    topics.writers[name].append(write)
 
 
-def serve_sensor_frames(served: Served) -> None:
+def serve_sensor_frames(topics: RosTopics) -> None:
     """Send ``/tf_static``, once and latched: the frames of sensors that are fixed to a body and not the body's own."""
     mounts = {
-        device.frame: device.mount for device in served.devices.values() if getattr(device, "mount", None) is not None
+        device.frame: device.mount for device in topics.devices.values() if getattr(device, "mount", None) is not None
     }
     if not mounts:
         return
@@ -100,8 +100,8 @@ def serve_sensor_frames(served: Served) -> None:
         }
         for frame, (body, position, orientation) in mounts.items()
     ]
-    handle = served.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
-    handle.send(served.transport.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
+    handle = topics.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
+    handle.send(topics.transport.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
 
 
 def _effort(device: Any) -> str:
@@ -114,9 +114,9 @@ def has_joint_states(device: Any) -> bool:
     return bool(shape) and _shape(device, "velocity") == shape == _shape(device, _effort(device))
 
 
-def serve_joint_states(served: Served, name: str, device: Any) -> None:
+def serve_joint_states(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>/joint_states``."""
     n = device.samples["position"].shape[0]
     names = list(getattr(device, "joint_names", ())) or [f"{name}_joint{i + 1}" for i in range(n)]
     fields = ("position", "velocity", _effort(device))
-    served.writers[name].append(joint_state_writer(served, served.name(name, "joint_states"), names, fields, size=n))
+    topics.writers[name].append(joint_state_writer(topics, topics.name(name, "joint_states"), names, fields, size=n))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.bridges.ros.served import ANSWER_TIMEOUT, Served, answered
+from pliant.bridges.ros.topics import ANSWER_TIMEOUT, RosTopics, answered
 from pliant.errors import BridgeError, PliantError
 
 __all__ = ["serve_control"]
@@ -14,20 +14,20 @@ LARGEST_COUNT = 1_000_000
 """Most steps that one request may ask for."""
 
 
-def serve_control(served: Served) -> None:
+def serve_control(topics: RosTopics) -> None:
     """Serve the simulation itself."""
-    control = _Control(served)
-    if served.transport.services:
-        _serve_services(served, control)
-    if served.simulation is not None:
-        _listen_to_topics(served, control)
+    control = _Control(topics)
+    if topics.transport.services:
+        _serve_services(topics, control)
+    if topics.simulation is not None:
+        _listen_to_topics(topics, control)
 
 
 class _Control:
     """The requests; they run in threads of the wire."""
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
+    def __init__(self, topics: RosTopics) -> None:
+        self._served = topics
 
     def pause(self) -> str:
         self._served.bound().pause()
@@ -81,8 +81,8 @@ def _trigger(action: Callable[[], str]) -> Callable[[dict[str, Any]], dict[str, 
     return answer
 
 
-def _serve_services(served: Served, control: _Control) -> None:
-    serve = served.transport.serve
+def _serve_services(topics: RosTopics, control: _Control) -> None:
+    serve = topics.transport.serve
     for name in ("pause", "resume", "reset"):
         serve(f"/pliant/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
     serve("/pliant/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
@@ -97,7 +97,7 @@ def _serve_services(served: Served, control: _Control) -> None:
         serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(action))
 
 
-def _listen_to_topics(served: Served, control: _Control) -> None:
-    served.listen("/pliant/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
-    served.listen("/pliant/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
-    served.listen("/pliant/reset", "std_msgs/Empty", lambda _: served.bound().request("simulation", "reset"))
+def _listen_to_topics(topics: RosTopics, control: _Control) -> None:
+    topics.listen("/pliant/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
+    topics.listen("/pliant/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
+    topics.listen("/pliant/reset", "std_msgs/Empty", lambda _: topics.bound().request("simulation", "reset"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.bridges.ros.sensors import serve_sensor_frames
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["serve_tf"]
 
@@ -13,17 +13,17 @@ TF_RATE = 50.0
 """[Hz], the default of robot_state_publisher."""
 
 
-def serve_tf(served: Served) -> None:
+def serve_tf(topics: RosTopics) -> None:
     """Send the pose of every body relative to ``world``; nothing where no engine is bound, as in a replay."""
-    if served.simulation is None:
+    if topics.simulation is None:
         return
-    serve_sensor_frames(served)
-    engine = served.simulation.engine
+    serve_sensor_frames(topics)
+    engine = topics.simulation.engine
     ports = engine.ports()
     bodies = [p[5:-9] for p in ports if p.startswith("body/") and p.endswith("/position") and p[5:-9] != "world"]
     if not bodies:
         return
-    handle = served.advertise("/tf", "tf2_msgs/TFMessage")
+    handle = topics.advertise("/tf", "tf2_msgs/TFMessage")
     places = [(engine.port(f"body/{b}/position"), engine.port(f"body/{b}/orientation")) for b in bodies]
     values = {
         "transforms": [
@@ -31,14 +31,14 @@ def serve_tf(served: Served) -> None:
             for b in bodies
         ]
     }
-    numbered = served.transport.codec.version == 1
+    numbered = topics.transport.codec.version == 1
     paths: list[str] = []
     for i in range(len(bodies)):
         at = f"transforms[{i}]."
         paths += [f"{at}header.seq"] if numbered else []
         paths += [f"{at}header.stamp", *(f"{at}transform.translation.{a}" for a in "xyz")]
         paths += [f"{at}transform.rotation.{a}" for a in "wxyz"]
-    fill = served.template("tf2_msgs/TFMessage", values, paths)
+    fill = topics.template("tf2_msgs/TFMessage", values, paths)
     count = 0
 
     def write(stamp_ns: int) -> None:
@@ -51,4 +51,4 @@ def serve_tf(served: Served) -> None:
             handle.send(fill(*numbers))
             count = (count + 1) & 0xFFFFFFFF
 
-    served.at(TF_RATE, write)
+    topics.at(TF_RATE, write)

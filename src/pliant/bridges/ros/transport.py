@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from pliant.bridges.ros.actions import ActionServer
 from pliant.wire.ros import Codec
-
-if TYPE_CHECKING:
-    from pliant.bridges.ros.actions import ActionServer
 
 __all__ = ["TopicHandle", "Transport"]
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.served import Served
+from pliant.bridges.ros.topics import RosTopics
 from pliant.errors import nearest
 from pliant.laws import COMMAND_NAMES
 
-__all__ = ["Strays"]
+__all__ = ["UnmatchedCommands"]
 
 COMMANDS = {name for names in COMMAND_NAMES.values() for name in names} - {"disabled"} | {"external_torque"}
 LIMIT = 200
 """So many topics are told of; further ones are not."""
 
 
-class Strays:
+class UnmatchedCommands:
     """Tells, once a topic, of commands that go nowhere, which ROS itself connects to nothing without a word.
 
     Args:
-        served: the topics of the bridge.
+        topics: the topics of the bridge.
     """
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
+    def __init__(self, topics: RosTopics) -> None:
+        self._served = topics
         self._told: set[str] = set()
         self._early: list[tuple[str, str]] | None = []
 
@@ -38,26 +38,26 @@ class Strays:
             if len(self._early) < LIMIT:
                 self._early.append((topic, who))
             return
-        served = self._served
-        space = topic_name(served.namespace) + "/"
-        if not topic.startswith(space) or topic in served.incoming or topic in self._told:
+        topics = self._served
+        space = topic_name(topics.namespace) + "/"
+        if not topic.startswith(space) or topic in topics.incoming or topic in self._told:
             return
         joint, slash, command = topic.removeprefix(space).partition("/")
         modes = {
             topic_name(device.joint)[1:]: device.mode
-            for device in served.devices.values()
+            for device in topics.devices.values()
             if hasattr(device, "joint") and hasattr(device, "mode")
         }
         if not slash or command not in COMMANDS or not modes or len(self._told) >= LIMIT:
             return
         self._told.add(topic)
         if joint not in modes:
-            served.transport.complain(
+            topics.transport.complain(
                 f"{topic}: {who} commands {joint!r}, which the robot does not have; {nearest(joint, modes)}"
             )
             return
         mode = modes[joint]
         valid = ", ".join(name for name in COMMAND_NAMES[mode] if name != "disabled")
-        served.transport.complain(
+        topics.transport.complain(
             f"{topic}: {who} publishes it, and {joint} in mode {int(mode)} does not take it; valid: {valid}"
         )

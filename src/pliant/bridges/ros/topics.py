@@ -6,45 +6,22 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pliant.bridges.ros.actions import ActionHandler, ActionServer
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.wire.ros import Template
 
-__all__ = ["ANSWER_TIMEOUT", "Every", "Served", "answered"]
+__all__ = ["ANSWER_TIMEOUT", "RosTopics", "answered"]
 
 ANSWER_TIMEOUT = 5.0
 """Longest wait of a service for the loop [s of wall time]."""
 
 
-class Every:
-    """Says when something is due that happens at a rate of simulation time.
-
-    A rate that does not divide the steps' is kept on average: each time is the first step at or after the exact one.
-
-    Args:
-        rate: in Hz; 0 for every step.
-    """
-
-    def __init__(self, rate: float) -> None:
-        self.period_ns = 1 if not rate else max(1, round(1e9 / rate))
-        self._last = 0
-        self._asked = -1
-        self._due = False
-
-    def due(self, stamp_ns: int) -> bool:
-        """Return whether it is due at this time [ns]; the same time gets the same answer, and times may start anew."""
-        if stamp_ns != self._asked:
-            k = stamp_ns // self.period_ns
-            # Smaller than the last: the simulation was reset.
-            self._due = k > self._last or (k < self._last and not stamp_ns % self.period_ns)
-            self._last, self._asked = k, stamp_ns
-        return self._due
-
-
-class Served:
+class RosTopics:
     """The topics of one bridge.
 
     An interface calls `advertise` and `listen` for its topics, adds to `writers` what is called with each sample of a
@@ -73,7 +50,7 @@ class Served:
         self.writers: dict[str, list[Callable[[Any], None]]] = {}
         self.ticks: list[Callable[[int], None]] = []
         self._timed: dict[float, list[Callable[[int], None]]] = {}
-        self._times: list[tuple[Every, list[Callable[[int], None]]]] = []
+        self._times: list[tuple[RateTimer, list[Callable[[int], None]]]] = []
         self.rewinds: list[Callable[[], None]] = []
         self.rejected = 0
         self.arrivals: dict[str, int] = {}
@@ -89,7 +66,7 @@ class Served:
         actions = self._timed.get(rate)
         if actions is None:
             actions = self._timed[rate] = []
-            self._times.append((Every(rate), actions))
+            self._times.append((RateTimer(rate), actions))
         actions.append(action)
 
     def tick(self, stamp_ns: int) -> None:
@@ -130,6 +107,20 @@ class Served:
             return data
 
         return numbered
+
+    def serve_action(self, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
+        """Serve an action on the bridge's wire.
+
+        Args:
+            name: full name of the action.
+            type_name: ``package/Type`` without "Action", such as ``control_msgs/FollowJointTrajectory``.
+            handler: what its goals do.
+        """
+        server = ActionServer(name, handler)
+        self.transport.serve_action(name, type_name, server)
+        self.ticks.append(server.tick)
+        self.rewinds.append(server.rewind)
+        return server
 
     # ------------------------------------------------------------------ in
     def listen(self, topic: str, type_name: str, action: Callable[[dict[str, Any]], None]) -> None:
@@ -172,7 +163,7 @@ class Served:
             raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
         return self.simulation
 
-    def every(self, name: str, rate: float, device: Any = None) -> Every:
+    def every(self, name: str, rate: float, device: Any = None) -> RateTimer:
         """Return the times of a rate [Hz].
 
         Raises:
@@ -185,7 +176,7 @@ class Served:
                 f"{1e9 / period:g} Hz",
                 field=name,
             )
-        return Every(rate)
+        return RateTimer(rate)
 
 
 def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
