@@ -23,9 +23,10 @@ from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.urdf import read_urdf
 from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.parameters import change_actuator, parse_number
-from pliant.model.robot import REST_KEY, Robot, _authored
+from pliant.model.robot import Robot
 from pliant.model.sensors import described_sensors, sensor_from_mapping
 
 __all__ = ["DEFAULT_TIMESTEP", "load"]
@@ -142,7 +143,7 @@ def _from_mjcf(path: Path) -> Robot:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
-    if not _authored(spec, "timestep"):
+    if not is_authored(spec, "timestep"):
         spec.option.timestep = DEFAULT_TIMESTEP
     return Robot(spec, devices=described_sensors(spec), file=path)
 
@@ -164,7 +165,7 @@ def read_urdf_with_plugins(
         sensors = read_sensor_tags(root, path, types)
     controlled, notes = read_all(root, types, path, plugins.joints)
     model = read_urdf(root, path, package_paths=package_paths, allow_missing_meshes=missing, self_collision=collision)
-    if not _authored(model.spec, "timestep"):
+    if not is_authored(model.spec, "timestep"):
         model.spec.option.timestep = DEFAULT_TIMESTEP
     tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}
     served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.experiments import Context
-from pliant.experiments.base import find_experiment
 from pliant.experiments.box import BREAKAWAY, PRESETS, START, Arm, plan_push, push
+from pliant.experiments.runner import find_experiment
 from pliant.robots import build_robot
 
 

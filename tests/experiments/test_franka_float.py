@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.experiments import Context
-from pliant.experiments.base import find_experiment
 from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, push
+from pliant.experiments.runner import find_experiment
 from pliant.robots.franka import Robot
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from pliant.experiments import Context
 from pliant.experiments._franka import open_robot
-from pliant.experiments.base import find_experiment
 from pliant.experiments.franka_torque import START, WAVES, desired, drive, linear_error
+from pliant.experiments.runner import find_experiment
 
 
 def test_the_desired_trajectory_is_the_published_sines_and_its_derivatives():

@@ -6,8 +6,8 @@ import pytest
 from pliant.control import IterativeLearning, MinimumJerk
 from pliant.experiments import Context
 from pliant.experiments._render import snapshots, strip
-from pliant.experiments.base import find_experiment
 from pliant.experiments.ilc import ARM, DURATION, GOAL, REFERENCE_ERRORS, learn, make_plant
+from pliant.experiments.runner import find_experiment
 
 
 def motion(step):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pliant.experiments import Context
-from pliant.experiments.base import find_experiment
 from pliant.experiments.maker_pro import (
     LOOPS,
     READINGS,
@@ -19,6 +18,7 @@ from pliant.experiments.maker_pro import (
     spring,
     sweep,
 )
+from pliant.experiments.runner import find_experiment
 from pliant.identification.identify import loop_width
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
 

@@ -1,4 +1,4 @@
-"""Published results run again: numbers, figures, pass or fail."""
+"""Published results run again: numbers, figures, verdicts."""
 
 from pliant.experiments.base import (
     Context,
@@ -8,10 +8,8 @@ from pliant.experiments.base import (
     Table,
     Target,
     experiment,
-    find_experiment,
-    list_experiments,
-    reproduce,
 )
+from pliant.experiments.runner import find_experiment, list_experiments, reproduce
 
 __all__ = [
     "Context",

@@ -1,4 +1,4 @@
-"""What an experiment is: a published result, run again, with numbers that pass or fail.
+"""Experiments: published results run again, with numbers that pass or fail.
 
 An experiment is a function from a `Context` to a `Result`, registered by a decorator in a module of this room (the
 module ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point
@@ -13,14 +13,8 @@ group ``pliant.experiments``):
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import importlib.metadata
-import importlib.util
 import math
-import os
-import pkgutil
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,10 +22,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pliant.errors import PliantError, nearest
+from pliant.errors import PliantError
 
 __all__ = [
-    "ENTRY_POINTS",
     "Context",
     "Experiment",
     "Figure",
@@ -39,13 +32,8 @@ __all__ = [
     "Table",
     "Target",
     "experiment",
-    "find_experiment",
-    "list_experiments",
-    "reproduce",
+    "registered_experiments",
 ]
-
-ENTRY_POINTS = "pliant.experiments"
-"""Entry point group of experiments from other packages: each entry names a module or an experiment."""
 
 Progress = Callable[[float, str], None]
 T = TypeVar("T")
@@ -316,121 +304,6 @@ def experiment(
     return decorate
 
 
-def list_experiments() -> list[Experiment]:
-    """Return all experiments, by name, those of other packages included."""
-    import pliant.experiments
-
-    for module in pkgutil.iter_modules(pliant.experiments.__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"pliant.experiments.{module.name}")
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        entry.load()
-    return [_EXPERIMENTS[name] for name in sorted(_EXPERIMENTS)]
-
-
-def find_experiment(name: str) -> Experiment:
-    """Return an experiment.
-
-    Raises:
-        PliantError: there is none of that name; the message has the nearest.
-    """
-    module = f"pliant.experiments.{str(name).replace('-', '_')}"
-    if name not in _EXPERIMENTS and str(name).replace("-", "_").isidentifier() and importlib.util.find_spec(module):
-        importlib.import_module(module)
-    if name not in _EXPERIMENTS:
-        list_experiments()
-    if name not in _EXPERIMENTS:
-        raise PliantError(f"there is no experiment {name!r}; {nearest(name, [*_EXPERIMENTS, 'all'])}", field=str(name))
-    return _EXPERIMENTS[name]
-
-
-def reproduce(
-    names: str | Sequence[str] = "all",
-    output: str | Path = "reports",
-    *,
-    quick: bool = False,
-    seed: int = 0,
-    options: Mapping[str, Any] | None = None,
-    progress: Callable[[str, float, str], None] | None = None,
-    on_result: Callable[[Result], None] | None = None,
-) -> list[Result]:
-    """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all.
-
-    An experiment that breaks gives a result with ``error`` set, and the others still run.
-
-    Args:
-        names: names of experiments; "all" for every one.
-        output: folder of the reports; made where it does not exist.
-        quick: run the short versions.
-        seed: seed for everything random.
-        options: changed options of the robots, by name.
-        progress: called with the experiment's name, the fraction done and a text.
-        on_result: called with each result as soon as its report is written.
-
-    Returns:
-        One result an experiment, in the order asked for.
-
-    Raises:
-        PliantError: an unknown name, or a folder that cannot be written; nothing has been run then.
-    """
-    from pliant.experiments.report import write_index, write_report
-
-    wanted = [names] if isinstance(names, str) else list(names)
-    if not wanted:
-        raise PliantError("no experiment is named; valid: 'all' or " + ", ".join(e.name for e in list_experiments()))
-    chosen: dict[str, Experiment] = {}
-    for name in wanted:
-        for found in list_experiments() if name == "all" else [find_experiment(name)]:
-            chosen.setdefault(found.name, found)
-    folder = writable_folder(output)
-    results = []
-    for found in chosen.values():
-        report = None if progress is None else _reporter(progress, found.name)
-        context = Context(
-            output=writable_folder(folder / found.name), quick=quick, seed=seed, report=report, options=options or {}
-        )
-        context.progress(0.0, "starting")
-        start = time.perf_counter()
-        try:
-            result = found.run(context)
-        except PliantError as error:
-            result = found.stamp(Result(error=str(error)), context)
-        except Exception as error:  # a fault in one experiment must not lose the others
-            text = "".join(traceback.format_exception(error, limit=-6))
-            result = found.stamp(Result(error=f"{type(error).__name__}: {error}", notes=[text]), context)
-        result.duration = time.perf_counter() - start
-        write_report(result, folder)
-        write_index(folder)
-        context.progress(1.0, "done")
-        results.append(result)
-        if on_result is not None:
-            on_result(result)
-    return results
-
-
-def _reporter(progress: Callable[[str, float, str], None], name: str) -> Progress:
-    return lambda fraction, text: progress(name, fraction, text)
-
-
-def writable_folder(path: str | Path) -> Path:
-    """Return a folder that exists and can be written to, made where it was missing.
-
-    Raises:
-        PliantError: it cannot be made, is a file, or cannot be written to; the message names it.
-    """
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".pliant-{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except FileExistsError:
-        raise PliantError(
-            f"the output folder {str(folder)!r} is a file; give another --output", field="output"
-        ) from None
-    except OSError as error:
-        raise PliantError(
-            f"the output folder {str(folder)!r} cannot be written: {error.strerror}; give another --output",
-            field="output",
-        ) from None
-    return folder
+def registered_experiments() -> dict[str, Experiment]:
+    """Return the experiments whose modules have been imported, by name."""
+    return dict(_EXPERIMENTS)

@@ -21,19 +21,16 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import LawError, ModelError, nearest
-from pliant.laws import CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
+from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
+from pliant.model.description import INTEGRATORS, REST_KEY, Description
 from pliant.model.parameters import change_actuator
-from pliant.model.robot import INTEGRATORS, REST_KEY, Robot
-
-if TYPE_CHECKING:
-    from pliant.laws import PID
 
 __all__ = [
     "REFUSE_ABOVE",
@@ -288,7 +285,7 @@ def _link_damping_is_implicit(model: Any) -> bool:
 
 
 def step_sizes(
-    robot: Robot,
+    robot: Description,
     *,
     timestep: float | None = None,
     modes: Mapping[str, Mode] | None = None,
@@ -313,15 +310,15 @@ def step_sizes(
     return _step_sizes(robot, _bodies(model, poses, seed), timestep or robot.timestep, modes, presets or {})
 
 
-def _compile_bodies(robot: Robot) -> Any:
+def _compile_bodies(robot: Description) -> Any:
     try:
         return robot.spec.copy().compile()
     except (ValueError, RuntimeError) as error:
-        raise robot._compile_error(error) from error
+        raise robot.compile_error(error) from error
 
 
 def _step_sizes(
-    robot: Robot,
+    robot: Description,
     bodies: _Bodies,
     h: float,
     modes: Mapping[str, Mode] | None,
@@ -415,7 +412,7 @@ def _rows(
 
 
 def check(
-    robot: Robot,
+    robot: Description,
     *,
     timestep: float | None = None,
     presets: Mapping[str, tuple[float, float]] | None = None,
@@ -447,7 +444,7 @@ def check(
         problems.append(Problem("error", error.field or "model", error.message))
     else:
         bodies = _bodies(model, poses, seed)
-        part = Robot(robot.spec, {j: robot.actuators[j] for j in usable}, set_defaults=False)
+        part = Description(robot.spec, {j: robot.actuators[j] for j in usable}, set_defaults=False)
         _steps(part, bodies, h, presets or {}, problems)
         for joint in usable:
             _loads(joint, robot.actuators[joint], bodies, problems)
@@ -456,13 +453,13 @@ def check(
     return sorted(problems, key=lambda p: order[p.severity])
 
 
-def _names(robot: Robot, problems: list[Problem]) -> list[str]:
+def _names(robot: Description, problems: list[Problem]) -> list[str]:
     """Report names that lead nowhere; return the joints whose actuators can enter the model."""
     usable = []
     for joint, actuator in robot.actuators.items():
         try:
-            robot._joint(joint)
-            robot._refuse_taken_names(joint, actuator)
+            robot.find_joint(joint)
+            robot.refuse_taken_names(joint, actuator)
             usable.append(joint)
         except ModelError as error:
             problems.append(Problem("error", joint, error.message))
@@ -516,7 +513,7 @@ def _names(robot: Robot, problems: list[Problem]) -> list[str]:
     return usable
 
 
-def _integrator(robot: Robot, problems: list[Problem], h: float) -> None:
+def _integrator(robot: Description, problems: list[Problem], h: float) -> None:
     integrator = robot.spec.option.integrator
     if integrator == INTEGRATORS["rk4"]:
         states = {joint: a.states(h) for joint, a in robot.actuators.items()}
@@ -541,7 +538,7 @@ def _integrator(robot: Robot, problems: list[Problem], h: float) -> None:
         )
 
 
-def _spec(robot: Robot, problems: list[Problem]) -> None:
+def _spec(robot: Description, problems: list[Problem]) -> None:
     # A key frame "rest" of the robot's own says where it starts.
     rests = any(key.name == REST_KEY for key in robot.spec.keys)
     for joint in robot.spec.joints:
@@ -579,7 +576,7 @@ def _spec(robot: Robot, problems: list[Problem]) -> None:
             problems.append(Problem("error", body.name, "moves and has no mass", "give it one"))
 
 
-def _parameters(robot: Robot, joint: str, actuator: CompliantActuator, problems: list[Problem]) -> None:
+def _parameters(robot: Description, joint: str, actuator: CompliantActuator, problems: list[Problem]) -> None:
     """Report parameters of an actuator that do not go together."""
     mode = actuator.mode
     if mode == Mode.LINK_PID and actuator.pid_1 is not None and actuator.pid_1.kp == actuator.pid_1.ki == 0.0:
@@ -632,14 +629,14 @@ def _parameters(robot: Robot, joint: str, actuator: CompliantActuator, problems:
         )
 
 
-def _initial_angle(robot: Robot, joint: str) -> float:
-    spec_joint = robot._joint(joint)
+def _initial_angle(robot: Description, joint: str) -> float:
+    spec_joint = robot.find_joint(joint)
     hinge = spec_joint.type == mujoco.mjtJoint.mjJNT_HINGE
     return float(spec_joint.ref) * (math.pi / 180.0 if hinge and spec_joint.compiler.degree else 1.0)
 
 
 def _steps(
-    robot: Robot,
+    robot: Description,
     bodies: _Bodies,
     h: float,
     presets: Mapping[str, tuple[float, float]],
@@ -738,7 +735,7 @@ def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float:
     return float(grid[max(0, int(bad[0]) - 1)]) if bad.size else high
 
 
-def _coupled(robot: Robot, bodies: _Bodies, rows: list[StepSize], h: float, problems: list[Problem]) -> None:
+def _coupled(robot: Description, bodies: _Bodies, rows: list[StepSize], h: float, problems: list[Problem]) -> None:
     """Report joints that are too stiff together though each alone is not."""
     links = [row for row in rows if row.element == "link" and row.at == "rest"]
     if len(links) < 2:
@@ -802,7 +799,7 @@ def _loads(joint: str, actuator: CompliantActuator, bodies: _Bodies, problems: l
             )
 
 
-def _defaults(robot: Robot, model: Any, problems: list[Problem]) -> None:
+def _defaults(robot: Description, model: Any, problems: list[Problem]) -> None:
     """Report what nobody has written down and was therefore assumed."""
     option = robot.spec.option
     texts = {

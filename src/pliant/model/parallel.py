@@ -34,7 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
-from pliant.model.robot import REST_KEY, Robot
+from pliant.model.description import REST_KEY
+from pliant.model.robot import Robot
 from pliant.spatial import inverse, log_so3, pose
 
 if TYPE_CHECKING:

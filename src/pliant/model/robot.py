@@ -1,11 +1,4 @@
-"""A robot described: a MuJoCo spec, its compliant actuators, its devices and the names it is reached by.
-
-How a compliant actuator enters MuJoCo. Each is one user actuator named as its joint: dyntype "user" with
-``actdim = actuator.states(timestep)`` ("none" without states), gain fixed at 0, biastype "user", gear 1, no limits of
-control, force or activation, and ``actuator.pack(timestep)`` as its ``user`` row. Where the mode takes two references,
-the next actuator is a companion ``<joint>/ref_2`` on the same joint with neither gain nor bias: its control carries
-reference 2. The compiled model has a key frame "rest" in which every actuator holds its pose.
-"""
+"""A robot: its parts, how they are joined, set by dotted path, and checked."""
 
 from __future__ import annotations
 
@@ -13,56 +6,25 @@ import dataclasses
 import fnmatch
 import math
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from pliant.errors import LawError, ModelError, nearest
-from pliant.laws import CompliantActuator, layout
-from pliant.model.interface import Interface
+from pliant.errors import ModelError, nearest
+from pliant.model.check import Problem, check
+from pliant.model.description import INTEGRATORS, Description, tidy
 from pliant.model.parameters import change_actuator, parse_bool, parse_number, parse_vector
 from pliant.model.sensors import SensorDescription, change_sensor
 
-if TYPE_CHECKING:
-    from pliant.model.check import Problem
-
-__all__ = ["COMPANION_SUFFIX", "REST_KEY", "Robot", "actuator_names", "companion_name"]
-
-COMPANION_SUFFIX = "/ref_2"
-"""What follows the joint's name in the name of the actuator that carries reference 2."""
-REST_KEY = "rest"
-"""Name of the key frame in which the actuators hold the initial pose."""
-
-INTEGRATORS: dict[str, int] = {
-    "euler": int(mujoco.mjtIntegrator.mjINT_EULER),
-    "rk4": int(mujoco.mjtIntegrator.mjINT_RK4),
-    "implicit": int(mujoco.mjtIntegrator.mjINT_IMPLICIT),
-    "implicitfast": int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST),
-    "discrete": int(mujoco.mjtIntegrator.mjINT_DISCRETE),
-}
-
-
-def companion_name(joint: str) -> str:
-    """Return the name of the MuJoCo actuator whose control is reference 2 of a joint."""
-    return joint + COMPANION_SUFFIX
-
-
-def actuator_names(joint: str) -> tuple[str, str]:
-    """Return the names of the MuJoCo actuators of a compliant joint: (the actuator's, its companion's).
-
-    The companion exists only where `CompliantActuator.commands` is 2; it is the next actuator.
-    """
-    return joint, companion_name(joint)
-
+__all__ = ["Robot"]
 
 _Assignment = tuple[Any, str, int | None, Any]
 """An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
 
 
-class Robot:
+class Robot(Description):
     """A robot: rigid bodies, compliant actuators, devices, interface.
 
     Args:
@@ -79,63 +41,6 @@ class Robot:
         >>> robot.add_actuator("elbow", CompliantActuator(QbMove(), mode=6))
         >>> model = robot.compile()
     """
-
-    def __init__(
-        self,
-        spec: mujoco.MjSpec,
-        actuators: Mapping[str, CompliantActuator] | None = None,
-        devices: Iterable[Any] = (),
-        interface: Interface | None = None,
-        *,
-        notes: Iterable[str] = (),
-        file: str | Path | None = None,
-        set_defaults: bool = True,
-    ) -> None:
-        if not isinstance(spec, mujoco.MjSpec):
-            raise ModelError(f"Robot: spec is a {type(spec).__name__}; valid: a mujoco.MjSpec", field="spec")
-        self.spec = spec
-        """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
-        self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
-        """Compliant actuators by joint, in the order in which they enter the model."""
-        self.devices: list[Any] = list(devices)
-        """Descriptions of the devices."""
-        self.interface: Interface = interface if interface is not None else Interface()
-        """Names under which the robot is reached."""
-        self.notes: list[str] = list(notes)
-        """What the loader left out or assumed, one sentence each."""
-        self.file: str | None = None if file is None else str(file)
-        """File that the robot was read from."""
-        self.chosen_options: set[str] = set()
-        """MuJoCo's options that were set through `update`, for the report of what was assumed."""
-        for joint, actuator in self.actuators.items():
-            if not isinstance(actuator, CompliantActuator):
-                raise ModelError(
-                    f"the actuator of joint {joint!r} is a {type(actuator).__name__}; valid: a CompliantActuator",
-                    field=joint,
-                )
-        if set_defaults and not _authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
-            spec.option.integrator = INTEGRATORS["implicitfast"]
-
-    # -- what it is -------------------------------------------------------------------------------------
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.spec.modelname
-
-    @property
-    def timestep(self) -> float:
-        """Length of a step [s]."""
-        return float(self.spec.option.timestep)
-
-    @property
-    def joints(self) -> list[str]:
-        """Names of the spec's joints, in its order."""
-        return [joint.name for joint in self.spec.joints]
-
-    def names_option(self, name: str) -> bool:
-        """Say whether an option of MuJoCo was named by the file or set, rather than taken by default."""
-        return name in self.chosen_options or _authored(self.spec, name)
 
     def __repr__(self) -> str:
         laws = ", ".join(f"{joint}: {a.law.name} mode {a.mode.value}" for joint, a in list(self.actuators.items())[:6])
@@ -155,35 +60,11 @@ class Robot:
         twin.chosen_options = set(self.chosen_options)
         return twin
 
-    # -- putting together -------------------------------------------------------------------------------
+    # -- joining and checking ---------------------------------------------------------------------------
 
-    def add_actuator(self, joint: str, actuator: CompliantActuator) -> CompliantActuator:
-        """Put a compliant actuator on a hinge or slide joint.
-
-        Args:
-            joint: name of a joint of the spec.
-            actuator: law, mode, motors and controllers.
-
-        Returns:
-            The actuator.
-
-        Raises:
-            ModelError: there is no such joint, it is a ball or free joint, or it has a compliant actuator already.
-        """
-        if not isinstance(actuator, CompliantActuator):
-            raise ModelError(
-                f"add_actuator({joint!r}): actuator is a {type(actuator).__name__}; valid: a CompliantActuator",
-                field=joint,
-            )
-        self._joint(joint)
-        if joint in self.actuators:
-            raise ModelError(
-                f"joint {joint!r} has a compliant actuator already ({self.actuators[joint].law.label}); one per joint",
-                field=joint,
-            )
-        self._refuse_taken_names(joint, actuator)
-        self.actuators[joint] = actuator
-        return actuator
+    def check(self, **options: Any) -> list[Problem]:
+        """Return every problem of the robot at once, the errors first; see `pliant.model.check.check`."""
+        return check(self, **options)
 
     def attach(
         self,
@@ -246,7 +127,7 @@ class Robot:
                 target = place if kind == "frame" else place.add_frame()
                 self.spec.attach(child, prefix=prefix, frame=target)
         except (ValueError, TypeError) as error:
-            raise ModelError(f"attach: MuJoCo refuses it: {_tidy(error)}", field="attach") from error
+            raise ModelError(f"attach: MuJoCo refuses it: {tidy(error)}", field="attach") from error
         for joint, actuator in other.actuators.items():
             self.actuators[prefix + joint] = actuator
         self.devices.extend(devices)
@@ -303,7 +184,7 @@ class Robot:
                     assignments.extend(self._assignment(kind, name, rest, value, str(path)))
         changed = {joint: change_actuator(self.actuators[joint], tree, joint) for joint, tree in trees.items()}
         for joint, actuator in changed.items():
-            self._refuse_taken_names(joint, actuator)
+            self.refuse_taken_names(joint, actuator)
         sensors = {name: change_sensor(self._sensors()[name], tree, name) for name, tree in sensor_trees.items()}
         self.devices = [sensors.get(getattr(device, "name", ""), device) for device in self.devices]
         self.actuators.update(changed)
@@ -319,100 +200,7 @@ class Robot:
             setattr(target, attribute, value)
         return self
 
-    # -- checking and compiling -------------------------------------------------------------------------
-
-    def check(self, **options: Any) -> list[Problem]:
-        """Return every problem of the robot at once, the errors first; see `pliant.model.check.check`."""
-        from pliant.model.check import check
-
-        return check(self, **options)
-
-    def assemble(self) -> mujoco.MjSpec:
-        """Return a copy of the spec with the compliant actuators, what described sensors need and an empty key frame
-        "rest" added.
-
-        Raises:
-            ModelError: an actuator cannot be put into the model, or the integrator cannot run it.
-        """
-        spec = self.spec.copy()
-        dt = self.timestep
-        if not (math.isfinite(dt) and dt > 0.0):
-            raise ModelError(f"option.timestep is {dt}; valid: more than 0 s", field="option.timestep")
-        if self.actuators:
-            spec.nuser_actuator = max(spec.nuser_actuator, layout.PARAMETERS)
-        states = {joint: actuator.states(dt) for joint, actuator in self.actuators.items()}
-        if spec.option.integrator == INTEGRATORS["rk4"] and any(states.values()):
-            joint = next(j for j, n in states.items() if n)
-            raise ModelError(
-                f"the integrator is RK4 and the actuator of joint {joint!r} has {states[joint]} states of its own, "
-                "which advance once a step; valid: implicitfast, implicit, Euler, or modes 0, 2, 3 without states",
-                file=self.file,
-                field="option.integrator",
-            )
-        for joint, actuator in self.actuators.items():
-            self._joint(joint)
-            self._refuse_taken_names(joint, actuator)
-            name, companion = actuator_names(joint)
-            main = spec.add_actuator(name=name)
-            _as_user_actuator(main, joint)
-            main.biastype = mujoco.mjtBias.mjBIAS_USER
-            if states[joint]:
-                main.dyntype = mujoco.mjtDyn.mjDYN_USER
-                main.actdim = states[joint]
-            main.userdata = actuator.pack(dt)
-            if actuator.commands == 2:
-                _as_user_actuator(spec.add_actuator(name=companion), joint)
-        for device in self.devices:
-            if isinstance(device, SensorDescription) and device.enabled:
-                device.install(spec, self.spec)
-        if not any(key.name == REST_KEY for key in spec.keys):
-            spec.add_key(name=REST_KEY)
-        return spec
-
-    def compile(self) -> mujoco.MjModel:
-        """Return the MuJoCo model; the robot stays as it is.
-
-        Raises:
-            ModelError: the description is wrong; the message has MuJoCo's reason.
-        """
-        spec = self.assemble()
-        widened = self._widen_keys(spec)
-        try:
-            model = spec.compile()
-        except (ValueError, RuntimeError) as error:
-            raise self._compile_error(error) from error
-        self._hold_in_keys(model, widened)
-        return model
-
     # -- the parts of the above -------------------------------------------------------------------------
-
-    def _joint(self, name: str) -> Any:
-        joint = next((j for j in self.spec.joints if j.name == name), None)
-        if joint is None:
-            raise ModelError(
-                f"there is no joint {name!r} for a compliant actuator; {nearest(name, filter(None, self.joints))}",
-                file=self.file,
-                field=name,
-            )
-        if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
-            kind = {mujoco.mjtJoint.mjJNT_BALL: "ball", mujoco.mjtJoint.mjJNT_FREE: "free"}.get(joint.type, "?")
-            raise ModelError(
-                f"joint {name!r} is a {kind} joint; a compliant actuator drives hinge and slide joints",
-                file=self.file,
-                field=name,
-            )
-        return joint
-
-    def _refuse_taken_names(self, joint: str, actuator: CompliantActuator) -> None:
-        names = actuator_names(joint)[: actuator.commands]
-        for other in self.spec.actuators:
-            if other.name in names:
-                raise ModelError(
-                    f"the model has an actuator named {other.name!r} already (on {other.target!r}); rename it, "
-                    f"the name belongs to the compliant actuator of joint {joint!r}",
-                    file=self.file,
-                    field=joint,
-                )
 
     def _place(self, kind: str, name: str) -> Any:
         if kind == "body" and name == "world":
@@ -598,57 +386,6 @@ class Robot:
             raise ModelError(f"{path} is {number}; valid: a finite number", field=path)
         return number
 
-    def _widen_keys(self, spec: mujoco.MjSpec) -> list[str]:
-        """Lengthen the key frames that were written for the model without compliant actuators; return their names."""
-        if not self.actuators or not self.spec.keys:
-            return [REST_KEY]
-        try:
-            plain = self.spec.copy().compile()
-        except (ValueError, RuntimeError) as error:
-            raise self._compile_error(error) from error
-        widened = [] if any(k.name == REST_KEY for k in self.spec.keys) else [REST_KEY]
-        dt = self.timestep
-        more_act = sum(a.states(dt) for a in self.actuators.values())
-        more_ctrl = sum(a.commands for a in self.actuators.values())
-        for key in spec.keys:
-            act, ctrl = list(key.act), list(key.ctrl)
-            if len(act) in (0, plain.na) and len(ctrl) in (0, plain.nu):
-                if act:
-                    key.act = [*act, *[0.0] * more_act]
-                if ctrl:
-                    key.ctrl = [*ctrl, *[0.0] * more_ctrl]
-                if key.name not in widened:
-                    widened.append(key.name)
-        return widened
-
-    def _hold_in_keys(self, model: mujoco.MjModel, keys: list[str]) -> None:
-        """Let the compliant actuators hold the pose of each of the named key frames."""
-        dt = float(model.opt.timestep)
-        for index in range(model.nkey):
-            if model.key(index).name not in keys:
-                continue
-            for joint, actuator in self.actuators.items():
-                q = float(model.key_qpos[index, model.joint(joint).qposadr[0]])
-                row = model.actuator(joint).id
-                try:
-                    state, references = actuator.hold(q, dt)
-                except LawError as error:
-                    raise ModelError(f"the actuator of joint {joint!r}: {error.message}", field=joint) from error
-                if state.size:
-                    start = int(model.actuator_actadr[row])
-                    model.key_act[index, start : start + state.size] = state
-                model.key_ctrl[index, row : row + actuator.commands] = references[: actuator.commands]
-
-    def _compile_error(self, error: Exception) -> ModelError:
-        text = _tidy(error)
-        named = re.search(r"Element name '([^']*)'", text)
-        hint = ""
-        if "mass and inertia of moving bodies" in text:
-            hint = "; give the body an inertial element with positive mass and inertia"
-        return ModelError(
-            f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
-        )
-
 
 _FIELDS: dict[str, dict[str, tuple[str, int]]] = {
     "joint": {
@@ -697,39 +434,3 @@ _OPTION_ENUMS: dict[str, dict[str, int]] = {
 
 def _option_names() -> list[str]:
     return [name for name in dir(mujoco.MjOption) if not name.startswith("_")]
-
-
-def _authored(spec: mujoco.MjSpec, option: str) -> bool:
-    """Say whether a file named an option, by MuJoCo's own record."""
-    bit = _authored_bits().get(option)
-    return bit is None or bool(spec.authored.option & bit)
-
-
-def _authored_bits() -> dict[str, int]:
-    """Return the bits of MuJoCo's record of named options, found by reading two short models."""
-    if not _BITS:
-        for option, text in (("integrator", 'integrator="RK4"'), ("timestep", 'timestep="0.5"')):
-            spec = mujoco.MjSpec.from_string(f"<mujoco><option {text}/></mujoco>")
-            _BITS[option] = int(spec.authored.option)
-        text = "<mujoco><option gravity='0 0 -1'/></mujoco>"
-        _BITS["gravity"] = int(mujoco.MjSpec.from_string(text).authored.option)
-    return _BITS
-
-
-_BITS: dict[str, int] = {}
-
-
-def _as_user_actuator(actuator: Any, joint: str) -> None:
-    actuator.target = joint
-    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-    actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
-    actuator.gainprm = np.zeros(10)
-    actuator.biastype = mujoco.mjtBias.mjBIAS_NONE
-    actuator.dyntype = mujoco.mjtDyn.mjDYN_NONE
-    actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
-    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
-    actuator.actlimited = mujoco.mjtLimited.mjLIMITED_FALSE
-
-
-def _tidy(error: Exception) -> str:
-    return " ".join(str(error).split()).removeprefix("Error: ")

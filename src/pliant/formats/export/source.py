@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.formats.urdf_extension import Mimic, rpy_of
+from pliant.model.description import REST_KEY, actuator_names
 from pliant.model.interface import JointInterface
-from pliant.model.robot import REST_KEY, actuator_names
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -1,0 +1,341 @@
+"""What a robot is made of, and the MuJoCo model that follows from it.
+
+How a compliant actuator enters MuJoCo. Each is one user actuator named as its joint: dyntype "user" with
+``actdim = actuator.states(timestep)`` ("none" without states), gain fixed at 0, biastype "user", gear 1, no limits of
+control, force or activation, and ``actuator.pack(timestep)`` as its ``user`` row. Where the mode takes two references,
+the next actuator is a companion ``<joint>/ref_2`` on the same joint with neither gain nor bias: its control carries
+reference 2. The compiled model has a key frame "rest" in which every actuator holds its pose.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.errors import LawError, ModelError, nearest
+from pliant.laws import CompliantActuator, layout
+from pliant.model.interface import Interface
+from pliant.model.sensors import SensorDescription
+
+__all__ = [
+    "COMPANION_SUFFIX",
+    "INTEGRATORS",
+    "REST_KEY",
+    "Description",
+    "actuator_names",
+    "companion_name",
+    "is_authored",
+]
+
+COMPANION_SUFFIX = "/ref_2"
+"""What follows the joint's name in the name of the actuator that carries reference 2."""
+REST_KEY = "rest"
+"""Name of the key frame in which the actuators hold the initial pose."""
+
+INTEGRATORS: dict[str, int] = {
+    "euler": int(mujoco.mjtIntegrator.mjINT_EULER),
+    "rk4": int(mujoco.mjtIntegrator.mjINT_RK4),
+    "implicit": int(mujoco.mjtIntegrator.mjINT_IMPLICIT),
+    "implicitfast": int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST),
+    "discrete": int(mujoco.mjtIntegrator.mjINT_DISCRETE),
+}
+
+
+def companion_name(joint: str) -> str:
+    """Return the name of the MuJoCo actuator whose control is reference 2 of a joint."""
+    return joint + COMPANION_SUFFIX
+
+
+def actuator_names(joint: str) -> tuple[str, str]:
+    """Return the names of the MuJoCo actuators of a compliant joint: (the actuator's, its companion's).
+
+    The companion exists only where `CompliantActuator.commands` is 2; it is the next actuator.
+    """
+    return joint, companion_name(joint)
+
+
+class Description:
+    """The parts of a robot: rigid bodies, compliant actuators, devices, interface.
+
+    `pliant.model.Robot` adds what changes and checks them.
+
+    Args:
+        spec: the bodies; kept, not copied. `compile` never changes it.
+        actuators: compliant actuators by joint.
+        devices: descriptions of devices, each with a ``name`` and ``prefixed(prefix)`` (see `DeviceSpec`).
+        interface: names under which the robot is reached; None takes the defaults.
+        notes: remarks of a loader: plugins not understood, meshes dropped.
+        file: where the robot was read from.
+        set_defaults: replace MuJoCo's default integrator (Euler) by implicitfast where the spec does not name one.
+    """
+
+    def __init__(
+        self,
+        spec: mujoco.MjSpec,
+        actuators: Mapping[str, CompliantActuator] | None = None,
+        devices: Iterable[Any] = (),
+        interface: Interface | None = None,
+        *,
+        notes: Iterable[str] = (),
+        file: str | Path | None = None,
+        set_defaults: bool = True,
+    ) -> None:
+        if not isinstance(spec, mujoco.MjSpec):
+            raise ModelError(f"Robot: spec is a {type(spec).__name__}; valid: a mujoco.MjSpec", field="spec")
+        self.spec = spec
+        """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
+        self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
+        """Compliant actuators by joint, in the order in which they enter the model."""
+        self.devices: list[Any] = list(devices)
+        """Descriptions of the devices."""
+        self.interface: Interface = interface if interface is not None else Interface()
+        """Names under which the robot is reached."""
+        self.notes: list[str] = list(notes)
+        """What the loader left out or assumed, one sentence each."""
+        self.file: str | None = None if file is None else str(file)
+        """File that the robot was read from."""
+        self.chosen_options: set[str] = set()
+        """MuJoCo's options that were set through `update`, for the report of what was assumed."""
+        for joint, actuator in self.actuators.items():
+            if not isinstance(actuator, CompliantActuator):
+                raise ModelError(
+                    f"the actuator of joint {joint!r} is a {type(actuator).__name__}; valid: a CompliantActuator",
+                    field=joint,
+                )
+        if set_defaults and not is_authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
+            spec.option.integrator = INTEGRATORS["implicitfast"]
+
+    # -- what it is -------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.spec.modelname
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step [s]."""
+        return float(self.spec.option.timestep)
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the spec's joints, in its order."""
+        return [joint.name for joint in self.spec.joints]
+
+    def names_option(self, name: str) -> bool:
+        """Say whether an option of MuJoCo was named by the file or set, rather than taken by default."""
+        return name in self.chosen_options or is_authored(self.spec, name)
+
+    def add_actuator(self, joint: str, actuator: CompliantActuator) -> CompliantActuator:
+        """Put a compliant actuator on a hinge or slide joint.
+
+        Args:
+            joint: name of a joint of the spec.
+            actuator: law, mode, motors and controllers.
+
+        Returns:
+            The actuator.
+
+        Raises:
+            ModelError: there is no such joint, it is a ball or free joint, or it has a compliant actuator already.
+        """
+        if not isinstance(actuator, CompliantActuator):
+            raise ModelError(
+                f"add_actuator({joint!r}): actuator is a {type(actuator).__name__}; valid: a CompliantActuator",
+                field=joint,
+            )
+        self.find_joint(joint)
+        if joint in self.actuators:
+            raise ModelError(
+                f"joint {joint!r} has a compliant actuator already ({self.actuators[joint].law.label}); one per joint",
+                field=joint,
+            )
+        self.refuse_taken_names(joint, actuator)
+        self.actuators[joint] = actuator
+        return actuator
+
+    def assemble(self) -> mujoco.MjSpec:
+        """Return a copy of the spec with the compliant actuators, what described sensors need and an empty key frame
+        "rest" added.
+
+        Raises:
+            ModelError: an actuator cannot be put into the model, or the integrator cannot run it.
+        """
+        spec = self.spec.copy()
+        dt = self.timestep
+        if not (math.isfinite(dt) and dt > 0.0):
+            raise ModelError(f"option.timestep is {dt}; valid: more than 0 s", field="option.timestep")
+        if self.actuators:
+            spec.nuser_actuator = max(spec.nuser_actuator, layout.PARAMETERS)
+        states = {joint: actuator.states(dt) for joint, actuator in self.actuators.items()}
+        if spec.option.integrator == INTEGRATORS["rk4"] and any(states.values()):
+            joint = next(j for j, n in states.items() if n)
+            raise ModelError(
+                f"the integrator is RK4 and the actuator of joint {joint!r} has {states[joint]} states of its own, "
+                "which advance once a step; valid: implicitfast, implicit, Euler, or modes 0, 2, 3 without states",
+                file=self.file,
+                field="option.integrator",
+            )
+        for joint, actuator in self.actuators.items():
+            self.find_joint(joint)
+            self.refuse_taken_names(joint, actuator)
+            name, companion = actuator_names(joint)
+            main = spec.add_actuator(name=name)
+            _as_user_actuator(main, joint)
+            main.biastype = mujoco.mjtBias.mjBIAS_USER
+            if states[joint]:
+                main.dyntype = mujoco.mjtDyn.mjDYN_USER
+                main.actdim = states[joint]
+            main.userdata = actuator.pack(dt)
+            if actuator.commands == 2:
+                _as_user_actuator(spec.add_actuator(name=companion), joint)
+        for device in self.devices:
+            if isinstance(device, SensorDescription) and device.enabled:
+                device.install(spec, self.spec)
+        if not any(key.name == REST_KEY for key in spec.keys):
+            spec.add_key(name=REST_KEY)
+        return spec
+
+    def compile(self) -> mujoco.MjModel:
+        """Return the MuJoCo model; the robot stays as it is.
+
+        Raises:
+            ModelError: the description is wrong; the message has MuJoCo's reason.
+        """
+        spec = self.assemble()
+        widened = self._widen_keys(spec)
+        try:
+            model = spec.compile()
+        except (ValueError, RuntimeError) as error:
+            raise self.compile_error(error) from error
+        self._hold_in_keys(model, widened)
+        return model
+
+    def find_joint(self, name: str) -> Any:
+        """Return the spec's hinge or slide joint of a name.
+
+        Raises:
+            ModelError: there is none, or it is a ball or free joint.
+        """
+        joint = next((j for j in self.spec.joints if j.name == name), None)
+        if joint is None:
+            raise ModelError(
+                f"there is no joint {name!r} for a compliant actuator; {nearest(name, filter(None, self.joints))}",
+                file=self.file,
+                field=name,
+            )
+        if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            kind = {mujoco.mjtJoint.mjJNT_BALL: "ball", mujoco.mjtJoint.mjJNT_FREE: "free"}.get(joint.type, "?")
+            raise ModelError(
+                f"joint {name!r} is a {kind} joint; a compliant actuator drives hinge and slide joints",
+                file=self.file,
+                field=name,
+            )
+        return joint
+
+    def refuse_taken_names(self, joint: str, actuator: CompliantActuator) -> None:
+        """Raise ModelError where the spec has an actuator with a name that the compliant actuator needs."""
+        names = actuator_names(joint)[: actuator.commands]
+        for other in self.spec.actuators:
+            if other.name in names:
+                raise ModelError(
+                    f"the model has an actuator named {other.name!r} already (on {other.target!r}); rename it, "
+                    f"the name belongs to the compliant actuator of joint {joint!r}",
+                    file=self.file,
+                    field=joint,
+                )
+
+    def _widen_keys(self, spec: mujoco.MjSpec) -> list[str]:
+        """Lengthen the key frames that were written for the model without compliant actuators; return their names."""
+        if not self.actuators or not self.spec.keys:
+            return [REST_KEY]
+        try:
+            plain = self.spec.copy().compile()
+        except (ValueError, RuntimeError) as error:
+            raise self.compile_error(error) from error
+        widened = [] if any(k.name == REST_KEY for k in self.spec.keys) else [REST_KEY]
+        dt = self.timestep
+        more_act = sum(a.states(dt) for a in self.actuators.values())
+        more_ctrl = sum(a.commands for a in self.actuators.values())
+        for key in spec.keys:
+            act, ctrl = list(key.act), list(key.ctrl)
+            if len(act) in (0, plain.na) and len(ctrl) in (0, plain.nu):
+                if act:
+                    key.act = [*act, *[0.0] * more_act]
+                if ctrl:
+                    key.ctrl = [*ctrl, *[0.0] * more_ctrl]
+                if key.name not in widened:
+                    widened.append(key.name)
+        return widened
+
+    def _hold_in_keys(self, model: mujoco.MjModel, keys: list[str]) -> None:
+        """Let the compliant actuators hold the pose of each of the named key frames."""
+        dt = float(model.opt.timestep)
+        for index in range(model.nkey):
+            if model.key(index).name not in keys:
+                continue
+            for joint, actuator in self.actuators.items():
+                q = float(model.key_qpos[index, model.joint(joint).qposadr[0]])
+                row = model.actuator(joint).id
+                try:
+                    state, references = actuator.hold(q, dt)
+                except LawError as error:
+                    raise ModelError(f"the actuator of joint {joint!r}: {error.message}", field=joint) from error
+                if state.size:
+                    start = int(model.actuator_actadr[row])
+                    model.key_act[index, start : start + state.size] = state
+                model.key_ctrl[index, row : row + actuator.commands] = references[: actuator.commands]
+
+    def compile_error(self, error: Exception) -> ModelError:
+        """Return MuJoCo's refusal to compile as a ModelError that names file and element."""
+        text = tidy(error)
+        named = re.search(r"Element name '([^']*)'", text)
+        hint = ""
+        if "mass and inertia of moving bodies" in text:
+            hint = "; give the body an inertial element with positive mass and inertia"
+        return ModelError(
+            f"MuJoCo refuses the model: {text}{hint}", file=self.file, field=named.group(1) if named else None
+        )
+
+
+def is_authored(spec: mujoco.MjSpec, option: str) -> bool:
+    """Say whether a file named an option, by MuJoCo's own record."""
+    bit = _authored_bits().get(option)
+    return bit is None or bool(spec.authored.option & bit)
+
+
+def _authored_bits() -> dict[str, int]:
+    """Return the bits of MuJoCo's record of named options, found by reading two short models."""
+    if not _BITS:
+        for option, text in (("integrator", 'integrator="RK4"'), ("timestep", 'timestep="0.5"')):
+            spec = mujoco.MjSpec.from_string(f"<mujoco><option {text}/></mujoco>")
+            _BITS[option] = int(spec.authored.option)
+        text = "<mujoco><option gravity='0 0 -1'/></mujoco>"
+        _BITS["gravity"] = int(mujoco.MjSpec.from_string(text).authored.option)
+    return _BITS
+
+
+_BITS: dict[str, int] = {}
+
+
+def _as_user_actuator(actuator: Any, joint: str) -> None:
+    actuator.target = joint
+    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
+    actuator.gainprm = np.zeros(10)
+    actuator.biastype = mujoco.mjtBias.mjBIAS_NONE
+    actuator.dyntype = mujoco.mjtDyn.mjDYN_NONE
+    actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_FALSE
+    actuator.actlimited = mujoco.mjtLimited.mjLIMITED_FALSE
+
+
+def tidy(error: Exception) -> str:
+    """Return the text of an error of MuJoCo in one line."""
+    return " ".join(str(error).split()).removeprefix("Error: ")

@@ -1,0 +1,130 @@
+"""Finding, running and reporting experiments."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from pliant.errors import PliantError
+from pliant.experiments import Figure, Result, Table, Target, base, reproduce, runner
+from pliant.experiments.base import experiment
+from pliant.experiments.runner import find_experiment, writable_folder
+from pliant.experiments.style import label, new_figure
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """An empty registry that forgets what a test puts into it."""
+    monkeypatch.setattr(base, "_EXPERIMENTS", {})
+    monkeypatch.setattr(runner, "list_experiments", lambda: [base._EXPERIMENTS[n] for n in sorted(base._EXPERIMENTS)])
+    return base._EXPERIMENTS
+
+
+def put_small_experiment(name="small", value=0.05):
+    @experiment(name, title="A <small> one", paper="Somebody 2021", section="4.1")
+    def small(context):
+        """Measure one number."""
+        figure, axis = new_figure(height=1.5)
+        axis.plot([0, 1], [0, 1])
+        label(axis, "time [s]", "angle [rad]", "Line")
+        context.progress(0.5, "half way")
+        return Result(
+            summary="It `measures` & draws.",
+            targets=[Target("error", high=0.08, unit="rad", source="section 4.3").measure(value)],
+            tables=[Table(title="Numbers", columns=["case", "value [rad]"], rows=[["a", 1.25], ["b", None]])],
+            figures=[Figure(name="line", caption="A line. It rises.", figure=figure)],
+            traces={"time_s": np.arange(3.0)},
+            notes=["step 1 ms"],
+            assumptions=["the link's inertia"],
+        )
+
+    return small
+
+
+def test_reproduce_writes_a_report_that_needs_no_other_file(registry, tmp_path):
+    put_small_experiment()
+    seen = []
+    (result,) = reproduce("small", tmp_path / "out", progress=lambda *what: seen.append(what))
+    assert result.passed
+    page = (tmp_path / "out" / "small.html").read_text(encoding="utf-8")
+    assert "A &lt;small&gt; one" in page
+    assert "<svg" in page
+    assert "pliant reproduce small" in page
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+    assert not re.findall(r'<(?:script|link rel="stylesheet")', page)
+    assert ("small", 0.5, "half way") in seen
+    assert seen[-1][1] == 1.0
+    found = json.loads((tmp_path / "out" / "small.json").read_text(encoding="utf-8"))
+    assert found["passed"] is True
+    assert found["targets"][0]["measured"] == 0.05
+    for path in found["files"].values():
+        assert (tmp_path / "out" / path).stat().st_size > 0
+    assert 'href="small.html"' in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_index_lists_earlier_reports_of_the_folder_too(registry, tmp_path):
+    put_small_experiment("one")
+    put_small_experiment("two", value=0.5)
+    reproduce("one", tmp_path)
+    reproduce("two", tmp_path)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert 'href="one.html"' in page
+    assert 'href="two.html"' in page
+    assert "1 of 2 experiments pass" in page
+
+
+def test_a_failed_target_is_shown_first(registry, tmp_path):
+    put_small_experiment(value=0.5)
+    (result,) = reproduce("small", tmp_path)
+    assert not result.passed
+    assert "Not reached" in (tmp_path / "small.html").read_text(encoding="utf-8")
+
+
+def test_an_experiment_that_breaks_does_not_lose_the_others(registry, tmp_path):
+    @experiment("breaks")
+    def breaks(context):
+        raise ZeroDivisionError("by nothing")
+
+    put_small_experiment()
+    first, second = reproduce(["breaks", "small"], tmp_path)
+    assert first.error == "ZeroDivisionError: by nothing"
+    assert not first.passed
+    assert second.passed
+    assert "by nothing" in (tmp_path / "breaks.html").read_text(encoding="utf-8")
+
+
+def test_an_unknown_experiment_names_the_nearest_and_runs_nothing(registry, tmp_path):
+    put_small_experiment()
+    with pytest.raises(PliantError, match="did you mean 'small'"):
+        reproduce(["small", "smal"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_that_is_a_file_is_named(registry, tmp_path):
+    put_small_experiment()
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(PliantError, match=r"taken.*is a file"):
+        reproduce("small", tmp_path / "taken")
+
+
+def test_an_output_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "taken").write_text("x")
+    with pytest.raises(PliantError, match=r"inside.*cannot be written"):
+        writable_folder(tmp_path / "taken" / "inside")
+
+
+def test_numbers_that_are_not_finite_leave_valid_json(registry, tmp_path):
+    @experiment("odd")
+    def odd(context):
+        return Result(targets=[Target("x", high=1.0).measure(float("nan"))])
+
+    reproduce("odd", tmp_path)
+    assert json.loads((tmp_path / "odd.json").read_text())["targets"][0]["measured"] is None
+
+
+def test_every_experiment_of_pliant_has_title_and_source():
+    for found in runner.list_experiments():
+        assert found.title
+        assert found.paper
+        assert find_experiment(found.name) is found
