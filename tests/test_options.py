@@ -132,7 +132,7 @@ def test_fields_are_described_by_the_docstrings_under_them():
     file, _, line = infos["count"].place.rpartition(":")
     assert Path(file) == Path(__file__)
     assert "count: int" in Path(__file__).read_text().splitlines()[int(line) - 1]
-    assert infos["folder"].must_be == "a path or none"
+    assert infos["folder"].must_be == "a path"
 
 
 def test_the_table_of_the_documentation_has_every_option():

@@ -157,10 +157,9 @@ class OptionInfo:
         """What a value must be, such as ``a number from 0 to 3 [rad]``."""
         if self.choices:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
-        kinds = _members(self.type)
-        text = " or ".join(dict.fromkeys(_kind_text(kind, self._range) for kind in kinds if kind is not types.NoneType))
-        unit = f" [{self.unit}]" if self.unit else ""
-        return f"{text}{unit}" + (" or none" if types.NoneType in kinds else "")
+        kinds = [kind for kind in _members(self.type) if kind is not types.NoneType]
+        text = " or ".join(dict.fromkeys(_kind_text(kind, self._range) for kind in kinds))
+        return f"{text} [{self.unit}]" if self.unit else text
 
     @property
     def _range(self) -> str:
@@ -315,7 +314,10 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
         _check_type(info, hint)
         _check_bases(cls, info)
         if default is not None and default is not dataclasses.MISSING:
-            info.check(default, f"{info.place}: the default of {cls.__qualname__}.{info.name}")
+            try:
+                info.check(default, f"the default of {cls.__qualname__}.{info.name}")
+            except PliantError as fault:
+                raise PliantError(f"{info.place}: {fault.message}", field=info.name) from None
         found.append(info)
     return tuple(found)
 
@@ -493,18 +495,19 @@ def _split(text: str) -> Iterator[str]:
         yield item.strip()
 
 
-def check_values(instance: Any, error: Callable[..., PliantError] = PliantError, *, where: str = "") -> None:
+def check_values(
+    instance: Any, error: Callable[..., PliantError] = PliantError, *, names: Callable[[str], str] | None = None
+) -> None:
     """Raise unless every field of a dataclass has a value of its declared type inside its limits.
 
     Args:
         instance: the instance; call this in ``__post_init__``.
         error: the exception to raise.
-        where: put in front of messages; "" takes the class's name.
+        names: how messages name a field; None writes ``Class: field``.
     """
-    prefix = where or f"{type(instance).__name__}: "
     for info in describe(type(instance)):
         value = getattr(instance, info.name)
-        what = f"{prefix}{info.name}"
+        what = f"{type(instance).__name__}: {info.name}" if names is None else names(info.name)
         if not any(_is_a(value, kind) for kind in _members(info.type)):
             raise error(f"{what} is {value!r}, a {type(value).__name__}; must be {info.must_be}", field=info.name)
         if isinstance(value, numbers.Real) and math.isnan(value):

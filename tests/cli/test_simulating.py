@@ -175,7 +175,7 @@ def test_a_figure_that_cannot_be_drawn_throws_no_result_away(call, robot_file, t
     def fail(*_):
         raise PliantError("the figure cannot be written")
 
-    monkeypatch.setattr("pliant.simulation.plot_recording", fail)
+    monkeypatch.setattr("pliant.recording.plot_recording", fail)
     common = ("run", robot_file, "--duration", "0.05", "--plot", tmp_path / "a.png")
     code, out, err = call(*common)
     assert code == 1
@@ -265,7 +265,7 @@ def test_a_refusal_of_real_time_says_what_to_do(call, robot_file, monkeypatch):
         (("--bridge", "plain", "--on-timeout", "hold"), ("--on-timeout does nothing",)),
         (("--bridge", "own", "--sync-timeout", "1"), ("own:patience=",)),
         (("--bridge", "mute", "--on-timeout", "hlt"), ("did you mean 'halt'",)),
-        (("--bridge", "mute", "--sync-timeout", "0"), ("--sync-timeout is 0", "above 0")),
+        (("--bridge", "mute", "--sync-timeout", "0"), ("--sync-timeout is 0", "> 0")),
         (("--bridge", "mute", "--sync-timeout", "nan"), ("--sync-timeout is nan",)),
         (("--bridge", "mute", "--rtf", "1"), ("--rtf does not go with",)),
         (("--realtime",), ("--realtime does nothing without --rtf, --bridge or --view",)),
@@ -273,7 +273,7 @@ def test_a_refusal_of_real_time_says_what_to_do(call, robot_file, monkeypatch):
         (("--rtf", "inf"), ("--rtf is inf",)),
         (("--duration", "-1"), ("--duration is -1",)),
         (("--duration", "nan"), ("--duration is nan",)),
-        (("--duration", "1e300"), ("--duration is 1e+300", "1e+09 s")),
+        (("--duration", "1e300"), ("--duration is 1e+300", "1e+09 [s]")),
         (("--plot", "a.gif"), (".gif", ".png")),
         (("--plot", "no/such/folder/a.png"), ("there is no folder", "no/such/folder")),
     ],

@@ -10,25 +10,16 @@ from cyclopts import Parameter
 from pliant.errors import PliantError
 
 __all__ = [
-    "Bridges",
     "Debug",
     "Imports",
     "Json",
-    "OnTimeout",
-    "Overwrite",
     "Packages",
-    "Plot",
-    "RealTimeFactor",
-    "Realtime",
-    "Record",
     "Settings",
-    "SyncTimeout",
-    "View",
-    "ViewPort",
     "assignments",
     "import_modules",
     "load_robot",
     "make_bridge",
+    "option_name",
 ]
 
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
@@ -55,42 +46,12 @@ Packages = Annotated[
     list[Path], Parameter(name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages.")
 ]
 
-# What `run` and `cpr run` have alike.
-Bridges = Annotated[
-    list[str],
-    Parameter(negative=(), consume_multiple=False, help="Serve an interface: NAME or NAME:KEY=VALUE,...; repeat."),
-]
-Record = Annotated[Path | None, Parameter(help="Write a recording (.mcap).")]
-Overwrite = Annotated[bool, Parameter(negative=(), help="Replace a recording that exists.")]
-Plot = Annotated[Path | None, Parameter(help="Draw the recorded signals (.png, .svg, .pdf).")]
-View = Annotated[bool, Parameter(negative=(), help="Show the simulation in the browser.")]
-ViewPort = Annotated[
-    int | None, Parameter(help="Port of the page; without it, or with 0, the first free one from 8080 on.")
-]
-RealTimeFactor = Annotated[
-    float | None,
-    Parameter(
-        help="Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that does not wait."
-    ),
-]
-SyncTimeout = Annotated[
-    float | None,
-    Parameter(help="Longest wait for the answer of a bridge in lock-step [s of wall time]; default 5."),
-]
-OnTimeout = Annotated[
-    str | None,
-    Parameter(
-        help="What happens then: error (default) ends with an error, halt ends the run and keeps its results, "
-        "hold goes on with the last command."
-    ),
-]
-Realtime = Annotated[
-    bool,
-    Parameter(negative=(), help="Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the right to it."),
-]
-
-
 FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
+
+
+def option_name(field: str) -> str:
+    """Return the name on the command line of a field of a dataclass of options."""
+    return "--" + field.replace("_", "-")
 
 
 def assignments(items: list[str], option: str = "--set") -> dict[str, str]:

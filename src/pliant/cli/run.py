@@ -11,27 +11,15 @@ from cyclopts import Parameter
 from pliant.cli.bag_notes import say_what_is_played
 from pliant.cli.messages import say_if_compiling
 from pliant.cli.options import (
-    Bridges,
-    Debug,
     Imports,
-    Json,
-    OnTimeout,
-    Overwrite,
     Packages,
-    Plot,
-    Realtime,
-    RealTimeFactor,
-    Record,
     Settings,
-    SyncTimeout,
-    View,
-    ViewPort,
     assignments,
     import_modules,
     load_robot,
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
-from pliant.cli.simulating import Plan, Run, refuse_unused
+from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions, refuse_unused
 from pliant.errors import PliantError, nearest
 
 __all__ = ["run"]
@@ -55,59 +43,29 @@ def run(
         ),
     ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
-    duration: Annotated[
-        float | None, Parameter(help="Seconds to simulate; 5 without a bridge, else until Ctrl-C.")
-    ] = None,
-    rtf: RealTimeFactor = None,
-    record: Record = None,
-    overwrite: Overwrite = False,
-    plot: Plot = None,
-    bridge: Bridges = [],
-    sync_timeout: SyncTimeout = None,
-    on_timeout: OnTimeout = None,
-    realtime: Realtime = False,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint a second; default 100, the step's rate is the most.")
     ] = None,
-    view: View = False,
-    view_port: ViewPort = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
-    seed: int = 0,
     package_path: Packages = [],
     check: Annotated[bool, Parameter(help="Refuse a robot that `pliant check` finds wrong.")] = True,
     import_: Imports = [],
-    json: Json = False,
-    debug: Debug = False,
+    plan: RunOptions = DEFAULT_RUN,
 ) -> int:
     """Simulate a robot: a URDF, MJCF, SDF or YAML file, or a name of the catalogue.
 
     Joints hold their pose until the first command. The end shows the state of each joint and the energy audit.
     """
-    plan = Plan(
-        duration=duration,
-        rtf=rtf,
-        record=record,
-        overwrite=overwrite,
-        plot=plot,
-        bridges=bridge,
-        view=view,
-        view_port=view_port,
-        sync_timeout=sync_timeout,
-        on_timeout=on_timeout,
-        realtime=realtime,
-        seed=seed,
-        quiet=json,
-    )
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
-        raise PliantError(f"--joint-rate is {joint_rate:g}; valid is a rate above 0 Hz", field="joint-rate")
+        raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
     constants = assignments(reference, "--reference")
     import_modules(import_)
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import read_commands, read_scenario
 
-    console = make_console(quiet=json)
+    console = make_console(quiet=plan.json)
     table = None if command is None else read_commands(command)
     events = None if scenario is None else read_scenario(scenario)
     robot = load_robot(source, set, timestep, package_path, manager)
@@ -141,13 +99,13 @@ def run(
             events.install(simulation)
         for name, value in constants.items():
             put_constant(simulation, name, value)
-        if robot.actuators and not json:
+        if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))
         done.start()
         done.go()
     balance = engine.audit.balance() if engine.audit is not None else None
     states = {joint: _joint_state(engine, joint) for joint in engine.compliant_joints()}
-    if json:
+    if plan.json:
         emit(
             {
                 "source": source,

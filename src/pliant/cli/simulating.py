@@ -8,24 +8,27 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from pliant.cli.messages import say_error
-from pliant.cli.options import make_bridge
+from pliant.cli.options import Debug, Json, make_bridge, option_name
 from pliant.cli.output import plain, print_table
 from pliant.cli.progress import Bar
-from pliant.errors import PliantError, nearest
+from pliant.errors import PliantError
+from pliant.options import check_values, option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Plan", "Run", "command_line", "refuse_unused", "say_served"]
+__all__ = ["DEFAULT_RUN", "Run", "RunOptions", "command_line", "refuse_unused", "say_served"]
 
 FIGURES = (".pdf", ".png", ".svg")
-LONGEST = 1e9
+MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
 GRACE = 1.0
 """How long a run may take to end by itself after the first Ctrl-C [s]."""
@@ -46,113 +49,112 @@ def refuse_unused(condition: bool, option: str, needs: str) -> None:
         raise PliantError(f"{option} does nothing without {needs}; add that, or leave {option} out", field=option)
 
 
+@Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What was asked of a run, whatever is simulated.
+class RunOptions:
+    """What can be asked of a run, whatever is simulated; the docstrings are the help texts of the command line.
 
     Raises:
         PliantError: values that are wrong, or options that do not go with each other.
     """
 
-    duration: float | None = None
-    """Simulation time [s]; None takes ``usual``, or runs until Ctrl-C where somebody is served."""
-    usual: float = 5.0
-    """Simulation time where none is asked for and nobody is served [s]."""
-    rtf: float | None = None
-    """Simulated seconds per wall second."""
+    duration: float | None = option(None, low=0.0, high=MAX_DURATION, unit="s")
+    """Seconds to simulate; 5 without a bridge (3 for a parallel robot), else until Ctrl-C."""
+    rtf: float | None = option(None, low=0.0, above=True)
+    """Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that does not wait."""
     record: Path | None = None
-    """The recording to write."""
-    overwrite: bool = False
-    """Whether it may replace one that exists."""
+    """Write a recording (.mcap)."""
+    overwrite: Annotated[bool, Parameter(negative=())] = False
+    """Replace a recording that exists."""
     plot: Path | None = None
-    """The figure to draw."""
-    bridges: Sequence[str] = ()
-    """Bridges as the command line names them."""
-    view: bool = False
-    """Whether the simulation is shown in the browser."""
-    view_port: int | None = None
-    """Port of the page."""
-    sync_timeout: float | None = None
-    """Longest wait for a bridge in lock-step [s of wall time]."""
-    on_timeout: str | None = None
-    """What happens then: hold, halt or error."""
-    realtime: bool = False
-    """Whether the loop asks for real-time scheduling."""
+    """Draw the recorded signals (.png, .svg, .pdf)."""
+    bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
+    """Serve an interface: NAME or NAME:KEY=VALUE,...; repeat. `pliant list` has the names and their options."""
+    sync_timeout: float | None = option(None, low=0.0, above=True, high=threading.TIMEOUT_MAX, unit="s")
+    """Longest wait for the answer of a bridge in lock-step [s of wall time]; default 5."""
+    on_timeout: str | None = option(None, choices=("error", "halt", "hold"))
+    """What happens then: error (default) ends with an error, halt ends the run and keeps its results, hold continues
+    with the last command."""
+    realtime: Annotated[bool, Parameter(negative=())] = False
+    """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the right to it."""
+    view: Annotated[bool, Parameter(negative=())] = False
+    """Show the simulation in the browser."""
+    view_port: int | None = option(None, low=0, high=65535)
+    """Port of the page; without it, or with 0, the first free one from 8080 on."""
     seed: int = 0
     """Seed of all randomness."""
-    quiet: bool = False
-    """Whether one JSON object is all that is printed."""
+    json: Json = False
+    debug: Debug = False
 
     def __post_init__(self) -> None:
-        if self.duration is not None and not 0.0 <= self.duration <= LONGEST:
-            raise PliantError(f"--duration is {self.duration:g}; valid: 0 to {LONGEST:g} s", field="duration")
-        if self.rtf is not None and not (math.isfinite(self.rtf) and self.rtf > 0.0):
-            raise PliantError(f"--rtf is {self.rtf:g}; valid: a finite number above 0", field="rtf")
-        if self.sync_timeout is not None and not 0.0 < self.sync_timeout <= threading.TIMEOUT_MAX:
-            raise PliantError(
-                f"--sync-timeout is {self.sync_timeout:g}; valid: a finite number of seconds above 0",
-                field="sync-timeout",
-            )
-        policies = ("hold", "halt", "error")
-        if self.on_timeout is not None and self.on_timeout not in policies:
-            raise PliantError(
-                f"--on-timeout is {self.on_timeout!r}; {nearest(self.on_timeout, policies)}", field="on-timeout"
-            )
-        if self.view_port is not None and not 0 <= self.view_port <= 65535:
-            raise PliantError(f"--view-port is {self.view_port}; valid: 0 to 65535", field="view-port")
+        check_values(self, names=option_name)
         refuse_unused(self.view_port is not None and not self.view, "--view-port", "--view")
         refuse_unused(self.overwrite and self.record is None, "--overwrite", "--record")
         refuse_unused(
-            self.realtime and self.rtf is None and not self.bridges and not self.view,
+            self.realtime and self.rtf is None and not self.bridge and not self.view,
             "--realtime",
             "--rtf, --bridge or --view",
         )
-        for option, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
-            refuse_unused(given is not None and not self.bridges, option, "a --bridge in lock-step")
-        from pliant.bridges.registry import find_bridge
+        for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
+            refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
+        if self.bridge:
+            from pliant.bridges.registry import find_bridge
 
-        for text in self.bridges:
-            find_bridge(text)  # before a robot is loaded, which may take long
+            for text in self.bridge:
+                find_bridge(text)  # before a robot is loaded, which may take long
         if self.plot is not None:
             # After the run it would be too late to hear of it.
             if self.plot.suffix.lower() not in FIGURES:
                 raise PliantError(
-                    f"--plot {self.plot}: the suffix {self.plot.suffix!r} is no figure's; valid: {', '.join(FIGURES)}",
+                    f"--plot {self.plot}: the suffix is {self.plot.suffix!r}; must be one of {', '.join(FIGURES)}",
                     field="plot",
                 )
             if not self.plot.absolute().parent.is_dir():
                 raise PliantError(f"--plot: there is no folder {self.plot.parent}", file=self.plot, field="plot")
 
 
+DEFAULT_RUN = RunOptions()
+"""A run about which nothing was asked."""
+
+
 class Run:
     """One simulation of the command line: bridges, recorder, pacer, progress, Ctrl-C and the report.
 
     Args:
-        plan: what was asked.
+        plan: what was asked for.
         console: where people read.
         engine: the physics.
         devices: what the robot's electronics is.
         robot: what the bridges serve.
         extra: further bridges, which are no interface and are not reported.
+        usual: simulation time where none is asked for and nobody is served [s].
 
     Raises:
         PliantError: a bridge that does not exist, options that do not go with the bridges.
     """
 
     def __init__(
-        self, plan: Plan, console: Console, engine: Any, devices: Iterable[Any], robot: Any, extra: Iterable[Any] = ()
+        self,
+        plan: RunOptions,
+        console: Console,
+        engine: Any,
+        devices: Iterable[Any],
+        robot: Any,
+        extra: Iterable[Any] = (),
+        *,
+        usual: float = 5.0,
     ) -> None:
         from pliant.recording import Recorder
         from pliant.recording.recording import recorded_names
         from pliant.simulation import Simulation, free, paced, sync
 
         self.plan, self.console = plan, console
-        self.wires = [make_bridge(name, robot) for name in plan.bridges]
+        self.wires = [make_bridge(name, robot) for name in plan.bridge]
         waiting = [b for b in self.wires if b.lockstep and not getattr(b, "own_timeout", "")]
-        for option, given in (("--sync-timeout", plan.sync_timeout), ("--on-timeout", plan.on_timeout)):
+        for name, given in (("--sync-timeout", plan.sync_timeout), ("--on-timeout", plan.on_timeout)):
             own = [b for b in self.wires if getattr(b, "own_timeout", "")]
             hint = f" ({own[0].name} has an option of its own, {own[0].name}:{own[0].own_timeout}=)" if own else ""
-            refuse_unused(given is not None and not waiting, option, f"a --bridge in lock-step{hint}")
+            refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
         self.page: Any = None
         if plan.view:
             from pliant.viewer import StudioView
@@ -167,7 +169,7 @@ class Run:
             pacer = free() if plan.rtf is None and not self.wires else paced(1.0 if plan.rtf is None else plan.rtf)
         self.duration = plan.duration
         if self.duration is None and not self.wires:
-            self.duration = plan.usual
+            self.duration = usual
         self._scratch: Any = None
         recorder = None
         if plan.record is not None or plan.plot is not None:
@@ -241,7 +243,7 @@ class Run:
         with contextlib.ExitStack() as stack:
             if self.plan.realtime:
                 stack.enter_context(realtime())
-            bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.quiet))
+            bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.json))
             try:
                 with _Interrupt(self.simulation) as interrupt:
                     self.report = self.simulation.run(

@@ -12,22 +12,8 @@ from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import WRENCH, Robot, load_parallel, numbers, pose_numbers, to_pose
 from pliant.cli.cpr.writing import tell, write_table
-from pliant.cli.options import (
-    Bridges,
-    Debug,
-    Json,
-    OnTimeout,
-    Overwrite,
-    Plot,
-    Realtime,
-    RealTimeFactor,
-    Record,
-    SyncTimeout,
-    View,
-    ViewPort,
-)
 from pliant.cli.output import emit, make_console, plain
-from pliant.cli.simulating import Plan, Run, refuse_unused
+from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions, refuse_unused
 from pliant.errors import PliantError
 
 __all__ = ["run"]
@@ -44,9 +30,6 @@ def run(
     ] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
     ramp: Annotated[float | None, Parameter(help="Seconds over which joints and wrench change; default 1.")] = None,
-    duration: Annotated[
-        float | None, Parameter(help="Seconds to simulate; 3 without a bridge, else until Ctrl-C.")
-    ] = None,
     variant: Annotated[str, Parameter(help="chain (hinges) or flex (MuJoCo's flex).")] = "chain",
     segments: Annotated[int, Parameter(help="Elements a rod.")] = 10,
     timestep: Annotated[float, Parameter(help="Time step [s].")] = 1e-3,
@@ -68,35 +51,9 @@ def run(
     joint_speed: Annotated[
         float | None, Parameter(help="Largest speed of the joints when clients move them [m/s, rad/s]; 0.5 and 1.")
     ] = None,
-    rtf: RealTimeFactor = None,
-    record: Record = None,
-    overwrite: Overwrite = False,
-    plot: Plot = None,
-    bridge: Bridges = [],
-    sync_timeout: SyncTimeout = None,
-    on_timeout: OnTimeout = None,
-    realtime: Realtime = False,
-    view: View = False,
-    view_port: ViewPort = None,
-    json: Json = False,
-    debug: Debug = False,
+    plan: RunOptions = DEFAULT_RUN,
 ) -> int:
     """Simulate the robot's dynamics, starting at rest from the statics' equilibrium."""
-    plan = Plan(
-        duration=duration,
-        usual=3.0,
-        rtf=rtf,
-        record=record,
-        overwrite=overwrite,
-        plot=plot,
-        bridges=bridge,
-        view=view,
-        view_port=view_port,
-        sync_timeout=sync_timeout,
-        on_timeout=on_timeout,
-        realtime=realtime,
-        quiet=json,
-    )
     if ramp is not None and not (math.isfinite(ramp) and ramp >= 0.0):
         raise PliantError(f"--ramp is {ramp:g}; valid: a number of seconds >= 0", field="ramp")
     if q is not None and pose is not None:
@@ -108,13 +65,14 @@ def run(
         ("--controller", controller), ("--controller-wrench", controller_wrench is not None),
         ("--joint-speed", joint_speed is not None),
     ):  # fmt: skip
-        refuse_unused(given and not bridge, option, "a --bridge, over which clients command the robot")
+        refuse_unused(given and not plan.bridge, option, "a --bridge, over which clients command the robot")
     if joint_speed is not None and not (math.isfinite(joint_speed) and joint_speed > 0.0):
         raise PliantError(f"--joint-speed is {joint_speed:g}; valid: a speed above 0", field="joint-speed")
     if mjcf is not None:
         used = {
-            "--q": q, "--pose": pose, "--wrench": wrench, "--duration": duration, "--rtf": rtf, "--record": record,
-            "--plot": plot, "--bridge": bridge or None, "--view": view or None, "--figure": figure, "--output": output,
+            "--q": q, "--pose": pose, "--wrench": wrench, "--duration": plan.duration, "--rtf": plan.rtf,
+            "--record": plan.record, "--plot": plan.plot, "--bridge": plan.bridge or None, "--view": plan.view or None,
+            "--figure": figure, "--output": output,
         }  # fmt: skip
         wrong = [option for option, value in used.items() if value is not None]
         if wrong:
@@ -123,13 +81,13 @@ def run(
             )
     from pliant.model.parallel import build_parallel
 
-    console = make_console(quiet=json)
+    console = make_console(quiet=plan.json)
     statics = load_parallel(robot, console=console)
     model_of = build_parallel(statics, variant=variant, segments=segments, timestep=timestep, damping=damping)  # type: ignore[arg-type]
     for note in model_of.notes:
         console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
     if mjcf is not None:
-        return _write_model(model_of, variant, mjcf, console, json)
+        return _write_model(model_of, variant, mjcf, console, plan.json)
     start = model_of.solution
     load = numbers(wrench, "--wrench", (3,) if statics.planar else (6,)) if wrench is not None else None
     if pose is not None:
@@ -159,7 +117,7 @@ def run(
 
         devices.insert(0, PlateController(device, PlatePosePID()))
     trace = _Trace(model_of, engine, keep=output is not None or figure is not None)
-    with contextlib.closing(device), Run(plan, console, engine, devices, model_of, extra=[trace]) as done:
+    with contextlib.closing(device), Run(plan, console, engine, devices, model_of, extra=[trace], usual=3.0) as done:
         # Where a client waits for each step, the step waits for the solver, and two runs are equal.
         if done.simulation.pacer.paces:
             device.solve_aside()
@@ -196,7 +154,7 @@ def run(
         "figure": figure and str(figure),
         "output": output and str(output),
     }
-    if json:
+    if plan.json:
         emit({**data, **done.as_dict()})
         return done.conclude()
     done.say_served()
@@ -209,7 +167,7 @@ def run(
     return done.conclude()
 
 
-def _write_model(model_of: Any, variant: str, file: Path, console: Any, json: bool) -> int:
+def _write_model(model_of: Any, variant: str, file: Path, console: Any, as_json: bool) -> int:
     if variant == "flex":
         raise PliantError(
             "--mjcf: a flex is compiled straight and bent afterwards, which no file holds; valid: --variant chain",
@@ -220,7 +178,7 @@ def _write_model(model_of: Any, variant: str, file: Path, console: Any, json: bo
         file.write_text(model_of.assemble().to_xml(), encoding="utf-8")
     except OSError as error:
         raise PliantError(f"the model cannot be written: {error.strerror}", file=file) from None
-    if json:
+    if as_json:
         emit({"robot": model_of.solution.robot.name, "notes": model_of.notes, "mjcf": str(file)})
     else:
         tell(console, file)
