@@ -364,7 +364,7 @@ def test_a_disk_that_cannot_follow_makes_the_loop_wait_and_loses_nothing(tmp_pat
     with run:
         run.start()
         writer = run.recorder._writer
-        writer._file = SlowDisk(writer, writer._file)
+        writer._file._file = SlowDisk(writer, writer._file._file)
         run.run(4.0)
         health = run.health()["recorder"]
     assert health["blocked"] >= 1
@@ -443,7 +443,7 @@ def test_a_place_that_cannot_be_written_is_refused_at_construction(tmp_path):
     for path, message in (
         (tmp_path / "no" / "run.mcap", "the folder .* does not exist"),
         (tmp_path / "file" / "run.mcap", "the folder .* does not exist"),
-        (tmp_path / "run.bag", r"valid is a name that ends in \.mcap"),
+        (tmp_path / "run.bag", r"must end in \.mcap"),
         (tmp_path / "folder.mcap", "the file exists"),
     ):
         with pytest.raises(RecordingError, match=message) as caught:

@@ -1,12 +1,11 @@
-"""A small MCAP writer and reader (https://mcap.dev/spec) that loses nothing when a run is cut off.
+"""An MCAP writer and reader (https://mcap.dev/spec). A run that is killed leaves a file that every MCAP reader opens.
 
 rosbags' writer was tried first. It keeps up to 1 MiB of messages and the whole index in memory until ``close``, so a
 killed run leaves a file without its last seconds and without a footer, which rosbags' own reader then refuses; it
 makes a folder with a metadata.yaml instead of one file; and it takes 17 us a message. This writer differs in how a
-chunk reaches the disk. A chunk grows in the file: each flush writes the new message records behind the old ones,
-then an end (DataEnd, Footer, magic) behind them, then the chunk's new length and checksum into its header. Message
-records are valid inside and outside of a chunk, so the file is a valid MCAP after each of these writes, and a killed
-process leaves one that Foxglove, ``ros2 bag``, the mcap package and rosbags open. Only the index is missing then.
+chunk reaches the disk. Each flush appends the new message records; `RecordFile` keeps the file valid after each write.
+A private record reserves the place of the chunk's header, and becomes the header when the chunk is complete: message
+records are valid inside and outside of a chunk. After a kill only the index is missing.
 
 Where chunks end depends on the data alone, never on the time of a flush: equal messages give equal bytes.
 
@@ -28,19 +27,28 @@ import zlib
 from array import array
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pliant.errors import RecordingError
+from pliant.recording.record_file import (
+    DATA_END,
+    DATA_END_RECORD,
+    FOOTER,
+    MAGIC,
+    PRIVATE,
+    RecordFile,
+    padding,
+    record,
+    splits_a_page,
+)
 
 __all__ = ["Channel", "Contents", "CutOff", "McapScan", "McapWriter", "decompressed", "read_mcap"]
 
-MAGIC = b"\x89MCAP0\r\n"
-HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
+HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x01, 0x03, 0x04, 0x05, 0x06
 MESSAGE_INDEX, CHUNK_INDEX, STATISTICS, METADATA, METADATA_INDEX = 0x07, 0x08, 0x0B, 0x0C, 0x0D
-SUMMARY_OFFSET, DATA_END = 0x0E, 0x0F
+SUMMARY_OFFSET = 0x0E
 CHUNK_HEADER = struct.Struct("<BQQQQIIQ")
 MESSAGE_HEADER = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log time, publish time
 
@@ -65,12 +73,7 @@ def _mapping(value: Mapping[str, str]) -> bytes:
     return struct.pack("<I", len(data)) + data
 
 
-def _record(opcode: int, content: bytes) -> bytes:
-    return struct.pack("<BQ", opcode, len(content)) + content
-
-
-# The end of a file that is still being written: no summary.
-TAIL = _record(DATA_END, b"\0\0\0\0") + _record(FOOTER, b"\0" * 20) + MAGIC
+RESERVED = record(PRIVATE, bytes(CHUNK_HEADER.size - 9))  # stands where the header of an open chunk will be
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +98,8 @@ class _Chunk:
     """Bytes of message records in the file."""
     crc: int = 0
     """Checksum of the message records in the file."""
+    held: bytes = b""
+    """Records that the last flush held back."""
 
 
 class McapWriter:
@@ -123,8 +128,8 @@ class McapWriter:
         pending_limit: int = PENDING_LIMIT,
     ) -> None:
         self.path = Path(path)
-        self._head: bytearray | None = None  # what stands before the first message, while the old file is still there
-        self._file: Any = self._open(overwrite)
+        header = record(HEADER, _text("ros2") + _text(library))
+        self._file = RecordFile(self.path, overwrite=overwrite, head=MAGIC + header)
         self._keep_empty = keep_empty
         self._flush_interval = flush_interval
         self._pending_limit = pending_limit
@@ -143,8 +148,6 @@ class McapWriter:
         self.blocked = 0
         self.blocked_ns = 0
         self.worst_block_ns = 0
-        self._good = 0  # everything before this offset is complete records
-        self._write(MAGIC + _record(HEADER, _text("ros2") + _text(library)))
         self._thread = threading.Thread(target=self._run, name=f"recorder {self.path.name}", daemon=True)
         self._thread.start()
         if not keep_empty:
@@ -154,35 +157,35 @@ class McapWriter:
     def add_schema(self, name: str, encoding: str, data: str) -> int:
         """Declare a message type; returns its id. Only before the first message."""
         number = len(self._schemas) + 1
-        record = _record(SCHEMA, struct.pack("<H", number) + _text(name) + _text(encoding) + _text(data))
-        self._schemas.append(record)
-        self._write(record)
+        schema = record(SCHEMA, struct.pack("<H", number) + _text(name) + _text(encoding) + _text(data))
+        self._schemas.append(schema)
+        self._append(schema)
         return number
 
     def add_channel(self, schema: int, topic: str, encoding: str, metadata: Mapping[str, str]) -> int:
         """Declare a topic; returns its id. Only before the first message."""
         number = len(self._channels) + 1
-        record = _record(
+        channel = record(
             CHANNEL, struct.pack("<HH", number, schema) + _text(topic) + _text(encoding) + _mapping(metadata)
         )
-        self._channels.append(record)
+        self._channels.append(channel)
         self._counts[number] = 0
-        self._write(record)
+        self._append(channel)
         return number
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a named table of texts. Only before the first message."""
-        record = _record(METADATA, _text(name) + _mapping(values))
-        self._metadata.append((self._good, len(record), name))
-        self._write(record)
+        table = record(METADATA, _text(name) + _mapping(values))
+        self._metadata.append((self._file.end, len(table), name))
+        self._append(table)
 
-    def append(self, channel: int, log_time: int, record: bytes) -> None:
+    def append(self, channel: int, log_time: int, message: bytes) -> None:
         """Add one message; returns at once unless more than ``pending_limit`` bytes wait for the disk.
 
         Args:
             channel: id of the topic.
             log_time: the message's log time [ns].
-            record: the whole message record, with its ``MESSAGE_HEADER``.
+            message: the whole message record, with its ``MESSAGE_HEADER``.
 
         Raises:
             RecordingError: the disk refused an earlier message.
@@ -202,9 +205,9 @@ class McapWriter:
                 index = chunk.index[channel] = array("Q")
             index.append(log_time)
             index.append(chunk.size)
-            chunk.pending += record
-            chunk.size += len(record)
-            self._pending += len(record)
+            chunk.pending += message
+            chunk.size += len(message)
+            self._pending += len(message)
             if chunk.size >= CHUNK_SIZE:
                 chunk.closed = True
                 self._open_chunk = _Chunk()
@@ -230,15 +233,14 @@ class McapWriter:
         try:
             if self._error is None:
                 try:
-                    if self._head is not None and self._keep_empty:
-                        self._replace()
-                    if self._file is not None:
+                    if self._keep_empty:
+                        self._file.create()
+                    if self._file.exists:
                         self._write_summary()
                 except OSError as error:
                     self._fail(error)
         finally:
-            if self._file is not None:
-                self._file.close()
+            self._file.close()
             self._drop_empty()
             atexit.unregister(self._drop_empty)
         if self._error is not None:
@@ -279,10 +281,8 @@ class McapWriter:
                 chunk.pending.clear()
                 closed = chunk.closed
                 begin, end = chunk.begin, chunk.end
-            if data:
-                self._write_chunk(chunk, data, begin, end)
-            if closed and chunk.written:
-                self._finish_chunk(chunk)
+            if data or (closed and chunk.size):
+                self._write_chunk(chunk, data, closed, begin, end)
             with self._condition:
                 self._pending -= len(data)
                 if closed:
@@ -293,48 +293,56 @@ class McapWriter:
                 if not closed:
                     return
 
-    def _write_chunk(self, chunk: _Chunk, data: bytes, begin: int, end: int) -> None:
-        first = chunk.offset < 0
-        if first:
-            chunk.offset = self._good
+    def _write_chunk(self, chunk: _Chunk, data: bytes, closed: bool, begin: int, end: int) -> None:
+        """Append messages to a chunk; complete it if it is closed."""
+        records = RESERVED if chunk.offset < 0 else b""
+        offset = self._file.end
+        data = chunk.held + data
+        if not closed:
+            whole = _fitting(data, offset + len(records))
+            data, chunk.held = data[:whole], data[whole:]
+            if not data:
+                return
+        if chunk.offset < 0:
+            chunk.offset = offset
         chunk.crc = zlib.crc32(data, chunk.crc)
         chunk.written += len(data)
-        header = CHUNK_HEADER.pack(CHUNK, 40 + chunk.written, begin, end, chunk.written, chunk.crc, 0, chunk.written)
-        if first:
-            self._write(header + data)
-            if self._head is not None:
-                self._replace()
-        else:
-            self._write(data)
-            self._file.seek(chunk.offset)
-            _write_all(self._file, header)
+        records += data
+        if closed:
+            records += self._indexes(chunk)
+            records += padding(offset + len(records))
+        self._file.append(records, create=True)
+        if closed:
+            size = chunk.written
+            self._file.change(chunk.offset, CHUNK_HEADER.pack(CHUNK, 40 + size, begin, end, size, chunk.crc, 0, size))
 
-    def _finish_chunk(self, chunk: _Chunk) -> None:
-        length = self._good - chunk.offset
+    def _indexes(self, chunk: _Chunk) -> bytes:
+        """Note the index of a complete chunk for the summary; return the records that stand behind the chunk."""
+        length = CHUNK_HEADER.size + chunk.written
         offsets = b""
         blocks = []
-        position = self._good
+        position = begin = chunk.offset + length
         for channel, index in sorted(chunk.index.items()):
             offsets += struct.pack("<HQ", channel, position)
             if sys.byteorder != "little":
                 index.byteswap()
             pairs = index.tobytes()
-            blocks.append(_record(MESSAGE_INDEX, struct.pack("<HI", channel, len(pairs)) + pairs))
+            blocks.append(record(MESSAGE_INDEX, struct.pack("<HI", channel, len(pairs)) + pairs))
             position += len(blocks[-1])
         content = (
             struct.pack("<QQQQI", chunk.begin, chunk.end, chunk.offset, length, len(offsets))
             + offsets
-            + struct.pack("<QIQQ", position - self._good, 0, chunk.written, chunk.written)
+            + struct.pack("<QIQQ", position - begin, 0, chunk.written, chunk.written)
         )
-        self._write(b"".join(blocks))
         self._begin = chunk.begin if not self._chunk_indexes else min(self._begin, chunk.begin)
         self._end = max(self._end, chunk.end)
-        self._chunk_indexes.append(_record(CHUNK_INDEX, content))
+        self._chunk_indexes.append(record(CHUNK_INDEX, content))
+        return b"".join(blocks)
 
     def _write_summary(self) -> None:
-        begin = self._good + len(_record(DATA_END, b"\0\0\0\0"))
+        begin = self._file.end + len(DATA_END_RECORD)
         counts = b"".join(struct.pack("<HQ", channel, count) for channel, count in sorted(self._counts.items()))
-        statistics = _record(
+        statistics = record(
             STATISTICS,
             struct.pack(
                 "<QHIIIIQQI",
@@ -351,7 +359,7 @@ class McapWriter:
             + counts,
         )
         metadata = [
-            _record(METADATA_INDEX, struct.pack("<QQ", offset, length) + _text(name))
+            record(METADATA_INDEX, struct.pack("<QQ", offset, length) + _text(name))
             for offset, length, name in self._metadata
         ]
         groups = [
@@ -366,63 +374,23 @@ class McapWriter:
         for opcode, records in groups:
             data = b"".join(records)
             if data:
-                offsets += _record(SUMMARY_OFFSET, struct.pack("<BQQ", opcode, begin + len(summary), len(data)))
+                offsets += record(SUMMARY_OFFSET, struct.pack("<BQQ", opcode, begin + len(summary), len(data)))
             summary += data
         footer = struct.pack("<BQQQ", FOOTER, 20, begin, begin + len(summary))
         crc = zlib.crc32(summary + offsets + footer)
-        end = _record(DATA_END, b"\0\0\0\0") + summary + offsets + footer + struct.pack("<I", crc) + MAGIC
-        self._file.seek(self._good)
-        _write_all(self._file, end)
+        self._file.finish(summary + offsets, footer + struct.pack("<I", crc))
 
     # ------------------------------------------------------------------ inside
-    def _open(self, overwrite: bool) -> Any:
-        path = self.path
-        if path.suffix != ".mcap":
-            raise RecordingError(
-                f"a recording was asked for as {path.name!r}; valid is a name that ends in .mcap", file=path
-            )
-        if not path.parent.is_dir():
-            raise RecordingError(f"the folder {path.parent} does not exist; make it first", file=path)
+    def _append(self, declaration: bytes) -> None:
         try:
-            if overwrite and path.is_file() and path.stat().st_size:
-                path.open("r+b").close()  # says at once what would forbid it
-                self._head = bytearray()
-                return None
-            return path.open("wb" if overwrite else "xb", buffering=0)
-        except FileExistsError:
-            raise RecordingError("the file exists; ask for overwriting or choose another name", file=path) from None
+            self._file.append(declaration + padding(self._file.end + len(declaration)))
         except OSError as error:
-            raise RecordingError(f"the recording cannot be written: {error.strerror}", file=path) from None
-
-    def _replace(self) -> None:
-        """Write what was kept to a new file beside the old one, and give it the old one's name."""
-        assert self._head is not None
-        path = Path(os.path.realpath(self.path))
-        beside = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
-        try:
-            self._file = beside.open("wb", buffering=0)
-            _write_all(self._file, bytes(self._head) + TAIL)
-            with suppress(OSError):  # a file system without modes
-                beside.chmod(path.stat().st_mode & 0o777)
-            beside.replace(path)
-        except OSError:
-            _remove(beside)
-            raise
-        self._head = None
+            raise self._fail(error) from None
 
     def _drop_empty(self) -> None:
-        """Take away a file that has got no message."""
-        if not (self._keep_empty or self._head is not None or self.messages):
-            _remove(self.path)
-
-    def _write(self, data: bytes) -> None:
-        """Put records where the end of the file stood, and the end behind them."""
-        if self._head is not None:
-            self._head += data
-        else:
-            self._file.seek(self._good)
-            _write_all(self._file, data + TAIL)
-        self._good += len(data)
+        """Delete a file that has got no message."""
+        if not self._keep_empty and self._file.exists and not self.messages:
+            self._file.remove()
 
     def _block(self) -> None:
         self.blocked += 1
@@ -435,31 +403,27 @@ class McapWriter:
         if self._error is not None:
             raise self._error
 
-    def _fail(self, error: Exception) -> None:
-        """Cut the file back to whole records and keep the error for the next ``append`` or ``close``."""
-        if self._head is None:
-            with suppress(OSError):
-                self._file.seek(self._good)
-                _write_all(self._file, TAIL)
-            with suppress(OSError):
-                self._file.truncate(self._good + len(TAIL))
+    def _fail(self, error: Exception) -> RecordingError:
+        """Keep and return the error that the next ``append`` or ``close`` raises."""
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         kept = sum(self._counts.values())
-        left = f"it is readable up to what was written before ({self._good} bytes, at least {kept} messages)"
-        if self._head is not None:
+        left = f"it is readable up to what was written before ({self._file.end} bytes, at least {kept} messages)"
+        if not self._file.exists:
             left = "the file that was to be replaced is as it was"
         self._error = RecordingError(f"the recording stopped: {reason}; {left}", file=self.path)
+        return self._error
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
-
-
-def _write_all(file: Any, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
+def _fitting(messages: bytes, offset: int) -> int:
+    """Return how many bytes of message records can be appended at an offset, so that a head may stand behind them."""
+    if not splits_a_page(offset + len(messages)):
+        return len(messages)
+    size = position = 0
+    while position < len(messages):
+        position += 9 + struct.unpack_from("<Q", messages, position + 1)[0]
+        if not splits_a_page(offset + position):
+            size = position
+    return size
 
 
 # ---------------------------------------------------------------------- reading

@@ -45,9 +45,9 @@ HEAD_FORMAT = "<BQHIQQ4siII4xQ"
 class Recorder:
     """Writes samples to an MCAP file through a thread of its own; loses nothing.
 
-    The file is valid at any time: a run that is killed leaves everything up to the last flush readable. When the disk
-    cannot follow, the loop waits, and ``health`` says how often and how long. A file that is overwritten keeps what it
-    has until the first sample, and a run without a sample leaves no file.
+    The file is a valid MCAP file at any time: after a kill it holds everything up to the last flush. When the disk
+    is too slow, the loop waits, and ``health`` says how often and how long. An existing file is replaced with the
+    first sample, and a run without a sample leaves no file.
 
     Args:
         path: the file; its name ends in .mcap, its folder exists.
