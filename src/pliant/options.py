@@ -380,12 +380,13 @@ def _check_bases(cls: type, info: OptionInfo) -> None:
             )
 
 
-def from_signature(function: Callable[..., Any], name: str = "") -> type:
+def from_signature(function: Callable[..., Any], name: str = "", *, skip: int = 0) -> type:
     """Return a dataclass of options made from the keyword arguments of a function that have a default.
 
     Args:
         function: the function; an argument's type is its annotation, or its default's type.
         name: name of the dataclass; "" takes the function's.
+        skip: how many leading arguments are no options.
 
     Raises:
         PliantError: an argument without default, or with a type that no text can give.
@@ -396,7 +397,7 @@ def from_signature(function: Callable[..., Any], name: str = "") -> type:
         hints = {}
     described = _argument_docs(inspect.getdoc(function) or "")
     fields = []
-    for p in inspect.signature(function).parameters.values():
+    for p in list(inspect.signature(function).parameters.values())[skip:]:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue
         if p.default is p.empty:
@@ -406,7 +407,9 @@ def from_signature(function: Callable[..., Any], name: str = "") -> type:
             )
         kind = hints.get(p.name, type(p.default))
         metadata = {_DESCRIBED: described.get(p.name, "")}
-        fields.append((p.name, kind, dataclasses.field(default=p.default, metadata=metadata)))
+        fields.append(
+            (p.name, kind, dataclasses.field(default_factory=lambda value=p.default: value, metadata=metadata))
+        )
     made = dataclasses.make_dataclass(name or f"{function.__name__}_options", fields, frozen=True, kw_only=True)
     made.__module__ = function.__module__
     made.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
@@ -665,7 +668,7 @@ def markdown_table(cls: type) -> str:
     """Return the options of a dataclass as a Markdown table: option, default, meaning."""
     rows = ["| option | default | meaning |", "|---|---|---|"]
     for info in describe(cls):
-        meaning = info.description.replace("|", "\\|")
+        meaning = info.description.replace("|", "\\|").replace("``", "`")
         if info.choices:
             meaning += f" One of {', '.join(f'`{choice}`' for choice in info.choices)}."
         unit = f" {info.unit}" if info.unit else ""

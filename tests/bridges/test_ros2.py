@@ -162,7 +162,7 @@ def test_two_robots_in_one_name_space_are_refused(world):
         ("domain=233", "0 to 232"),
         ("domain=-2", "0 to 232"),
         ("distro=foxy", "humble"),
-        ("joint_states=-1", "0 Hz or more"),
+        ("joint_states=-1", r"must be a number >= 0 \[Hz\]"),
         ("namespace=///", "such as left"),
     ],
 )

@@ -821,7 +821,7 @@ def test_a_wire_that_stands_still_costs_messages_not_time(world):
         ("listen=7447", "listen has '7447'"),
         ("mode=client,listen=tcp/127.0.0.1:1", "listens nowhere"),
         ("node=a/b", "node is 'a/b'"),
-        ("joint_states=-1", "0 Hz or more"),
+        ("joint_states=-1", r"must be a number >= 0 \[Hz\]"),
         ("distro=jazzy", "no option 'distro'"),
     ],
 )

@@ -7,12 +7,14 @@ import importlib
 import importlib.metadata
 import inspect
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pliant.errors import BridgeError, nearest
+from pliant.options import check_declaration, from_signature, parse_text
 
-__all__ = ["BridgeEntry", "find_bridge", "list_bridges", "make_bridge"]
+__all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,8 @@ class BridgeEntry:
     summary: str
     """One sentence for `pliant list`."""
     factory: str
-    """``module:function``; the function takes the robot and its options, and returns a Bridge. The options are keyword
-    arguments with defaults, or one frozen dataclass with defaults."""
+    """``module:function``; the function takes the robot and one frozen dataclass of options (`pliant.options`), and
+    returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
 
 
 _OWN: dict[str, BridgeEntry] = {
@@ -39,9 +41,13 @@ _OWN: dict[str, BridgeEntry] = {
 def _entries() -> dict[str, BridgeEntry]:
     entries = dict(_OWN)
     for point in importlib.metadata.entry_points(group="pliant.bridges"):
-        entries.setdefault(
-            point.name, BridgeEntry(f"from {point.dist.name if point.dist else point.value}", point.value)
-        )
+        origin = point.dist.name if point.dist else point.value
+        other = entries.get(point.name)
+        if other is None:
+            entries[point.name] = BridgeEntry(f"from {origin}", point.value)
+        elif other.factory != point.value:
+            places = f"{other.factory} and {point.value} ({origin})"
+            entries[point.name] = BridgeEntry(f"registered twice, at {places}; one must get another name", "")
     return entries
 
 
@@ -57,13 +63,25 @@ def find_bridge(text: str) -> BridgeEntry:
         text: a name as `list_bridges` has it; options behind a colon are not looked at.
 
     Raises:
-        BridgeError: no bridge of that name.
+        BridgeError: no bridge of that name, or several.
     """
     name = text.partition(":")[0]
     entries = _entries()
     if name not in entries:
         raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
+    if not entries[name].factory:
+        raise BridgeError(f"the bridge {name!r} is {entries[name].summary}", field="bridge")
     return entries[name]
+
+
+def bridge_options(name: str) -> type:
+    """Return the dataclass of a bridge's options; its module is imported.
+
+    Raises:
+        BridgeError: no bridge of that name.
+        PliantError: its options are declared wrongly.
+    """
+    return _factory(name)[1]
 
 
 def make_bridge(text: str, robot: Any) -> Any:
@@ -78,41 +96,18 @@ def make_bridge(text: str, robot: Any) -> Any:
         MissingDependency: the bridge needs a package that is not installed.
     """
     name, _, rest = text.partition(":")
-    module, _, function = find_bridge(text).factory.partition(":")
+    factory, kind, described = _factory(name)
+    options = parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)
+    return factory(robot, options) if described else factory(robot, **dataclasses.asdict(options))
+
+
+def _factory(name: str) -> tuple[Callable[..., Any], type, bool]:
+    """Return a bridge's factory, the dataclass of its options, and whether the factory takes that dataclass."""
+    module, _, function = find_bridge(name).factory.partition(":")
     factory = getattr(importlib.import_module(module), function)
-    described = _described_options(factory)
-    if described is None:
-        parameters = list(inspect.signature(factory).parameters.values())[1:]
-        types = {p.name: type(p.default) for p in parameters}
-    else:
-        types = {f.name: type(f.default) for f in dataclasses.fields(described)}
-    options: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
-        key, eq, value = item.partition("=")
-        if not eq or key not in types:
-            raise BridgeError(
-                f"--bridge {text}: no option {key!r}; {nearest(key, types)} (written {name}:KEY=VALUE,KEY=VALUE)",
-                field=key,
-            )
-        options[key] = _converted(value, types[key], f"--bridge {text}: {key}")
-    return factory(robot, **options) if described is None else factory(robot, described(**options))
-
-
-def _described_options(factory: Any) -> Any:
-    """Return the dataclass that a factory takes as its second argument; None where it takes keyword options."""
     names = list(inspect.signature(factory).parameters)
     kind = typing.get_type_hints(factory).get(names[1]) if len(names) > 1 else None
-    return kind if dataclasses.is_dataclass(kind) else None
-
-
-def _converted(value: str, kind: type, where: str) -> Any:
-    if kind is bool:
-        if value.lower() not in ("true", "false", "1", "0", "yes", "no"):
-            raise BridgeError(f"{where} is {value!r}; valid: true, false", field=where)
-        return value.lower() in ("true", "1", "yes")
-    if kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            raise BridgeError(f"{where} is {value!r}; valid: a number", field=where) from None
-    return value
+    described = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    options: type = kind if described else from_signature(factory, f"{name}_options", skip=1)  # type: ignore[assignment]
+    check_declaration(options)
+    return factory, options, described
