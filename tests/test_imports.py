@@ -37,7 +37,6 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 PURE = {"laws", "rods", "wire", "control"}
 """Rooms that must not see the engine, MuJoCo or anything but the base."""
 LOADERS = {
-    "laws/autodiff.py",
     "plugins.py",
     "bridges/registry.py",
     "experiments/runner.py",
@@ -238,7 +237,6 @@ def test_imports_go_only_downwards():
 
 KNOWN: list[set[str]] = [
     {f"pliant.engine.{m}" for m in ("audit", "guard", "mujoco_engine")},
-    {f"pliant.laws.{m}" for m in ("autodiff", "base", "compile")},
     {m for m in files() if m.startswith("pliant.robots")},
     {f"pliant.rods.{m}" for m in ("analysis", "robot", "solution")},
     {f"pliant.rods.{m}" for m in ("gazebo", "loaders")},

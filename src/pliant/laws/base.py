@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import types
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -220,6 +221,24 @@ def _age(cls: type, kernel: str) -> float:
     return next((i for i, base in enumerate(cls.__mro__) if kernel in vars(base)), math.inf)
 
 
+def _derive_kernels(cls: type[Law]) -> None:
+    """Give a law the kernels that follow from its energy, beside those that are as new as the energy."""
+    from pliant.laws.autodiff import derive
+
+    age = _age(cls, "energy")
+    energy = next(vars(base)["energy"] for base in cls.__mro__ if "energy" in vars(base))
+    function = getattr(energy, "__func__", energy)
+    function = getattr(function, "py_func", function)
+    if not isinstance(energy, staticmethod) or not isinstance(function, types.FunctionType):
+        raise LawError(f"{cls.__name__}.energy must be a @staticmethod", field="energy")
+    derived = derive(function, cls.parameter_fields(), f"{cls.__module__}.{cls.__qualname__}")
+    for name, source in (("energy",) * 2, ("torques",) * 2, ("stiffness",) * 2, ("reported_stiffness", "stiffness")):
+        if name == "energy" or _age(cls, name) > age:
+            kernel = derived[source]
+            kernel.__qualname__, kernel.__module__ = f"{cls.__qualname__}.{source}", cls.__module__
+            setattr(cls, name, staticmethod(kernel))
+
+
 def law(name: str) -> Callable[[L], L]:
     """Register a law under a name, for tags, catalogues and the command line (class decorator).
 
@@ -261,9 +280,7 @@ def law(name: str) -> Callable[[L], L]:
             cls.references = staticmethod(_direct_references)  # type: ignore[method-assign]
         # An energy that is newer than the kernels it came with makes them stale, so they are derived anew.
         if max(_age(cls, "torques"), _age(cls, "stiffness")) > _age(cls, "energy"):
-            from pliant.laws.autodiff import derive
-
-            derive(cls)
+            _derive_kernels(cls)
         if _age(cls, "reported_stiffness") > _age(cls, "stiffness"):
             cls.reported_stiffness = staticmethod(cls.stiffness)  # type: ignore[attr-defined]
         cls.name = name

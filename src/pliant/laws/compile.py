@@ -28,13 +28,12 @@ import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from pliant.errors import LawError
 from pliant.laws import kernels
-from pliant.laws.base import Law
 
 __all__ = ["CompiledLaw", "cache_folder", "compiled", "fingerprint", "is_cached", "native", "temporary_cache"]
 
@@ -74,6 +73,13 @@ def evaluate_c(q, theta_1, theta_2, p, out):
 '''
 
 
+class Compilable(Protocol):
+    """What compilation needs of a law's class: its registered name, and `LAW_KERNELS` as static methods."""
+
+    name: ClassVar[str]
+    """Name in the registry."""
+
+
 class CompiledLaw:
     """The machine code of one law; each entry point is compiled, or loaded from the cache, on first use.
 
@@ -81,7 +87,7 @@ class CompiledLaw:
     the kernels of the same name in `pliant.laws.kernels`); ``simulate`` and ``evaluate`` take arrays.
     """
 
-    def __init__(self, cls: type[Law], path: Path, bound: dict[str, types.FunctionType]) -> None:
+    def __init__(self, cls: type[Compilable], path: Path, bound: dict[str, types.FunctionType]) -> None:
         self.name = cls.name
         """The law's name."""
         self.path = path
@@ -407,7 +413,7 @@ def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.Fun
 _ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
 
 
-def _law_functions(cls: type[Law]) -> dict[str, types.FunctionType]:
+def _law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     bound: dict[str, types.FunctionType] = {}
     for kernel in LAW_KERNELS:
         function = _python_function(getattr(cls, kernel))
@@ -421,17 +427,17 @@ def _kernel_functions() -> list[types.FunctionType]:
     return [getattr(kernels, name) for name in _ENTRIES]
 
 
-_compiled: dict[type[Law], CompiledLaw] = {}
+_compiled: dict[type[Compilable], CompiledLaw] = {}
 _lock = threading.Lock()
 
 
-def is_cached(cls: type[Law]) -> bool:
+def is_cached(cls: type[Compilable]) -> bool:
     """Say whether the machine code that the engine needs is on disk already."""
     code = compiled(cls)
     return all(code._assembly_file(entry).exists() for entry in ("advance", "torque", "observe", "hold"))
 
 
-def compiled(cls: type[Law]) -> CompiledLaw:
+def compiled(cls: type[Compilable]) -> CompiledLaw:
     """Return the machine code of a law.
 
     Raises:
@@ -444,7 +450,7 @@ def compiled(cls: type[Law]) -> CompiledLaw:
         return _compiled[cls]
 
 
-def _prepare(cls: type[Law]) -> CompiledLaw:
+def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
     bound = _law_functions(cls)
