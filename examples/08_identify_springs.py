@@ -7,8 +7,7 @@ residual, which is the noise that was put in.
 import numpy as np
 
 from pliant import QbMove
-from pliant.identification.identify import fit_law
-from pliant.identification.measurements import Measurement
+from pliant.identification import Measurement, fit_law
 
 TRUE = QbMove(k1=0.0026, a1=8.9995, k2=0.0011, a2=8.9989)  # manual of the qbMove Advanced Kit
 NOISE = 0.005  # standard deviation of the torque sensor [N m]

@@ -19,7 +19,7 @@ from pliant.experiments.maker_pro import (
     sweep,
 )
 from pliant.experiments.runner import find_experiment
-from pliant.identification.identify import loop_width
+from pliant.identification import loop_width
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
 
 

@@ -44,12 +44,12 @@ def test_an_npz_is_read_and_units_can_be_given(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q,torque\n1,2\n1,abc\n", r"bad\.csv:3: column 'torque' is 'abc'; valid: a number"),
+        ("q,torque\n1,2\n1,abc\n", r"bad\.csv:3: column 'torque' is 'abc'; must be a number"),
         ("# c\nq,torque\n1,2\n3\n", r"bad\.csv:4: the line has 1 cells, the header 2"),
-        ("q,torque\n1,inf\n", r"bad\.csv:2: column 'torque' is inf; valid: a finite number"),
+        ("q,torque\n1,inf\n", r"bad\.csv:2: column 'torque' is inf; must be a finite number"),
         ("q,q\n1,2\n", "two columns are named 'q'"),
         ("q,position\n1,2\n", "two columns are 'link_position', the second is 'position'"),
-        ("q [N m],torque\n1,2\n", r"has the unit 'N m'; valid: rad, mrad, deg"),
+        ("q [N m],torque\n1,2\n", r"has the unit 'N m'; must be one of rad, mrad, deg"),
         ("x,y\n1,2\n", "no column is known; found: x, y"),
         ("q,torque\n", "no header and data"),
         ("t,q\n0,1\n2,1\n1,1\n", "time does not increase at row 3: 1 s after 2 s"),
@@ -64,7 +64,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path, text, message):
 def test_missing_files_other_formats_and_broken_archives_are_named(tmp_path):
     with pytest.raises(RecordingError, match="no such file"):
         read_measurement(tmp_path / "none.csv")
-    with pytest.raises(RecordingError, match=r"ends in '\.mat'; valid: \.csv"):
+    with pytest.raises(RecordingError, match=r"ends in '\.mat'; must be \.csv"):
         read_measurement(write(tmp_path / "a.mat", "x"))
     with pytest.raises(RecordingError, match="not an NPZ file"):
         read_measurement(write(tmp_path / "a.npz", "PK no"))

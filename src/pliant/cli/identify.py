@@ -52,8 +52,8 @@ def identify(
 ) -> int:
     """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
     import_modules(import_)
-    from pliant.identification import identify as fits
-    from pliant.identification.measurements import measurement_of, read_measurement
+    from pliant import identification as fits
+    from pliant.identification import measurement_of, read_measurement
     from pliant.laws import CompliantActuator, Mode, get_law
     from pliant.model.parameters import change_actuator
     from pliant.recording.bags import is_bag, read_traces

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import RecordingError, nearest
+from pliant.errors import LawError, RecordingError, nearest
 
 __all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "read_measurement"]
 
@@ -95,12 +95,12 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
             except (TypeError, ValueError):
                 raise RecordingError(f"{source}: column {header!r} holds no numbers", field=header) from None
             if array.ndim > 1:
-                raise RecordingError(f"{source}: column {header!r} has shape {array.shape}; valid: (n,)", field=header)
+                raise RecordingError(f"{source}: column {header!r} has shape {array.shape}; must be (n,)", field=header)
             bad = np.flatnonzero(~np.isfinite(np.atleast_1d(array)))
             if bad.size:
                 value = np.atleast_1d(array)[bad[0]]
                 raise RecordingError(
-                    f"{source}: column {header!r}, row {bad[0] + 1} is {value}; valid: finite numbers", field=header
+                    f"{source}: column {header!r}, row {bad[0] + 1} is {value}; must be finite", field=header
                 )
             if name in out:
                 raise RecordingError(f"{source}: two columns are {name!r}, the second is {header!r}", field=header)
@@ -113,7 +113,7 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
             if size != n:
                 longest = max(sizes, key=lambda k: sizes[k])
                 raise RecordingError(
-                    f"{source}: column {name!r} has {size} rows, {longest!r} has {n}; valid: the same number",
+                    f"{source}: column {name!r} has {size} rows, {longest!r} has {n}; must be the same number",
                     field=name,
                 )
         full = {name: np.array(np.broadcast_to(a, (n,))) for name, a in out.items()}
@@ -155,7 +155,7 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         if "external_torque" in self:
             return -self["external_torque"]
         raise RecordingError(
-            f"{self.source}: there is no torque; valid: a column 'torque' (of the actuator on the link) or "
+            f"{self.source}: there is no torque; add a column 'torque' (of the actuator on the link) or "
             "'external_torque' (of the world on the link, slow motion)",
             field="torque",
         )
@@ -198,7 +198,7 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         else:
             wanted = "'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
         raise RecordingError(
-            f"{self.source}: the motors' positions are missing; valid: {wanted}; found: {', '.join(self)}",
+            f"{self.source}: the motors' positions are missing; must be {wanted}; found: {', '.join(self)}",
             field="motor_1_position",
         )
 
@@ -235,7 +235,7 @@ def read_measurement(
         elif suffix in (".csv", ".txt", ".tsv"):
             raw, lines = _read_csv(path)
         else:
-            raise RecordingError(f"the file ends in {suffix!r}; valid: .csv, .txt, .tsv, .npz", file=path)
+            raise RecordingError(f"the file ends in {suffix!r}; must be .csv, .txt, .tsv or .npz", file=path)
     except OSError as error:
         raise RecordingError(f"the file cannot be read: {error.strerror or error}", file=path) from None
     chosen, used_units = _chosen(raw, columns, units, device, path)
@@ -308,7 +308,7 @@ def _chosen(
                 used_units[quantity] = unit  # type: ignore[index]
     if not chosen:
         raise RecordingError(
-            f"no column is known; found: {', '.join(list(raw)[:12])}; valid: {', '.join(QUANTITIES)}", file=path
+            f"no column is known; found: {', '.join(list(raw)[:12])}; valid names: {', '.join(QUANTITIES)}", file=path
         )
     return chosen, used_units
 
@@ -338,8 +338,10 @@ def _resolve(header: str, unit: str | None, source: str) -> tuple[str, float]:
     found = UNITS.get(" ".join(text.lower().split()))
     kinds = (wanted, "m") if name in ("preset", "motor_2_position", "reference_2") else (wanted,)
     if found is None or found[0] not in kinds:
-        valid = ", ".join(u for u, (kind, _) in UNITS.items() if kind in kinds)
-        raise RecordingError(f"{source}: column {header!r} has the unit {text!r}; valid: {valid}", field=str(header))
+        known = ", ".join(u for u, (kind, _) in UNITS.items() if kind in kinds)
+        raise RecordingError(
+            f"{source}: column {header!r} has the unit {text!r}; must be one of {known}", field=str(header)
+        )
     return name, found[1]
 
 
@@ -367,7 +369,7 @@ def _read_csv(path: Path) -> tuple[dict[str, list[str]], list[int]]:
         raise RecordingError(f"not a text file in UTF-8: {error.reason}", file=path) from None
     rows = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if len(rows) < 2:
-        raise RecordingError("the file has no header and data; valid: a header line, then numbers", file=path)
+        raise RecordingError("the file has no header and data; must be a header line, then numbers", file=path)
     first = rows[0][1]
     separator = max(",;\t", key=first.count) if any(c in first for c in ",;\t") else ","
     table = list(csv.reader((line for _, line in rows), delimiter=separator))
@@ -395,11 +397,34 @@ def _numbers(path: Path, name: str, cells: list[str], lines: list[int]) -> Array
             value = float(text)
         except ValueError:
             raise RecordingError(
-                f"column {name!r} is {text!r}; valid: a number", file=path, line=lines[i], field=name
+                f"column {name!r} is {text!r}; must be a number", file=path, line=lines[i], field=name
             ) from None
         if not np.isfinite(value):
             raise RecordingError(
-                f"column {name!r} is {text}; valid: a finite number", file=path, line=lines[i], field=name
+                f"column {name!r} is {text}; must be a finite number", file=path, line=lines[i], field=name
             )
         out[i] = value
+    return out
+
+
+Trials = Mapping[str, ArrayLike] | Iterable[Mapping[str, ArrayLike]]
+"""One or several measurements, as `Measurement` or as mappings of columns."""
+
+
+def as_measurements(data: Trials) -> list[Measurement]:
+    """Return one or several measurements as a list.
+
+    Raises:
+        LawError: there is none.
+        RecordingError: columns are missing or differ in length.
+    """
+    if isinstance(data, Measurement):
+        return [data]
+    if isinstance(data, Mapping):
+        return [Measurement.of(data)]
+    out: list[Measurement] = []
+    for i, item in enumerate(data):
+        out.append(item if isinstance(item, Measurement) else Measurement.of(item, source=f"trial {i + 1}"))
+    if not out:
+        raise LawError("there is no measurement to fit to", field="data")
     return out

@@ -1,0 +1,313 @@
+"""Fit an actuator that moves: friction of the link, motors and servo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import LawError, nearest
+from pliant.identification.measurements import Measurement, Trials, as_measurements
+from pliant.identification.parameters import (
+    scale_parameters,
+    with_values,
+)
+from pliant.identification.results import Fit, Identification
+from pliant.identification.solver import identification_of, solve, starting_points
+from pliant.laws import layout
+from pliant.laws.actuator import ActuatorTraces, CompliantActuator
+from pliant.laws.base import Law, get_law
+from pliant.laws.friction import PreslidingFriction
+from pliant.laws.modes import Mode
+
+__all__ = ["OUTPUTS", "fit_actuator", "fit_friction", "fit_servo"]
+
+Array = NDArray[np.float64]
+
+
+OUTPUTS: dict[str, str] = {
+    "torque": "torque",
+    "external_torque": "torque",
+    "motor_1_position": "motor_1_position",
+    "motor_2_position": "motor_2_position",
+    "equilibrium": "equilibrium",
+    "preset": "preset",
+}
+"""Columns that a simulation can be compared with, and the trace that each is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One measurement, resampled for the simulation."""
+
+    trial: Measurement
+    dt: float
+    time: Array
+    q: Array
+    dq: Array
+    at: Array
+    keep: NDArray[np.bool_]
+    outputs: tuple[str, ...]
+
+
+def fit_actuator(
+    actuator: CompliantActuator,
+    data: Trials,
+    free: Sequence[str] | Mapping[str, float],
+    *,
+    outputs: Sequence[str] = ("torque",),
+    weights: Mapping[str, float] | None = None,
+    ties: Mapping[str, str] | None = None,
+    dt: float = 1.0e-3,
+    skip: float = 0.0,
+    starts: int = 4,
+    spread: float = 0.5,
+    seed: int = 0,
+    loss: str = "linear",
+    max_evaluations: int = 60,
+) -> Identification:
+    """Fit parameters of an actuator to recorded motion, by simulating it along the motion of the link.
+
+    The inputs follow the actuator's mode: "motor positions", or "equilibrium" and "preset", in modes 2 and 3;
+    "reference_1" and "reference_2" (or "equilibrium" and "preset" as commanded) in modes 5 and 6. References are held
+    between their samples, as on a bus, or drawn as straight lines where the delay is free.
+
+    Args:
+        actuator: its mode says what the references are; its values are the start and the fixed parameters.
+        data: one or several measurements with time and link position; in modes 2 and 3 without damping the time may be
+            left out, the samples then follow each other.
+        free: paths: "law.k1", "link_friction.torque", "motor.inertia" (both motors), "pid.kp" (both),
+            "command_delay", "position_offset", "torque_offset". A mapping gives their starts.
+        outputs: measured columns that the simulation must meet: "torque", "motor_1_position", "motor_2_position".
+        weights: standard deviation of each output's noise; None takes the output's own rms, so that all weigh alike.
+        ties: path -> free path that it follows.
+        dt: largest time step of the simulation [s].
+        skip: seconds at the beginning that are simulated and not compared.
+        starts: searches from different starts.
+        spread: standard deviation of the starts, in e-folds.
+        seed: of the starts.
+        loss: as in `fit_law`.
+        max_evaluations: of each search.
+
+    Raises:
+        LawError: unknown parameters or outputs, a mode that has no motion.
+        RecordingError: columns are missing.
+    """
+    if actuator.mode in (Mode.LINK_TORQUE, Mode.LINK_PID, Mode.MOTOR_TORQUES):
+        raise LawError(f"fit_actuator: mode {actuator.mode.value} cannot be fitted; must be 2, 3, 5 or 6", field="mode")
+    trials = as_measurements(data)
+    scaled = scale_parameters(actuator, free, ties or {})
+    if not outputs:
+        raise LawError("fit_actuator: no output is compared", field="outputs")
+    for name in outputs:
+        if name not in OUTPUTS:
+            raise LawError(f"fit_actuator: no output {name!r}; {nearest(name, OUTPUTS)}", field="outputs")
+    runs = [_prepare(actuator, trial, tuple(outputs), dt, skip) for trial in trials]
+    if not any(run.keep.any() for run in runs):
+        raise LawError(f"fit_actuator: skip = {skip:g} s leaves no sample", field="skip")
+    floating = "command_delay" in scaled.names
+    measured = {
+        (i, name): (run.trial.link_torque() if OUTPUTS[name] == "torque" else run.trial[name])[run.keep]
+        for i, run in enumerate(runs)
+        for name in outputs
+    }
+    sigma = {}
+    for name in outputs:
+        values = np.concatenate([measured[i, name] for i in range(len(runs))])
+        sigma[name] = (weights or {}).get(name, float(np.std(values)) or 1.0)
+
+    def predict(values: Mapping[str, float]) -> dict[tuple[int, str], Array]:
+        changed = with_values(actuator, {k: v for k, v in values.items() if k != "command_delay"})
+        delay = values.get("command_delay") if floating else None
+        if floating:
+            changed = changed.replace(command_delay=0.0)
+        out = {}
+        for i, run in enumerate(runs):
+            traces = _simulate(changed, run, delay, values.get("position_offset", 0.0))
+            for name in outputs:
+                series = traces.torque if OUTPUTS[name] == "torque" else traces.values[OUTPUTS[name]]
+                series = np.interp(run.trial["time"][run.keep], run.time, series)
+                if OUTPUTS[name] == "torque":
+                    series = series + values.get("torque_offset", 0.0)
+                out[i, name] = series
+        return out
+
+    def residuals(values: Mapping[str, float]) -> Array:
+        try:
+            predicted = predict(values)
+        except LawError:
+            return np.full(sum(a.size for a in measured.values()), np.inf)
+        return np.concatenate([(predicted[key] - measured[key]) / sigma[key[1]] for key in measured])
+
+    begins = starting_points(scaled, starts, spread, seed)
+    solution = solve(scaled, residuals, begins, step=1e-4, loss=loss, max_evaluations=max_evaluations)
+    values = scaled.values(solution.x)
+    predicted = predict(values)
+    fits = []
+    for (i, name), series in measured.items():
+        run = runs[i]
+        x, group = run.trial["time"][run.keep], np.zeros(series.size)
+        slow = name in ("torque", "external_torque") and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
+        if slow:
+            q, a, b = (v[run.keep] for v in run.trial.spring_angles(actuator.law.second_input))
+            two = actuator.law.second_input == "angle"
+            x, group = q - (0.5 * (a + b) if two else a), 0.5 * (a - b) if two else b
+        fits.append(
+            Fit(
+                source=run.trial.source,
+                quantity="torque" if OUTPUTS[name] == "torque" else name,
+                unit="N m" if OUTPUTS[name] == "torque" else "rad",
+                abscissa=x,
+                group=group,
+                measured=series,
+                predicted=predicted[i, name],
+            )
+        )
+    return identification_of(actuator, scaled, solution, fits, ())
+
+
+def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str, ...], dt: float, skip: float) -> _Run:
+    if "time" not in trial and _timeless(actuator):
+        # Springs and presliding friction know no rate: the order of the samples is enough.
+        trial = Measurement.of({**trial.columns, "time": dt * np.arange(trial.samples)}, source=trial.source)
+    time = trial["time"]
+    if time.size < 4:
+        raise LawError(f"{trial.source}: {time.size} samples; must be 4 or more", field="time")
+    if not (math.isfinite(dt) and dt > 0.0):
+        raise LawError(f"fit_actuator: dt is {dt}; must be > 0 s", field="dt")
+    for name in outputs:
+        if OUTPUTS[name] == "torque":
+            trial.link_torque()
+        else:
+            trial[name]
+    period = float(np.median(np.diff(time)))
+    step = period / math.ceil(period / dt - 1e-9) if period > dt else period
+    uniform = np.max(np.abs(np.diff(time) - period)) < 1e-3 * period and step == period
+    grid = time if uniform else time[0] + step * np.arange(math.floor((time[-1] - time[0]) / step + 1e-6) + 1)
+    if "link_position" in trial:
+        q = np.interp(grid, time, trial["link_position"])
+    else:
+        q = np.interp(grid, time, trial.spring_angles(actuator.law.second_input)[0])
+    if "link_velocity" in trial:
+        dq = np.interp(grid, time, trial["link_velocity"])
+    else:
+        dq = np.gradient(q, step) if q.size > 1 else np.zeros_like(q)
+    return _Run(
+        trial=trial, dt=step, time=grid, q=q, dq=dq, at=grid, keep=time - time[0] >= skip - 1e-12, outputs=outputs
+    )
+
+
+def _timeless(actuator: CompliantActuator) -> bool:
+    still = actuator.link_damping == 0.0 and actuator.link_preset_damping == 0.0
+    return still and actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET)
+
+
+def _references(actuator: CompliantActuator, run: _Run, delay: float | None) -> tuple[Array, Array]:
+    trial, motors = run.trial, actuator.law.motors
+    if actuator.mode in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
+        _, a, b = trial.spring_angles(actuator.law.second_input)
+        if actuator.mode == Mode.SPRING_EQ_PRESET and motors == 2 and actuator.law.second_input == "angle":
+            a, b = 0.5 * (a + b), 0.5 * (a - b)
+        # Measured motor positions are continuous.
+        return np.interp(run.time, trial["time"], a), np.interp(run.time, trial["time"], b)
+    if "reference_1" in trial:
+        a, b = trial["reference_1"], trial["reference_2"] if motors == 2 else np.zeros(trial.samples)
+    elif actuator.mode == Mode.PID_EQ_PRESET:
+        a, b = trial["equilibrium"], trial["preset"] if motors == 2 else np.zeros(trial.samples)
+    else:
+        a, b = trial["reference_1"], np.zeros(trial.samples)
+    time = trial["time"]
+    if delay is not None:
+        return np.interp(run.time - delay, time, a), np.interp(run.time - delay, time, b)
+    index = np.clip(np.searchsorted(time, run.time + 1e-9, side="right") - 1, 0, time.size - 1)
+    return a[index], b[index]
+
+
+def _simulate(actuator: CompliantActuator, run: _Run, delay: float | None, offset: float) -> ActuatorTraces:
+    ref_1, ref_2 = _references(actuator, run, delay)
+    q = run.q - offset
+    state = None
+    if actuator.mode.has_motors:
+        # At rest where the motors are measured at first, or where the first references put them.
+        trial = run.trial
+        one, two = float(ref_1[0]), float(ref_2[0])
+        if actuator.mode == Mode.PID_EQ_PRESET:
+            one, two = actuator.law.map_references(one, two)
+        one = float(trial["motor_1_position"][0]) if "motor_1_position" in trial else one
+        two = float(trial["motor_2_position"][0]) if "motor_2_position" in trial else two
+        par = actuator.pack(run.dt)
+        state = actuator.hold(float(q[0]), run.dt)[0]
+        for where, position in ((layout.A_MOTOR_1, one), (layout.A_MOTOR_2, two)):
+            i = int(par[where])
+            if i >= 0:
+                state[i + layout.S_POSITION] = position
+                state[i + layout.S_ANCHOR] = position
+    return actuator.simulate(q, run.dq, ref_1, ref_2, run.dt, state=state)
+
+
+def fit_friction(
+    actuator: CompliantActuator | Law | str,
+    data: Trials,
+    free: Sequence[str] | Mapping[str, float] = ("link_friction.torque",),
+    **options: Any,
+) -> Identification:
+    """Fit the friction of a joint, and the law if wished, to loops of torque over deflection.
+
+    The friction sits between spring and link: F = torque + load_coefficient |load| + preset_coefficient |preset|, with
+    presliding of a given stiffness. The width of a loop gives F, its change over load and preset the coefficients.
+
+    Args:
+        actuator: actuator or law that the values start from; without link friction it starts with 0.05 N m.
+        data: measurements with time, link position (or deflection), motor positions (or equilibrium and preset) and
+            torque (or external torque).
+        free: paths, for instance ("law.k1", "law.a1", "link_friction.torque", "link_friction.load_coefficient").
+        options: of `fit_actuator`.
+    """
+    actuator = _as_actuator(actuator, Mode.SPRING_REFS)
+    if actuator.mode not in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
+        actuator = actuator.replace(mode=Mode.SPRING_REFS)
+    if actuator.link_friction is None:
+        actuator = actuator.replace(link_friction=PreslidingFriction(torque=0.05))
+    return fit_actuator(actuator, data, free, **options)
+
+
+def fit_servo(
+    actuator: CompliantActuator | Law | str,
+    data: Trials,
+    free: Sequence[str] | Mapping[str, float] = ("motor.inertia", "motor.damping", "motor.friction.torque"),
+    **options: Any,
+) -> Identification:
+    """Fit motors and servo to references and measured motor positions.
+
+    Without a measured torque only ratios to kp are seen, and D + kd only as a sum: free kp or kd beside the defaults
+    makes the condition number say so. The lag of the servo is (kd + D) / kp.
+
+    Args:
+        actuator: actuator in mode 5 or 6, or a law (mode 6 then).
+        data: measurements with time, link position, the references (or equilibrium and preset as commanded) and motor
+            positions.
+        free: paths; "command_delay" fits the delay of the bus.
+        options: of `fit_actuator`; ``outputs`` defaults to the motor positions that were measured.
+    """
+    actuator = _as_actuator(actuator, Mode.PID_EQ_PRESET)
+    if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):
+        raise LawError(f"fit_servo: mode is {actuator.mode.value}; must be 5 or 6", field="mode")
+    trials = as_measurements(data)
+    if "outputs" not in options:
+        names = [n for n in ("motor_1_position", "motor_2_position") if all(n in trial for trial in trials)]
+        if not names:
+            raise LawError(
+                f"fit_servo: no motor position was measured; found: {', '.join(trials[0])}", field="motor_1_position"
+            )
+        options["outputs"] = names
+    return fit_actuator(actuator, trials, free, **options)
+
+
+def _as_actuator(value: CompliantActuator | Law | str, mode: Mode) -> CompliantActuator:
+    if isinstance(value, CompliantActuator):
+        return value
+    return CompliantActuator(get_law(value)() if isinstance(value, str) else value, mode)

@@ -1,0 +1,225 @@
+"""Parameters of an actuator by path, with units, and scaled for a fit: positive ones on a logarithmic scale."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import LawError, nearest
+from pliant.laws.actuator import CompliantActuator
+from pliant.laws.base import Law
+from pliant.laws.modes import Mode
+
+__all__ = [
+    "SIGNED",
+    "TYPICAL",
+    "ScaledParameters",
+    "get_value",
+    "parameter_unit",
+    "scale_parameters",
+    "target_paths",
+    "with_values",
+]
+
+
+Array = NDArray[np.float64]
+
+TYPICAL: dict[str, float] = {
+    "load_coefficient": 0.1,
+    "preset_coefficient": 0.1,
+    "command_delay": 0.01,
+    "link_damping": 0.05,
+    "link_preset_damping": 0.05,
+    "preset_damping": 0.05,
+    "ki": 1.0,
+    "position_offset": 0.01,
+    "torque_offset": 0.01,
+    "torque": 0.02,
+}
+"""Scale of parameters that may be 0 or negative, hence have no logarithm."""
+
+SIGNED = ("position_offset", "torque_offset")
+"""Offsets of the measurement: link position read minus true [rad], torque read minus true [N m]."""
+
+_UNITS = {
+    ("qbmove", "k1"): "N m",
+    ("qbmove", "k2"): "N m",
+    ("qbmove", "a1"): "1/rad",
+    ("qbmove", "a2"): "1/rad",
+    ("sea", "k"): "N m/rad",
+    ("bavs", "k"): "N m",
+    ("bavs", "k_e"): "1/rad",
+    ("awas_ii", "Ks"): "N m/rad",
+    ("awas_ii", "L"): "m",
+    ("awas_ii", "r_t"): "m",
+}
+_BLOCK_UNITS = {
+    "max_deflection": "rad",
+    "inertia": "kg m^2",
+    "damping": "N m s/rad",
+    "max_torque": "N m",
+    "max_velocity": "rad/s",
+    "preset_damping": "N m s/rad^2",
+    "torque": "N m",
+    "stiffness": "N m/rad",
+    "load_coefficient": "N m per N m",
+    "preset_coefficient": "N m/rad",
+    "kp": "N m/rad",
+    "ki": "N m/(rad s)",
+    "kd": "N m s/rad",
+    "command_delay": "s",
+    "link_damping": "N m s/rad",
+    "link_preset_damping": "N m s/rad^2",
+    "position_offset": "rad",
+    "torque_offset": "N m",
+    "resistance": "ohm",
+    "inductance": "H",
+    "torque_constant": "N m/A",
+    "back_emf_constant": "V s/rad",
+}
+
+
+def parameter_unit(law: Law, path: str) -> str:
+    """Return the unit of a parameter such as "law.k1" or "motor_1.friction.torque"; "" where it has none."""
+    last = path.rsplit(".", 1)[-1]
+    if path.startswith("law."):
+        return _UNITS.get((law.name, last), _BLOCK_UNITS.get(last, ""))
+    return _BLOCK_UNITS.get(last, "")
+
+
+def target_paths(path: str) -> list[str]:
+    """Return the paths that a path means: "motor.x" is both motors, "pid.x" both controllers."""
+    head, _, rest = path.partition(".")
+    if head in ("motor", "pid") and rest:
+        return [f"{head}_1.{rest}", f"{head}_2.{rest}"]
+    return [path]
+
+
+def get_value(actuator: CompliantActuator, path: str) -> float:
+    """Return the value at a path.
+
+    Raises:
+        LawError: there is no such parameter, or it is no number.
+    """
+    value: Any = actuator
+    parts = target_paths(path)[0].split(".")
+    for i, part in enumerate(parts):
+        names = [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+        if part not in names:
+            where = ".".join(parts[:i]) or "the actuator"
+            if value is None:
+                raise LawError(f"{path}: {where} is None; give it a block to start from", field=path)
+            known = [*names, "motor", "pid"] if i == 0 else names
+            raise LawError(f"{path}: {where} has no parameter {part!r}; {nearest(part, known)}", field=path)
+        value = getattr(value, part)
+    if isinstance(value, bool | Mode) or not isinstance(value, int | float):
+        raise LawError(f"{path} is {value!r}; must be the path of a number, such as 'law.k1'", field=path)
+    return float(value)
+
+
+def _put(block: Any, tree: Mapping[str, Any]) -> Any:
+    """Return a copy of nested dataclasses with values changed."""
+    changes = {k: _put(getattr(block, k), v) if isinstance(v, dict) else v for k, v in tree.items()}
+    return dataclasses.replace(block, **changes)
+
+
+def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> CompliantActuator:
+    """Return a copy of an actuator with values at some paths; offsets of the measurement and a missing motor 2 are
+    passed over."""
+    tree: dict[str, Any] = {}
+    for path, value in values.items():
+        if path in SIGNED:
+            continue
+        for target in target_paths(path):
+            *parts, last = target.split(".")
+            if parts and parts[0] in ("motor_2", "pid_2") and getattr(actuator, parts[0]) is None:
+                continue
+            node = tree
+            for part in parts:
+                node = node.setdefault(part, {})
+            node[last] = float(value)
+    return _put(actuator, tree) if tree else actuator
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledParameters:
+    """Free parameters on the scale of the search: log(p / start) where p > 0 always, (p - 0) / typical else."""
+
+    names: tuple[str, ...]
+    """Path of each free parameter."""
+    start: Array
+    """Value of each at the start, in its own unit."""
+    typical: Array
+    """Unit of the scale: the start, or a typical value where it may be 0 or negative."""
+    logarithmic: NDArray[np.bool_]
+    """Whether each is searched on a logarithmic scale."""
+    ties: Mapping[str, str]
+    """Parameters that follow a free one: path -> path."""
+
+    def values(self, x: Array) -> dict[str, float]:
+        """Return the values by path at a point of the search, the tied ones included."""
+        with np.errstate(over="ignore"):
+            p = np.where(self.logarithmic, self.typical * np.exp(np.clip(x, -60.0, 60.0)), self.typical * x)
+        out = {name: float(v) for name, v in zip(self.names, p, strict=True)}
+        for name, master in self.ties.items():
+            out[name] = out[master]
+        return out
+
+    def x(self, p: Array) -> Array:
+        """Return the point of the search at which the free parameters have the values p."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.logarithmic, np.log(p / self.typical), p / self.typical)
+
+    def slope(self, x: Array) -> Array:
+        """Return dp/dx."""
+        return np.where(self.logarithmic, self.typical * np.exp(x), self.typical)
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the lowest and the highest point of the search."""
+        signed = np.array([name in SIGNED for name in self.names])
+        low = np.where(self.logarithmic, -14.0, np.where(signed, -1e6, 0.0))
+        return low, np.where(self.logarithmic, 14.0, 1e6)
+
+
+def scale_parameters(
+    actuator: CompliantActuator, free: Sequence[str] | Mapping[str, float], ties: Mapping[str, str]
+) -> ScaledParameters:
+    """Return the free parameters of an actuator on the scale of the search.
+
+    Args:
+        actuator: has the values that the search starts from.
+        free: paths; a mapping gives their starts.
+        ties: parameters that follow a free one.
+
+    Raises:
+        LawError: no path, an unknown one, or one without a finite number.
+    """
+    if not free:
+        raise LawError("no parameter is free; name paths such as 'law.k1', 'link_friction.torque'", field="free")
+    names = tuple(free)
+    starts, typical, logarithmic = [], [], []
+    for name in names:
+        last = name.rsplit(".", 1)[-1]
+        given = free[name] if isinstance(free, Mapping) else None
+        value = (
+            0.0 if name in SIGNED and given is None else float(get_value(actuator, name) if given is None else given)
+        )
+        if name not in SIGNED:
+            get_value(actuator, name)
+        if not math.isfinite(value):
+            raise LawError(f"{name} starts at {value}; must be a finite number", field=name)
+        log = value > 0.0 and name not in SIGNED and last != "command_delay"
+        starts.append(value)
+        logarithmic.append(log)
+        typical.append(value if log else TYPICAL.get(last, abs(value) or 1.0))
+    for name, master in ties.items():
+        get_value(actuator, name)
+        if master not in names:
+            raise LawError(f"ties: {name} follows {master!r}, which is not free; {nearest(master, names)}", field=name)
+    return ScaledParameters(names, np.array(starts), np.array(typical), np.array(logarithmic), ties)

@@ -1,0 +1,234 @@
+"""Results of a fit: values with standard errors, residuals, the condition of the problem, warnings.
+
+They are given as values, as a report in words, and as a figure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import LawError, nearest
+from pliant.laws.actuator import CompliantActuator
+from pliant.laws.base import Law
+
+__all__ = ["Estimate", "Fit", "Identification"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One identified parameter."""
+
+    name: str
+    """Dotted path: "law.k1", "link_friction.torque", "motor.inertia" (both motors)."""
+    value: float
+    """Value in SI units."""
+    standard_error: float
+    """One standard deviation; infinite where the data do not determine it."""
+    unit: str
+    """Unit of both."""
+    start: float
+    """Value at which the best search began."""
+
+    @property
+    def relative_error(self) -> float:
+        """Standard error as a part of the value."""
+        return self.standard_error / abs(self.value) if self.value else math.inf
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain types."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """One compared quantity of one measurement."""
+
+    source: str
+    """Where the measurement comes from."""
+    quantity: str
+    """What was compared, such as "torque" or "motor_1_position"."""
+    unit: str
+    """Its unit."""
+    abscissa: Array
+    """Time [s], or deflection [rad] for static fits, shape (n,)."""
+    group: Array
+    """Preset of each sample [rad], or 0, shape (n,)."""
+    measured: Array
+    """Measured values, shape (n,)."""
+    predicted: Array
+    """Values of the fitted model, shape (n,)."""
+
+    @property
+    def residual(self) -> Array:
+        """Measured minus predicted, shape (n,)."""
+        return self.measured - self.predicted
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the residual."""
+        return float(np.sqrt(np.mean(self.residual**2)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identification:
+    """Identified parameters and how far they can be trusted."""
+
+    actuator: CompliantActuator
+    """The actuator with the identified values put in."""
+    estimates: tuple[Estimate, ...]
+    """The free parameters, in the order asked for."""
+    covariance: Array
+    """Covariance of the values, shape (n, n), in the units of the estimates."""
+    fits: tuple[Fit, ...]
+    """Measured against predicted."""
+    cost: float
+    """Sum of squared weighted residuals."""
+    condition: float
+    """Condition number of the scaled Jacobian: how much worse the worst combination of parameters is known than the
+    best. Above 1e3 a combination of them is hardly determined."""
+    correlation: float
+    """Correlation of neighbouring residuals, -1 to 1; near 0 for noise, near 1 where the model misses something."""
+    starts: int
+    """Searches made."""
+    agreeing: int
+    """Searches that ended at the same values as the best one (within 1 %)."""
+    converged: bool
+    """Whether the best search ended by its own criterion."""
+    warnings: tuple[str, ...]
+    """What a reader must know, one sentence each."""
+
+    @property
+    def law(self) -> Law:
+        """The law with the identified values."""
+        return self.actuator.law
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Values by name."""
+        return {e.name: e.value for e in self.estimates}
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return an estimate by its path, or by the last part of it where that is unique."""
+        found = [e for e in self.estimates if e.name == name] or [
+            e for e in self.estimates if e.name.rsplit(".", 1)[-1] == name
+        ]
+        if len(found) != 1:
+            raise LawError(f"no estimate {name!r}; {nearest(name, [e.name for e in self.estimates])}", field=name)
+        return found[0]
+
+    def rms(self, quantity: str | None = None) -> float:
+        """Return the root mean square residual of one quantity, over all measurements, in its unit."""
+        chosen = [f for f in self.fits if quantity in (None, f.quantity)]
+        if not chosen:
+            raise LawError(f"no fit of {quantity!r}; {nearest(str(quantity), {f.quantity for f in self.fits})}")
+        return float(np.sqrt(np.mean(np.concatenate([f.residual for f in chosen]) ** 2)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the traces as plain types, for JSON."""
+        return {
+            "law": self.law.name,
+            "estimates": [e.as_dict() for e in self.estimates],
+            "residuals": [
+                {
+                    "source": f.source,
+                    "quantity": f.quantity,
+                    "unit": f.unit,
+                    "samples": int(f.measured.size),
+                    "rms": f.rms,
+                    "max": float(np.max(np.abs(f.residual))),
+                    "explained": _explained(f),
+                }
+                for f in self.fits
+            ],
+            "condition": self.condition,
+            "residual_correlation": self.correlation,
+            "starts": self.starts,
+            "agreeing_starts": self.agreeing,
+            "converged": self.converged,
+            "covariance": self.covariance.tolist(),
+            "warnings": list(self.warnings),
+        }
+
+    def report(self) -> str:
+        """Return a table of the values and the residuals as text."""
+        width = max(len(e.name) for e in self.estimates)
+        lines = [
+            f"{e.name:<{width}}  {e.value: .6g} +- {e.standard_error:.2g} {e.unit}".rstrip() for e in self.estimates
+        ]
+        for f in self.fits:
+            lines.append(
+                f"residual of {f.quantity} ({f.source}): rms {f.rms:.3g} {f.unit}, "
+                f"largest {np.max(np.abs(f.residual)):.3g} {f.unit}, {f.measured.size} samples"
+            )
+        lines.append(f"condition {self.condition:.3g}; {self.agreeing} of {self.starts} searches agree")
+        lines.extend(f"warning: {w}" for w in self.warnings)
+        return "\n".join(lines)
+
+    def figure(self) -> Any:
+        """Return a `matplotlib.figure.Figure`: measured and predicted, and the residuals below.
+
+        One column a quantity; against time, or against the deflection for a static fit.
+        """
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        quantities = list(dict.fromkeys(f.quantity for f in self.fits))
+        figure = Figure(figsize=(max(5.0, 4.2 * len(quantities)), 4.6), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = np.atleast_2d(
+            figure.subplots(2, len(quantities), squeeze=False, sharex="col", gridspec_kw={"height_ratios": [3, 1]})
+        )
+        colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+        for column, quantity in enumerate(quantities):
+            top, bottom = axes[:, column]
+            count = 0
+            static = False
+            for f in (f for f in self.fits if f.quantity == quantity):
+                static = static or not np.all(np.diff(f.abscissa) > 0.0)
+                for preset in np.unique(np.round(f.group, 6)):
+                    at = np.round(f.group, 6) == preset
+                    color = colors[count % len(colors)]
+                    count += 1
+                    x, order = f.abscissa[at], np.argsort(f.abscissa[at], kind="stable")
+                    several = np.unique(np.round(f.group, 6)).size > 1
+                    name = f"preset {preset:.4g}" if several or preset else f.source
+                    top.plot(x, f.measured[at], ".", ms=2.5, alpha=0.45, color=color)
+                    line = (
+                        (x[order], f.predicted[at][order])
+                        if _single_valued(x, f.predicted[at])
+                        else (x, f.predicted[at])
+                    )
+                    top.plot(*line, "-", lw=1.2, color=color, label=name)
+                    bottom.plot(x, f.residual[at], ".", ms=2.0, color=color)
+            unit = next(f.unit for f in self.fits if f.quantity == quantity)
+            top.set_ylabel(f"{quantity.replace('_', ' ')} [{unit}]")
+            bottom.set_ylabel(f"residual [{unit}]")
+            bottom.set_xlabel("deflection [rad]" if static else "time [s]")
+            bottom.axhline(0.0, color="#6e7781", lw=0.6)
+            if count <= 8:
+                top.legend(fontsize=7, frameon=False)
+            for axis in (top, bottom):
+                axis.grid(True, color="#d8dee4", lw=0.6)
+                axis.spines[["top", "right"]].set_visible(False)
+        axes[0, 0].set_title("points: measured, lines: identified", loc="left", fontsize=9)
+        return figure
+
+
+def _single_valued(x: Array, y: Array) -> bool:
+    """Say whether y is one smooth curve over x, or a loop that must be drawn in the order of time."""
+    order = np.argsort(x, kind="stable")
+    span = np.ptp(y) or 1.0
+    return bool(np.max(np.abs(np.diff(y[order])), initial=0.0) < 0.05 * span)
+
+
+def _explained(f: Fit) -> float:
+    total = float(np.sum((f.measured - f.measured.mean()) ** 2))
+    return 1.0 - float(np.sum(f.residual**2)) / total if total > 0.0 else math.nan

@@ -1,0 +1,254 @@
+"""Nonlinear least squares from several starts, and what the solution says about the parameters.
+
+The solver is `scipy.optimize.least_squares` on a logarithmic scale, so that k = 0.001 and a = 9 weigh alike. Standard
+errors assume independent residuals of equal variance: cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n). Where the
+residuals of neighbouring samples are correlated, a warning says by how much the errors are too small.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import LawError
+from pliant.identification.parameters import (
+    SIGNED,
+    ScaledParameters,
+    parameter_unit,
+    with_values,
+)
+from pliant.identification.results import Estimate, Fit, Identification
+from pliant.laws.actuator import CompliantActuator
+from pliant.laws.base import Law
+
+__all__ = ["Residuals", "Solution", "identification_of", "solve", "starting_points"]
+
+Array = NDArray[np.float64]
+Residuals = Callable[[Mapping[str, float]], Array]
+"""Residuals of a model by the values of its parameters, scaled to order 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best of the searches from several starts."""
+
+    x: Array
+    """Where it ended, on the scale of the search."""
+    jacobian: Array
+    """Derivatives of the residuals there."""
+    residual: Array
+    """Residuals there."""
+    cost: float
+    """Sum of the squared residuals, after the loss function."""
+    success: bool
+    """Whether the search converged."""
+    others: tuple[tuple[Array, float], ...]
+    """End point and cost of every search, the best first."""
+    starts: int
+    """Number of searches."""
+    begin: Array
+    """Where the best one started."""
+
+
+def solve(
+    scaled: ScaledParameters,
+    residuals: Residuals,
+    begins: Sequence[Array],
+    *,
+    step: float,
+    loss: str,
+    max_evaluations: int,
+) -> Solution:
+    """Minimise the sum of squared residuals from several starts.
+
+    Args:
+        scaled: the free parameters.
+        residuals: the model; what is not finite counts as 1e6.
+        begins: starts, on the scale of the search.
+        step: step of the central differences.
+        loss: loss function of `scipy.optimize.least_squares`.
+        max_evaluations: bound on the evaluations of one search.
+    """
+    from scipy.optimize import least_squares
+
+    low, high = scaled.bounds()
+
+    def fun(x: Array) -> Array:
+        r = residuals(scaled.values(x))
+        return np.where(np.isfinite(r), r, 1e6)
+
+    def jac(x: Array) -> Array:
+        columns = []
+        for i in range(x.size):
+            up, down = x.copy(), x.copy()
+            up[i] = min(x[i] + step, high[i])
+            down[i] = max(x[i] - step, low[i])
+            columns.append((fun(up) - fun(down)) / (up[i] - down[i]))
+        return np.stack(columns, axis=1)
+
+    found = []
+    for begin in begins:
+        x0 = np.clip(begin, low + 1e-9, high - 1e-9)
+        with np.errstate(all="ignore"):
+            out = least_squares(
+                fun,
+                x0,
+                jac=jac,  # type: ignore[arg-type]
+                bounds=(low, high),
+                loss=loss,
+                xtol=1e-12,
+                ftol=1e-12,
+                gtol=1e-12,
+                x_scale="jac",
+                max_nfev=max_evaluations,
+            )
+        found.append((out, x0))
+    found.sort(key=lambda pair: pair[0].cost)
+    best, begin = found[0]
+    return Solution(
+        x=best.x,
+        jacobian=jac(best.x),
+        residual=fun(best.x),
+        cost=2.0 * float(best.cost),
+        success=bool(best.success),
+        others=tuple((o.x, 2.0 * float(o.cost)) for o, _ in found),
+        starts=len(begins),
+        begin=begin,
+    )
+
+
+def _judge(
+    scaled: ScaledParameters, s: Solution, law: Law, breaks: Iterable[int]
+) -> tuple[tuple[Estimate, ...], Array, dict]:
+    """Return estimates, covariance and what is to be said about them."""
+    m, n = s.jacobian.shape
+    warnings: list[str] = []
+    norms = np.linalg.norm(s.jacobian, axis=0)
+    dead = norms <= 1e-12 * max(1.0, float(norms.max(initial=0.0)))
+    _, sv, Vt = np.linalg.svd(s.jacobian, full_matrices=False)
+    condition = float(sv[0] / sv[-1]) if sv[-1] > 0.0 else math.inf
+    variance = s.cost / max(1, m - n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.where(sv > 1e-13 * sv[0], 1.0 / sv, 0.0)
+    cov_x = (Vt.T * weights**2) @ Vt * variance
+    undetermined = dead | (((Vt.T**2) @ (sv <= 1e-13 * sv[0]).astype(float)) > 1e-3)
+    slope = scaled.slope(s.x)
+    covariance = cov_x * np.outer(slope, slope)
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    errors = np.where(undetermined, math.inf, errors)
+    values = scaled.values(s.x)
+    began = scaled.values(s.begin)
+    estimates = tuple(
+        Estimate(
+            name=name,
+            value=values[name],
+            standard_error=float(errors[i]),
+            unit=parameter_unit(law, name),
+            start=began[name],
+        )
+        for i, name in enumerate(scaled.names)
+    )
+    if m <= n:
+        warnings.append(f"{m} samples for {n} parameters: the residual says nothing about the errors")
+    for e, lost in zip(estimates, undetermined, strict=True):
+        if lost:
+            warnings.append(f"the data do not determine {e.name}: changing it changes nothing that was measured")
+        elif e.relative_error > 0.2 and abs(e.value) > 0.0 and e.name not in SIGNED:
+            warnings.append(f"{e.name} is known to {100 * e.relative_error:.0f} % only (one standard deviation)")
+    if condition > 1e3 and not undetermined.any():
+        worst = np.abs(Vt[-1])
+        pair = [scaled.names[i] for i in np.argsort(worst)[::-1][:2]] if n > 1 else [scaled.names[0]]
+        warnings.append(
+            f"condition number {condition:.1e}: {' and '.join(pair)} trade off against each other; "
+            "more presets or larger deflections would part them"
+        )
+    low, high = scaled.bounds()
+    for i, name in enumerate(scaled.names):
+        if s.x[i] >= high[i] - 1e-6 or (s.x[i] <= low[i] + 1e-6 and scaled.logarithmic[i]):
+            warnings.append(f"{name} ran to the edge of the search, {values[name]:.3g} {parameter_unit(law, name)}")
+    agreeing, other = 0, None
+    for x, cost in s.others:
+        same = bool(np.all(np.abs(x - s.x) < 0.01))
+        agreeing += same
+        if (
+            not same
+            and other is None
+            and cost <= 1.01 * s.cost + 1e-30
+            and np.any(np.abs(x - s.x)[~undetermined] > 0.05)
+        ):
+            other = scaled.values(x)
+    if other is not None:
+        text = ", ".join(f"{k.rsplit('.', 1)[-1]} {v:.4g}" for k, v in other.items() if k in scaled.names)
+        warnings.append(f"another set fits as well: {text}")
+    correlation = _lag_correlation(s.residual, breaks)
+    if correlation > 0.5 and m > 30:
+        factor = math.sqrt((1.0 + correlation) / max(1e-6, 1.0 - correlation))
+        warnings.append(
+            f"neighbouring residuals are correlated ({correlation:.2f}): the model misses something or the data are "
+            f"smoothed; standard errors are too small by about {factor:.1f}"
+        )
+    if not s.success:
+        warnings.append("the search ended at its limit of evaluations")
+    return (
+        estimates,
+        covariance,
+        {
+            "condition": condition,
+            "correlation": correlation,
+            "agreeing": agreeing,
+            "warnings": warnings,
+        },
+    )
+
+
+def _lag_correlation(r: Array, breaks: Iterable[int]) -> float:
+    """Return the lag-1 correlation of residuals, pieces apart."""
+    top, bottom = 0.0, 0.0
+    edges = [0, *breaks, r.size]
+    for a, b in itertools.pairwise(edges):
+        piece = r[a:b]
+        if piece.size > 2:
+            top += float(piece[1:] @ piece[:-1])
+            bottom += float(piece @ piece)
+    return top / bottom if bottom > 0.0 else 0.0
+
+
+def starting_points(
+    scaled: ScaledParameters, starts: int, spread: float, seed: int, first: Sequence[Array] = ()
+) -> list[Array]:
+    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+        raise LawError(f"starts is {starts!r}; must be a whole number >= 1", field="starts")
+    rng = np.random.default_rng(seed)
+    out = [*first, scaled.x(scaled.start)][: max(starts, 1)]
+    low, high = scaled.bounds()
+    while len(out) < starts:
+        x = scaled.x(scaled.start) + spread * rng.standard_normal(scaled.start.size)
+        out.append(np.clip(x, low, high))
+    return out
+
+
+def identification_of(
+    actuator: CompliantActuator, scaled: ScaledParameters, solution: Solution, fits: Sequence[Fit], notes: Sequence[str]
+) -> Identification:
+    """Return what a solution says: values, standard errors, condition, warnings."""
+    breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
+    found = with_values(actuator, scaled.values(solution.x))
+    estimates, covariance, said = _judge(scaled, solution, found.law, breaks)
+    return Identification(
+        actuator=found,
+        estimates=estimates,
+        covariance=covariance,
+        fits=tuple(fits),
+        cost=solution.cost,
+        condition=said["condition"],
+        correlation=said["correlation"],
+        starts=solution.starts,
+        agreeing=said["agreeing"],
+        converged=solution.success,
+        warnings=(*notes, *said["warnings"]),
+    )

@@ -1,0 +1,178 @@
+"""Fit the static law of a spring to torque and deflection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import LawError, nearest
+from pliant.identification.measurements import Trials, as_measurements
+from pliant.identification.parameters import (
+    SIGNED,
+    ScaledParameters,
+    scale_parameters,
+    with_values,
+)
+from pliant.identification.results import Fit, Identification
+from pliant.identification.solver import identification_of, solve, starting_points
+from pliant.laws.actuator import CompliantActuator
+from pliant.laws.base import Law, get_law
+from pliant.laws.modes import Mode
+from pliant.laws.qbmove import QbMove
+
+__all__ = ["fit_law"]
+
+Array = NDArray[np.float64]
+
+
+def fit_law(
+    law: Law | str,
+    data: Trials,
+    free: Sequence[str] | Mapping[str, float] | None = None,
+    *,
+    symmetric: bool = False,
+    offsets: Sequence[str] = (),
+    starts: int = 8,
+    spread: float = 0.7,
+    seed: int = 0,
+    loss: str = "linear",
+) -> Identification:
+    """Fit a law to measured torques and deflections.
+
+    Minimises sum (torque - law(q, theta_1, theta_2))^2 over all samples of all measurements. Velocities play no role:
+    data with friction must hold both directions of motion alike, so that the branches average out (or use
+    `fit_friction` together with the law's parameters).
+
+    Args:
+        law: a law whose values are the start and the fixed parameters, or a law's name.
+        data: one or several measurements (`Measurement`, or mappings of columns) with link position or deflection,
+            motor positions or equilibrium and preset, and torque or external torque.
+        free: the law's parameters to fit, by name; a mapping gives their starts. None takes the springs' parameters:
+            all but max_deflection.
+        symmetric: for a qbMove, k2 = k1 and a2 = a1.
+        offsets: any of "position_offset", "torque_offset": zero errors of the sensors to be fitted as well.
+        starts: searches from different starts. For a qbMove they come from a grid over a1, a2, where the k follow
+            from a linear fit.
+        spread: standard deviation of the other starts, in e-folds.
+        seed: of the starts.
+        loss: "linear", or "soft_l1", "huber", "cauchy" for data with outliers.
+
+    Raises:
+        LawError: unknown parameters, or nothing to fit.
+        RecordingError: columns are missing.
+
+    Example:
+        >>> fit_law("qbmove", read_measurement("pull.csv")).report()
+    """
+    start = get_law(law)() if isinstance(law, str) else law
+    trials = as_measurements(data)
+    actuator = CompliantActuator(start, Mode.SPRING_REFS)
+    own = start.parameter_fields()
+    ties: dict[str, str] = {}
+    if free is None:
+        free = [name for name in own if name != "max_deflection"]
+        if start.name == "bavs":
+            # Only the products k a and k b act: k stays where it is.
+            free.remove("k")
+    if symmetric:
+        if not isinstance(start, QbMove):
+            raise LawError(f"symmetric=True is for a qbMove; found {start.label}", field="symmetric")
+        free = (
+            {k: v for k, v in free.items() if k[0:2] not in ("k2", "a2")}
+            if isinstance(free, Mapping)
+            else [name for name in free if name not in ("k2", "a2")]
+        )
+        ties = {"law.k2": "law.k1", "law.a2": "law.a1"}
+    for name in free:
+        if name not in own:
+            raise LawError(f"{start.label} has no parameter {name!r}; {nearest(name, own)}", field=name)
+    for name in offsets:
+        if name not in SIGNED:
+            raise LawError(f"offsets: {name!r}; {nearest(name, SIGNED)}", field="offsets")
+    paths: Any = (
+        {f"law.{k}": v for k, v in free.items()} | dict.fromkeys(offsets, 0.0)
+        if isinstance(free, Mapping)
+        else [f"law.{k}" for k in free] + list(offsets)
+    )
+    scaled = scale_parameters(actuator, paths, ties)
+
+    points = [(trial, *trial.spring_angles(start.second_input), trial.link_torque()) for trial in trials]
+    q = np.concatenate([p[1] for p in points])
+    t1 = np.concatenate([p[2] for p in points])
+    t2 = np.concatenate([p[3] for p in points])
+    tau = np.concatenate([p[4] for p in points])
+    scale = float(np.sqrt(np.mean(tau**2))) or 1.0
+
+    def predict(values: Mapping[str, float]) -> Array:
+        with np.errstate(all="ignore"):
+            try:
+                found = with_values(actuator, values).law
+            except LawError:
+                return np.full_like(tau, np.inf)
+            torque = found.evaluate(q - values.get("position_offset", 0.0), t1, t2).torque
+        return np.asarray(torque) + values.get("torque_offset", 0.0)
+
+    first = _qbmove_starts(start, scaled, q, t1, t2, tau, starts) if isinstance(start, QbMove) else []
+    begins = starting_points(scaled, starts, spread, seed, first)
+    solution = solve(scaled, lambda v: (predict(v) - tau) / scale, begins, step=1e-6, loss=loss, max_evaluations=300)
+    values = scaled.values(solution.x)
+    predicted = predict(values)
+    fits, at = [], 0
+    for trial, q_, a, b, torque in points:
+        here = slice(at, at + q_.size)
+        at += q_.size
+        eq = 0.5 * (a + b) if start.motors == 2 and start.second_input == "angle" else a
+        preset = 0.5 * (a - b) if start.second_input == "angle" else b
+        fits.append(
+            Fit(
+                source=trial.source,
+                quantity="torque",
+                unit="N m",
+                abscissa=q_ - eq,
+                group=preset,
+                measured=torque,
+                predicted=predicted[here],
+            )
+        )
+    notes = []
+    limit = getattr(start, "max_deflection", math.inf)
+    beyond = int(
+        np.count_nonzero(np.abs(q - t1) > limit)
+        + (np.count_nonzero(np.abs(q - t2) > limit) if start.second_input == "angle" else 0)
+    )
+    if beyond:
+        notes.append(f"{beyond} spring deflections lie beyond max_deflection = {limit:g} rad, where the law is flat")
+    return identification_of(actuator, scaled, solution, fits, notes)
+
+
+def _qbmove_starts(
+    law: QbMove, scaled: ScaledParameters, q: Array, t1: Array, t2: Array, tau: Array, count: int
+) -> list[Array]:
+    """Return starts for a qbMove: the torque is linear in k1, k2, so a grid over a1, a2 and a linear fit suffice."""
+    from scipy.optimize import nnls
+
+    every = max(1, q.size // 400)
+    d1 = np.clip(q[::every] - t1[::every], -law.max_deflection, law.max_deflection)
+    d2 = np.clip(q[::every] - t2[::every], -law.max_deflection, law.max_deflection)
+    y = tau[::every]
+    tied = bool(scaled.ties)
+    shapes = np.array([2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.5, 12.0])
+    found = []
+    for a1 in shapes:
+        for a2 in [a1] if tied else shapes:
+            columns = np.stack([-np.sinh(a1 * d1), -np.sinh(a2 * d2)], axis=1)
+            if tied:
+                columns = columns.sum(axis=1, keepdims=True)
+            norm = np.linalg.norm(columns, axis=0)
+            k, rest = nnls(columns / norm, y)
+            k = np.maximum(k / norm, 1e-6)
+            found.append((rest, {"law.a1": a1, "law.a2": a2, "law.k1": k[0], "law.k2": k[-1]}))
+    found.sort(key=lambda item: item[0])
+    begin = dict(zip(scaled.names, scaled.start, strict=True))
+    return [
+        scaled.x(np.array([values.get(n, begin[n]) for n in scaled.names])) for _, values in found[: max(1, count - 1)]
+    ]

@@ -1,0 +1,115 @@
+"""Fits of friction, motors and servo."""
+
+import numpy as np
+import pytest
+from identification_cases import SETS, pull
+
+from pliant.identification import (
+    fit_friction,
+    fit_servo,
+)
+from pliant.laws import (
+    PID,
+    SEA,
+    CompliantActuator,
+    DCMotor,
+    Mode,
+    PreslidingFriction,
+    QbMove,
+)
+
+
+def test_friction_comes_back_from_loops_with_its_load_and_preset_coefficients():
+    friction = PreslidingFriction(torque=0.06, stiffness=1000.0, load_coefficient=0.12, preset_coefficient=0.2)
+    trials = pull(QbMove(), (0.0, 0.3, 0.6), noise=2e-3, friction=friction)
+    found = fit_friction(
+        QbMove(),
+        trials,
+        ["link_friction.torque", "link_friction.load_coefficient", "link_friction.preset_coefficient"],
+    )
+    assert found["torque"].value == pytest.approx(0.06, rel=0.03)
+    assert found["load_coefficient"].value == pytest.approx(0.12, rel=0.03)
+    assert found["preset_coefficient"].value == pytest.approx(0.2, rel=0.03)
+    assert found["torque"].unit == "N m"
+    assert found.rms() == pytest.approx(2e-3, rel=0.1)
+
+
+def test_law_and_friction_come_back_together():
+    friction = PreslidingFriction(torque=0.08)
+    law = SETS["maker pro"]
+    trials = pull(law, (0.1, 0.4), noise=5e-3, friction=friction)
+    start = QbMove(k1=0.02, a1=7.0, k2=0.02, a2=7.0)
+    found = fit_friction(start, trials, ["law.k1", "law.a1", "law.k2", "law.a2", "link_friction.torque"], starts=2)
+    for name in ("k1", "a1", "k2", "a2"):
+        assert found[name].value == pytest.approx(getattr(law, name), rel=0.05)
+    assert found["torque"].value == pytest.approx(0.08, rel=0.03)
+
+
+def servo_trial(actuator, seconds=2.0, period=0.005, noise=0.0, seed=0):
+    n = round(seconds / 1e-3)
+    t = np.arange(n) * 1e-3
+    every = round(period / 1e-3)
+    hold = t[np.arange(n) // every * every]
+    eq = 0.4 * np.sin(2.0 * np.pi * (0.5 + 1.5 * hold) * hold) + 0.2 * (hold > 1.0)
+    preset = 0.2 + 0.1 * (hold > 0.5)
+    traces = actuator.simulate(0.3 * np.sin(3.0 * t), None, eq, preset, 1e-3)
+    rng = np.random.default_rng(seed)
+    return {
+        "time": t[::every],
+        "q": 0.3 * np.sin(3.0 * t[::every]),
+        "theta_eq": eq[::every],
+        "preset": preset[::every],
+        "theta_1": traces.motor_1_position[::every] + noise * rng.standard_normal(t[::every].size),
+        "theta_2": traces.motor_2_position[::every] + noise * rng.standard_normal(t[::every].size),
+    }
+
+
+def test_motor_and_servo_come_back_from_references_and_motor_positions():
+    motor = DCMotor(inertia=0.03, damping=0.4, friction=PreslidingFriction(torque=0.15))
+    true = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET, motor, motor, PID(kp=80.0, kd=3.0), PID(kp=80.0, kd=3.0))
+    start = CompliantActuator(QbMove(), Mode.PID_EQ_PRESET, pid_1=PID(kp=80.0, kd=3.0), pid_2=PID(kp=80.0, kd=3.0))
+    found = fit_servo(start, servo_trial(true, noise=2e-4), starts=2)
+    assert found["inertia"].value == pytest.approx(0.03, rel=0.03)
+    assert found["damping"].value == pytest.approx(0.4, rel=0.03)
+    assert found["motor.friction.torque"].value == pytest.approx(0.15, rel=0.03)
+    assert found.actuator.motor_1 == found.actuator.motor_2
+
+
+def test_the_delay_of_the_bus_comes_back():
+    true = CompliantActuator(SEA(k=20.0), Mode.PID_EQ_PRESET, command_delay=0.012)
+    n = 1500
+    t = np.arange(n) * 1e-3
+    eq = 0.3 * np.sin(6.0 * t) + 0.1 * np.sin(17.0 * t)
+    traces = true.simulate(np.zeros(n), None, eq, 0.0, 1e-3)
+    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
+    found = fit_servo(true.replace(command_delay=0.0), data, ["command_delay", "motor.damping"], starts=1)
+    assert found["command_delay"].value == pytest.approx(0.012, abs=3e-4)
+    assert found["damping"].value == pytest.approx(0.2698, rel=0.02)
+
+
+def test_gains_and_damping_together_are_called_undetermined():
+    true = CompliantActuator(SEA(k=5.0), Mode.PID_EQ_PRESET)
+    n = 800
+    t = np.arange(n) * 1e-3
+    eq = 0.3 * np.sin(8.0 * t)
+    traces = true.simulate(np.zeros(n), None, eq, 0.0, 1e-3)
+    data = {"time": t, "q": np.zeros(n), "reference_1": eq, "theta_1": traces.motor_1_position}
+    found = fit_servo(true, data, ["motor.damping", "pid.kd"], starts=1)
+    assert found.condition > 1e3 or any("do not determine" in w or "trade off" in w for w in found.warnings)
+    assert found["damping"].value + found["kd"].value == pytest.approx(0.2698 + 4.5, rel=1e-3)
+
+
+def test_presliding_stiffness_comes_back_where_the_data_turn_often():
+    friction = PreslidingFriction(torque=0.1, stiffness=8.0)
+    n = 1200
+    q = 0.3 * np.sin(np.linspace(0.0, 6.0, n)) + 0.02 * np.sin(np.linspace(0.0, 150.0, n))
+    torque = CompliantActuator(SEA(k=5.0), Mode.SPRING_EQ_PRESET, link_friction=friction).simulate(q, None, 0.0).torque
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(n)
+    data = {"q": q, "theta_eq": 0.0, "torque": torque + noise}
+    start = CompliantActuator(
+        SEA(k=6.0), Mode.SPRING_EQ_PRESET, link_friction=PreslidingFriction(torque=0.06, stiffness=15.0)
+    )
+    found = fit_friction(start, data, ["law.k", "link_friction.torque", "link_friction.stiffness"])
+    assert found["k"].value == pytest.approx(5.0, rel=0.01)
+    assert found["link_friction.torque"].value == pytest.approx(0.1, rel=0.01)
+    assert found["link_friction.stiffness"].value == pytest.approx(8.0, rel=0.02)
