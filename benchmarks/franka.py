@@ -4,8 +4,8 @@
     python benchmarks/franka.py lockstep wall  some
     python benchmarks/franka.py --json         for programs
 
-The client is pylibfranka, an unmodified wheel, in this process; the server is a process of its own, once as the
-interface alone and once as `pliant run fr3 --bridge fci`. Without pylibfranka only the dynamics are measured.
+The client is pylibfranka, an unmodified wheel, in this process; the server is a process of its own, once as a
+simulation in a script and once as `pliant run fr3 --bridge fci`. Without pylibfranka only the dynamics are measured.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def torque_loop(host: str, seconds: float, *, digest: bool = False, sway: bool =
 def bench_lockstep(seconds: float) -> list[Figure]:
     """A torque loop in Python, as fast as it goes, and the server's part in it."""
     figures = []
-    for product, what in ((False, "the server alone"), (True, "pliant run fr3 --bridge fci")):
+    for product, what in ((False, "a script"), (True, "pliant run fr3 --bridge fci")):
         with server(product=product) as made:
             torque_loop(made.host, 0.5)
             before = time.perf_counter()
@@ -175,10 +175,10 @@ def bench_repeat(seconds: float) -> list[Figure]:
         with server(product=product) as made:
             seen.append(torque_loop(made.host, seconds, digest=True, sway=True)["hash"])
     figures = []
-    for what, (a, b) in (("the server alone", seen[:2]), ("pliant run fr3 --bridge fci", seen[2:])):
+    for what, (a, b) in (("a script", seen[:2]), ("pliant run fr3 --bridge fci", seen[2:])):
         note = f"{a[:16]} {b[:16]}"
         figures.append(Figure(f"two runs give the same states, {what}", float(a == b), "", "1", a == b, note))
-    figures.append(Figure("server alone and pliant run give the same states", float(seen[0] == seen[2]), "", "", None))
+    figures.append(Figure("a script and pliant run give the same states", float(seen[0] == seen[2]), "", "", None))
     return figures
 
 

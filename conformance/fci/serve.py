@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from pliant.bridges.fci_bridge import FciBridge
+from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots import build_robot
@@ -26,7 +26,7 @@ options = parser.parse_args()
 robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm])
 devices = make_devices(robot)
 bridge = FciBridge(
-    mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority
+    FciOptions(mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority)
 )
 bridge.work_log = []
 simulation = Simulation(MujocoEngine(robot), devices, [bridge], pacer="sync")

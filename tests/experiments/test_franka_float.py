@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from pliant.clients.franka import FrankaRobot
 from pliant.experiments import Context
 from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, push
 from pliant.experiments.runner import find_experiment
-from pliant.robots.franka import Robot
 
 
 def test_a_floating_arm_stays_and_an_arm_with_wrong_gravity_sinks():
-    with Robot.simulated("fer", friction=False) as robot:
+    with FrankaRobot.simulated("fer", friction=False) as robot:
         assert np.abs(float_arm(robot, 1.0)).max() < 1e-9
-    with Robot.simulated("fer", friction=False) as robot:
+    with FrankaRobot.simulated("fer", friction=False) as robot:
         push(robot, np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
         assert np.abs(float_arm(robot, 0.5)).max() > 1e-3
 

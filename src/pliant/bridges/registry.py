@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.metadata
+import inspect
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pliant.errors import BridgeError, nearest
-from pliant.options import options_of, parse_text
+from pliant.options import check_declaration, from_signature, parse_text
 
 __all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge"]
 
@@ -26,9 +29,7 @@ class BridgeEntry:
 
 
 _OWN: dict[str, BridgeEntry] = {
-    "fci": BridgeEntry(
-        "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci_bridge:make"
-    ),
+    "fci": BridgeEntry("Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci:make"),
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.bridges.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS (cyclonedds)", "pliant.bridges.ros2:make"),
     "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.bridges.zenoh:make"),
@@ -78,7 +79,7 @@ def bridge_options(name: str) -> type:
         BridgeError: no bridge of that name.
         PliantError: its options are declared wrongly.
     """
-    return _factory(name)[0]
+    return _factory(name)[1]
 
 
 def make_bridge(text: str, robot: Any) -> Any:
@@ -93,10 +94,18 @@ def make_bridge(text: str, robot: Any) -> Any:
         MissingDependency: the bridge needs a package that is not installed.
     """
     name, _, rest = text.partition(":")
-    kind, factory = _factory(name)
-    return factory(robot, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError))
+    factory, kind, described = _factory(name)
+    options = parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)
+    return factory(robot, options) if described else factory(robot, **dataclasses.asdict(options))
 
 
-def _factory(name: str) -> tuple[type, Callable[..., Any]]:
+def _factory(name: str) -> tuple[Callable[..., Any], type, bool]:
+    """Return a bridge's factory, the dataclass of its options, and whether the factory takes that dataclass."""
     module, _, function = find_bridge(name).factory.partition(":")
-    return options_of(getattr(importlib.import_module(module), function), skip=1)
+    factory = getattr(importlib.import_module(module), function)
+    names = list(inspect.signature(factory).parameters)
+    kind = typing.get_type_hints(factory).get(names[1]) if len(names) > 1 else None
+    described = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    options: type = kind if described else from_signature(factory, f"{name}_options", skip=1)  # type: ignore[assignment]
+    check_declaration(options)
+    return factory, options, described

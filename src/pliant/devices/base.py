@@ -248,6 +248,21 @@ class Mailbox:
             self._condition.notify_all()
         return command
 
+    def post(self, command: Command) -> None:
+        """Leave a command that its sender has checked, such as one decoded from a datagram into read-only arrays.
+
+        Nothing is copied. The command replaces all values that were put before in its mode.
+
+        Raises:
+            DeviceError: the device does not take the mode.
+        """
+        mode = command.mode if command.mode in self._accepted else self._choose(command.mode)
+        with self._condition:
+            self._held[mode] = dict(command.values)
+            self._count = command.seq + 1
+            self._latest = command
+            self._condition.notify_all()
+
     def take(self) -> Command | None:
         """Return the newest command that was not yet taken, or None. The loop thread calls this."""
         latest = self._latest

@@ -14,9 +14,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.errors import BridgeError
+
+if TYPE_CHECKING:
+    from pliant.clients.franka import FrankaRobot
 
 __all__ = ["Arm", "arm_server", "open_robot"]
 
@@ -25,8 +28,8 @@ __all__ = ["Arm", "arm_server", "open_robot"]
 class Arm:
     """What an experiment drives."""
 
-    robot: Any
-    """A `pliant.robots.franka.Robot`."""
+    robot: FrankaRobot
+    """The arm."""
     through: str
     """How it is reached, in words."""
 
@@ -43,18 +46,18 @@ def open_robot(
         compensated: whether the cabinet compensates it.
         fci: True insists on the interface, False on this process; None takes what there is.
     """
-    from pliant.robots.franka.robot import Robot
+    from pliant.clients.franka import FrankaRobot
 
     if fci is None:
         fci = importlib.util.find_spec("pylibfranka") is not None
     compensated = compensated and friction
     if not fci:
-        with Robot.simulated(arm, friction=friction, friction_compensation=compensated) as robot:
+        with FrankaRobot.simulated(arm, friction=friction, friction_compensation=compensated) as robot:
             yield Arm(robot, "in this process, since pylibfranka is not installed")
         return
     with (
         arm_server(arm=arm, friction=friction, compensated=compensated) as host,
-        Robot.connect(host, arm=arm) as robot,
+        FrankaRobot.connect(host, arm=arm) as robot,
     ):
         yield Arm(robot, "through the Franka Control Interface with pylibfranka")
 
@@ -91,12 +94,13 @@ def arm_server(
 
 
 def main() -> None:
-    """Serve one arm; says READY, or why not, and ends when its input closes."""
-    from pliant.bridges.fci import FciServer
-    from pliant.robots.franka.build import Mount, MujocoPlant
-    from pliant.robots.franka.controller import Settings
+    """Serve one arm; print READY, or why not, and end when the input closes."""
+    from pliant.bridges.fci import FciBridge, FciOptions
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.robots.franka.build import Mount, build_arms
     from pliant.robots.franka.parameters import arm
-    from pliant.robots.franka.serve import arm_server as side
+    from pliant.simulation import Simulation
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--host", default="127.0.0.1")
@@ -105,37 +109,33 @@ def main() -> None:
     parser.add_argument("--compensated", type=int, default=1)
     parser.add_argument("--mode", default="lockstep")
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
-    options = parser.parse_args()
-    mount = Mount(arm=arm(options.arm))
-    plant = MujocoPlant([mount], friction=bool(options.friction))
-    settings = Settings(friction_compensation=bool(options.friction and options.compensated))
-    one = side(plant.arms[0], mount, gravity=plant.arms[0].gravity.tolist(), settings=settings, host=options.host)
-    server = FciServer([one], plant.step, mode=options.mode)
-    try:
-        server.open()
-    except BridgeError as fault:
-        sys.stdout.write(f"{fault}\n")
-        return
-    sys.stdout.write("READY\n")
-    sys.stdout.flush()
-    over = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), name="input", daemon=True).start()
-    work: list[float] = []
+    given = parser.parse_args()
+    robot = build_arms(
+        [Mount(arm=arm(given.arm))],
+        friction=bool(given.friction),
+        friction_compensation=bool(given.friction and given.compensated),
+    )
+    bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))
+    with Simulation(MujocoEngine(robot), make_devices(robot), [bridge]) as simulation:
+        try:
+            simulation.start()
+        except BridgeError as fault:
+            sys.stdout.write(f"{fault}\n")
+            return
+        sys.stdout.write("READY\n")
+        sys.stdout.flush()
+        ended = threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="input", daemon=True)
+        ended.start()
+        bridge.work_log = [] if given.report else None
+        simulation.run()
+        if given.report:
+            import json
 
-    def until() -> bool:
-        if options.report and one.cabinet.awaits_command:
-            work.append(server.work_s)
-        return over.is_set()
+            import numpy as np
 
-    server.run(until=until)
-    server.close()
-    if options.report:
-        import json
-
-        import numpy as np
-
-        shares = np.percentile(work, (50, 90, 99)) * 1e6 if work else np.zeros(3)
-        sys.stdout.write(json.dumps({**one.counters, "work_us": shares.round(1).tolist()}) + "\n")
+            shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
+            counters = bridge.arms[0].counters
+            sys.stdout.write(json.dumps({**counters, "work_us": shares.round(1).tolist()}) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import timeit
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
+
+if TYPE_CHECKING:
+    from pliant.clients.franka import FrankaRobot
 
 __all__ = ["accuracy", "call_times", "estimates", "float_arm", "franka_float", "push"]
 
@@ -23,7 +26,7 @@ LEAN = (0.6, -0.4, 0.3)
 """Roll, pitch, yaw of a base that leans [rad]."""
 
 
-def float_arm(robot: Any, duration: float) -> Array:
+def float_arm(robot: FrankaRobot, duration: float) -> Array:
     """Command zero torques; return how far each joint is from its start, a row each 10 ms, shape (n, 7) [rad]."""
     zero = np.zeros(7)
     robot.set_robot_state("force_torque")
@@ -37,17 +40,21 @@ def float_arm(robot: Any, duration: float) -> Array:
     return np.array(rows)
 
 
-def push(robot: Any, wrench: Array) -> None:
+def push(robot: FrankaRobot, wrench: Array) -> None:
     """Let a wrench act on the hand of a simulated arm from now on.
 
     Args:
-        robot: a simulated `pliant.robots.franka.Robot` with hand, its base upright.
+        robot: a simulated arm with hand, its base upright.
         wrench: force and moment at the end effector's origin in the base's axes, shape (6,) [N, N m].
     """
-    plant = robot.backend.plant
-    body, site = plant.model.body("franka_hand").id, plant.model.site("franka_ee").id
-    lever = plant.data.site_xpos[site] - plant.data.xipos[body]
-    plant.data.xfrc_applied[body] = [*wrench[:3], *(wrench[3:] + np.cross(lever, wrench[:3]))]
+    from pliant.clients.franka.simulated import SimulationArm
+    from pliant.engine import MujocoEngine
+
+    assert isinstance(robot.backend, SimulationArm)
+    engine = robot.backend.simulation.engine
+    assert isinstance(engine, MujocoEngine)
+    lever = engine.data.site("franka_ee").xpos - engine.data.body("franka_hand").xipos
+    engine.port("body/franka_hand/wrench")[:] = [*wrench[:3], *(wrench[3:] + np.cross(lever, wrench[:3]))]
 
 
 def estimates(rng: np.random.Generator, count: int, settle: float = 2.0) -> tuple[Array, Array, Array]:
@@ -58,12 +65,12 @@ def estimates(rng: np.random.Generator, count: int, settle: float = 2.0) -> tupl
         shape (n, 6), a row a millisecond. The estimate is the negative of the published wrench, which is what the
         robot exerts.
     """
+    from pliant.clients.franka import FrankaRobot
     from pliant.robots.franka.build import Q_START
-    from pliant.robots.franka.robot import Robot
 
     wrenches, found, trace = np.empty((count, 6)), np.empty((count, 6)), []
     for i in range(count):
-        with Robot.simulated("fer", friction=False, q=Q_START + rng.uniform(-0.4, 0.4, 7)) as robot:
+        with FrankaRobot.simulated("fer", friction=False, q=Q_START + rng.uniform(-0.4, 0.4, 7)) as robot:
             wrenches[i] = rng.uniform(-1.0, 1.0, 6) * ([8.0] * 3 + [0.8] * 3)
             trace = []
             for k in range(round(settle * 1e3)):
@@ -81,7 +88,7 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     import mujoco
 
     from pliant.robots.franka import dynamics
-    from pliant.robots.franka.build import Mount, MujocoPlant
+    from pliant.robots.franka.build import world
     from pliant.robots.franka.parameters import FER, FRANKA_HAND, FRICTION
     from pliant.robots.franka.urdf import urdf
 
@@ -91,15 +98,15 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     C = dynamics.coriolis(q, dq, FRANKA_HAND)
     g = dynamics.gravity(q, FRANKA_HAND)
     bias = np.einsum("kij,kj->ki", C, dq) + g
-    plant = MujocoPlant([Mount()], friction=False)
-    arm, full = plant.arms[0], np.zeros((plant.model.nv, plant.model.nv))
+    model = world().compile()
+    data, full = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     worst_M = worst_bias = 0.0
     for k in range(count):
-        arm._q[:], arm._dq[:], arm._finger[:] = q[k], dq[k], 0.0
-        mujoco.mj_forward(plant.model, plant.data)
-        mujoco.mj_fullM(plant.model, plant.data, full)
+        data.qpos[:7], data.qvel[:7], data.qpos[7:] = q[k], dq[k], 0.0
+        mujoco.mj_forward(model, data)
+        mujoco.mj_fullM(model, data, full)
         worst_M = max(worst_M, float(np.abs(full[:7, :7] - M[k]).max()))
-        worst_bias = max(worst_bias, float(np.abs(plant.data.qfrc_bias[:7] - bias[k]).max()))
+        worst_bias = max(worst_bias, float(np.abs(data.qfrc_bias[:7] - bias[k]).max()))
     h = 2e-6
     rate = (dynamics.mass(q + h * dq, FRANKA_HAND) - dynamics.mass(q - h * dq, FRANKA_HAND)) / (2 * h)
     S = rate - 2.0 * C
@@ -116,17 +123,17 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     if importlib.util.find_spec("pinocchio") is not None:
         import pinocchio as pin
 
-        model = pin.buildModelFromXML(urdf(FER))
+        rigid = pin.buildModelFromXML(urdf(FER))
         center = np.add(FRANKA_HAND.center_of_mass, (0.0, 0.0, 0.107))
         hand = pin.Inertia(FRANKA_HAND.mass, center, np.reshape(FRANKA_HAND.inertia, (3, 3)))
-        model.inertias[7] = model.inertias[7] + hand
-        data = model.createData()
+        rigid.inertias[7] = rigid.inertias[7] + hand
+        memory = rigid.createData()
         errors = np.zeros(3)
         for k in range(count):
             both = (
-                (M[k], pin.crba(model, data, q[k])),
-                (C[k], pin.computeCoriolisMatrix(model, data, q[k], dq[k])),
-                (g[k], pin.computeGeneralizedGravity(model, data, q[k])),
+                (M[k], pin.crba(rigid, memory, q[k])),
+                (C[k], pin.computeCoriolisMatrix(rigid, memory, q[k], dq[k])),
+                (g[k], pin.computeGeneralizedGravity(rigid, memory, q[k])),
             )
             errors = np.maximum(errors, [np.abs(x - y).max() for x, y in both])
         for name, error in zip(("M [kg m^2] ", "C [N m s/rad]", "g [N m]"), errors, strict=True):
@@ -157,8 +164,8 @@ def call_times() -> dict[str, tuple[float, float]]:
 @experiment("franka-float", title="A floating arm and the wrench it feels", paper=PAPER, section="III")
 def franka_float(context: Context) -> Result:
     """Let a Franka arm float with zero torques for a minute, push it, and check its dynamics library."""
-    from pliant.robots.franka.parameters import Payload
-    from pliant.robots.franka.robot import Robot
+    from pliant.clients.franka import FrankaRobot
+    from pliant.devices.franka.parameters import Payload
 
     context.refuse_options()
     duration = 5.0 if context.quick else DURATION
@@ -179,7 +186,7 @@ def franka_float(context: Context) -> Result:
         "no friction, 0.8 kg at the flange, known": {"friction": False, "load": load},
     }
     for label, options in context.track(others.items(), lambda x: x[0], low=0.2, high=0.5):
-        with Robot.simulated(**options) as robot:
+        with FrankaRobot.simulated(**options) as robot:
             if "load" in options:
                 X = np.eye(4)
                 X[:3, 3] = load.center_of_mass

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time as wall
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
+
+if TYPE_CHECKING:
+    from pliant.clients.franka import FrankaRobot
 
 __all__ = ["Case", "Run", "desired", "drive", "franka_torque", "linear_error"]
 
@@ -112,11 +115,11 @@ def desired(t: float) -> tuple[Array, Array, Array]:
     return q, dq, ddq
 
 
-def drive(robot: Any, *, feedforward: bool, duration: float = DURATION, through: str = "") -> Run:
+def drive(robot: FrankaRobot, *, feedforward: bool, duration: float = DURATION, through: str = "") -> Run:
     """Run equation 2 on an arm at rest.
 
     Args:
-        robot: a `pliant.robots.franka.Robot`.
+        robot: the arm, at rest.
         feedforward: whether F_v(dq) is added.
         duration: of the run [s].
         through: for the record.

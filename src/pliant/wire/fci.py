@@ -16,7 +16,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,7 @@ __all__ = [
     "SetJointImpedance",
     "SetLoad",
     "SetNEToEE",
+    "StateField",
     "StatePacker",
     "StopMove",
     "cartesian_limit_payload",
@@ -710,22 +711,72 @@ def cartesian_limit_payload(size: tuple[float, ...], frame: tuple[float, ...], a
 
 # --------------------------------------------------------------------------------------------------- state
 
-REALS: dict[str, tuple[int, int]] = {}
-"""Field of the state -> (offset, count) in `RobotState.reals`, in wire order."""
 
-_REAL_FIELDS = (
-    "O_T_EE:16 O_T_EE_d:16 F_T_EE:16 EE_T_K:16 F_T_NE:16 NE_T_EE:16 m_ee:1 I_ee:9 F_x_Cee:3 m_load:1 "
-    "I_load:9 F_x_Cload:3 elbow:2 elbow_d:2 tau_J:7 tau_J_d:7 dtau_J:7 q:7 q_d:7 dq:7 dq_d:7 ddq_d:7 "
-    "joint_contact:7 cartesian_contact:6 joint_collision:7 cartesian_collision:6 tau_ext_hat_filtered:7 "
-    "O_F_ext_hat_K:6 K_F_ext_hat_K:6 O_dP_EE_d:6 O_ddP_O:3 elbow_c:2 delbow_c:2 ddelbow_c:2 O_T_EE_c:16 O_dP_EE_c:6 "
-    "O_ddP_EE_c:6 theta:7 dtheta:7"
+class StateField(NamedTuple):
+    """One real field of the state."""
+
+    offset: int
+    """Where it begins in `RobotState.reals`."""
+    count: int
+    """How many numbers it has."""
+    unit: str
+    """Unit of each number."""
+    description: str
+    """Meaning."""
+
+    @property
+    def end(self) -> int:
+        """Where the next field begins."""
+        return self.offset + self.count
+
+
+_STATE_TABLE: tuple[tuple[str, int, str, str], ...] = (
+    ("O_T_EE", 16, "", "measured pose of the end effector in the base, column-major"),
+    ("O_T_EE_d", 16, "", "desired pose of the end effector in the base, column-major"),
+    ("F_T_EE", 16, "", "end effector in the flange, column-major"),
+    ("EE_T_K", 16, "", "stiffness frame in the end effector, column-major"),
+    ("F_T_NE", 16, "", "nominal end effector in the flange, column-major"),
+    ("NE_T_EE", 16, "", "end effector in the nominal end effector, column-major"),
+    ("m_ee", 1, "kg", "mass of the end effector"),
+    ("I_ee", 9, "kg m^2", "inertia of the end effector about its centre of mass"),
+    ("F_x_Cee", 3, "m", "centre of mass of the end effector in the flange"),
+    ("m_load", 1, "kg", "mass of the load"),
+    ("I_load", 9, "kg m^2", "inertia of the load about its centre of mass"),
+    ("F_x_Cload", 3, "m", "centre of mass of the load in the flange"),
+    ("elbow", 2, "", "measured elbow: position of joint 3 [rad], sign of joint 4"),
+    ("elbow_d", 2, "", "desired elbow"),
+    ("tau_J", 7, "N m", "measured link-side torques, gravity included"),
+    ("tau_J_d", 7, "N m", "desired torques, gravity and friction excluded"),
+    ("dtau_J", 7, "N m/s", "rate of the measured torques"),
+    ("q", 7, "rad", "measured joint positions"),
+    ("q_d", 7, "rad", "desired joint positions"),
+    ("dq", 7, "rad/s", "measured joint velocities"),
+    ("dq_d", 7, "rad/s", "desired joint velocities"),
+    ("ddq_d", 7, "rad/s^2", "desired joint accelerations"),
+    ("joint_contact", 7, "", "1 for a joint in contact"),
+    ("cartesian_contact", 6, "", "1 for a direction of the stiffness frame in contact"),
+    ("joint_collision", 7, "", "1 for a joint in collision, until error recovery"),
+    ("cartesian_collision", 6, "", "1 for a direction in collision, until error recovery"),
+    ("tau_ext_hat_filtered", 7, "N m", "estimate of the external torques"),
+    ("O_F_ext_hat_K", 6, "N, N m", "wrench of the robot on its surroundings at the stiffness frame, base axes"),
+    ("K_F_ext_hat_K", 6, "N, N m", "the same wrench in the axes of the stiffness frame"),
+    ("O_dP_EE_d", 6, "m/s, rad/s", "desired twist of the end effector in the base"),
+    ("O_ddP_O", 3, "m/s^2", "acceleration of gravity in the base"),
+    ("elbow_c", 2, "", "commanded elbow"),
+    ("delbow_c", 2, "rad/s", "rate of the commanded elbow"),
+    ("ddelbow_c", 2, "rad/s^2", "second derivative of the commanded elbow"),
+    ("O_T_EE_c", 16, "", "commanded pose of the end effector in the base, column-major"),
+    ("O_dP_EE_c", 6, "m/s, rad/s", "commanded twist of the end effector in the base"),
+    ("O_ddP_EE_c", 6, "m/s^2, rad/s^2", "rate of the commanded twist"),
+    ("theta", 7, "rad", "motor positions at the joint side of the gears"),
+    ("dtheta", 7, "rad/s", "motor velocities at the joint side of the gears"),
 )
-_total = 0
-for _item in _REAL_FIELDS.split():
-    _name, _count = _item.split(":")
-    REALS[_name] = (_total, int(_count))
-    _total += int(_count)
-N_REALS = _total
+REALS: dict[str, StateField] = {}
+"""Real fields of the state by name, in wire order."""
+N_REALS = 0
+for _name, _count, _unit, _text in _STATE_TABLE:
+    REALS[_name] = StateField(N_REALS, _count, _unit, _text)
+    N_REALS += _count
 
 _IDENTITY = np.eye(4).reshape(-1)
 
@@ -759,10 +810,29 @@ class RobotState:
 
     def __getattr__(self, name: str) -> Float:
         try:
-            start, count = REALS[name]
+            place = REALS[name]
         except KeyError:
             raise AttributeError(f"RobotState has no field {name!r}: {nearest(name, REALS)}") from None
-        return self.reals[start : start + count]
+        return self.reals[place.offset : place.end]
+
+    def snapshot(self) -> RobotState:
+        """Return the state as it is now, with real numbers that no later cycle changes.
+
+        The arrays of errors are shared: who changes the errors of a state gives it new arrays.
+        """
+        reals = self.reals.copy()
+        reals.flags.writeable = False
+        return RobotState(
+            message_id=self.message_id,
+            reals=reals,
+            accelerometers=self.accelerometers,
+            motion_generator_mode=self.motion_generator_mode,
+            controller_mode=self.controller_mode,
+            errors=self.errors,
+            reflex_reason=self.reflex_reason,
+            robot_mode=self.robot_mode,
+            success_rate=self.success_rate,
+        )
 
     def matrix(self, name: str) -> Float:
         """Return a 16- or 9-number field as a matrix (a view), shape (4, 4) or (3, 3)."""
@@ -889,6 +959,11 @@ class RobotCommand:
         "O_dP_EE_c": slice(30, 36),
         "elbow_c": slice(36, 38),
     }
+
+    @classmethod
+    def place(cls, name: str) -> slice:
+        """Return where a field lies in ``motion``."""
+        return cls._VIEWS[name]
 
     def __getattr__(self, name: str) -> Float:
         try:

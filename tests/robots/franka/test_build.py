@@ -3,12 +3,13 @@
 import mujoco
 import numpy as np
 import pytest
+from franka_plant import Plant
 
+from pliant.devices.franka.gripper import Gripper
 from pliant.errors import ModelError
 from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.build import Q_START, Mount, MujocoPlant, arm_spec, world
-from pliant.robots.franka.controller import Gripper
-from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND
+from pliant.robots.franka.build import Q_START, Mount, arm_spec, world
+from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, HAND
 from pliant.wire import fci
 
 
@@ -17,7 +18,7 @@ from pliant.wire import fci
 def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
     rpy = (0.3, -0.7, 1.1)
     mount = Mount(arm=arm, hand=hand, rpy=rpy, position=(0.1, 0.2, 1.0))
-    plant = MujocoPlant((mount,), friction=False)
+    plant = Plant((mount,), friction=False)
     payload = FRANKA_HAND if hand else None
     rng = np.random.default_rng(0)
     side = plant.arms[0]
@@ -46,7 +47,7 @@ def test_several_arms_stand_in_one_world_each_with_its_gravity():
         Mount(name="left", position=(0, 0.3, 1.0), rpy=(-np.pi / 2, 0, 0)),
         Mount(name="right", arm=FR3, position=(0, -0.3, 1.0), rpy=(np.pi / 2, 0, 0), hand=False),
     )
-    plant = MujocoPlant(mounts)
+    plant = Plant(mounts)
     left, right = plant.arms
     np.testing.assert_allclose(left.gravity, [0, 9.81, 0], atol=1e-12)
     np.testing.assert_allclose(right.gravity, [0, -9.81, 0], atol=1e-12)
@@ -60,7 +61,7 @@ def test_several_arms_stand_in_one_world_each_with_its_gravity():
 
 
 def test_friction_slows_the_motor_and_is_not_in_the_link_side_torque():
-    plant = MujocoPlant(friction=True)
+    plant = Plant(friction=True)
     side = plant.arms[0]
     side._dq[:] = 0.5
     side.write(np.ones(7))
@@ -100,10 +101,10 @@ class HandRig:
                 pos=(X[:3, 3] - 0.01 * X[:3, 2]).tolist(),
                 quat=quat.tolist(),
             )
-        self.plant = MujocoPlant((mount,), friction=False, spec=spec)
+        self.plant = Plant((mount,), friction=False, spec=spec)
         self.arm = self.plant.arms[0]
         self.arm._finger[:] = 0.03
-        self.gripper = Gripper(width=0.06)
+        self.gripper = Gripper(HAND, width=0.06)
         self.force = 0.0
 
     def run(self, milliseconds=5000):
@@ -218,14 +219,14 @@ def test_stop_aborts_the_running_motion_and_a_new_one_replaces_it():
     ],
 )
 def test_what_the_hand_cannot_do_fails_at_once(request_):
-    gripper = Gripper()
+    gripper = Gripper(HAND, width=0.08)
     gripper.request(request_, 3)
     assert [(a.command_id, a.status) for a in gripper.answers] == [(3, "fail")]
     assert not gripper.busy
 
 
 def test_the_motors_inertia_is_added_where_it_is_asked_for():
-    plain, heavy = (MujocoPlant((Mount(arm=FR3, motor_inertia=on),), friction=False) for on in (False, True))
+    plain, heavy = (Plant((Mount(arm=FR3, motor_inertia=on),), friction=False) for on in (False, True))
     for plant in (plain, heavy):
         mujoco.mj_forward(plant.model, plant.data)
     masses = []
@@ -237,7 +238,7 @@ def test_the_motors_inertia_is_added_where_it_is_asked_for():
 
 
 def test_the_torque_sensor_sits_behind_the_motors_inertia():
-    plant = MujocoPlant((Mount(arm=FR3, motor_inertia=True),), friction=False)
+    plant = Plant((Mount(arm=FR3, motor_inertia=True),), friction=False)
     arm = plant.arms[0]
     q, _, _ = arm.read()
     torque = dynamics.gravity(np.array(q), FRANKA_HAND, arm=FR3)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.devices.franka.parameters import D_FLANGE, NO_PAYLOAD, Payload
 from pliant.errors import ModelError
 from pliant.robots.franka import dynamics
-from pliant.robots.franka.parameters import D_FLANGE, FER, FR3, FRANKA_HAND, NO_PAYLOAD, Payload, arm
+from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, arm
 from pliant.robots.franka.urdf import urdf
 
 ARMS = [FER, FR3]

@@ -1,7 +1,7 @@
-"""The arms as MuJoCo models, and the physics side of a control cabinet.
+"""The arms as MuJoCo models and as robots.
 
-`arm_spec` makes one arm with primitive shapes from `pliant.robots.franka.parameters`; `world` puts any number of
-them into one scene, each with its mounting. `MujocoArm` reads the sensors and drives the motors of one arm.
+`arm_spec` makes one arm with primitive shapes from `pliant.robots.franka.parameters`, `world` puts any number of arms
+into one scene, each with its mounting, and `build_arms` adds their controllers: the robot that `pliant run` runs.
 """
 
 from __future__ import annotations
@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.devices.franka.arm import FrankaArmDescription
+from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, Payload
+from pliant.devices.franka.plant import HALF_OPEN
+from pliant.devices.franka.settings import Settings
 from pliant.errors import ModelError
-from pliant.robots.franka.dynamics import friction_kernel
-from pliant.robots.franka.parameters import DH, EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND, Arm, Payload
-from pliant.robots.franka.urdf import CAPSULES
-from pliant.spatial import hat
+from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND
+from pliant.robots.franka.urdf import urdf
+from pliant.spatial import hat, rotation_from_rpy
 
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Q_START", "Mount", "MujocoArm", "MujocoPlant", "arm_spec", "world"]
+    from pliant.model import Robot
+
+__all__ = ["Q_START", "Mount", "arm_spec", "build_arms", "world"]
 
 Array = NDArray[np.float64]
 
@@ -64,8 +69,6 @@ class Mount:
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
-        from pliant.spatial import rotation_from_rpy
-
         return rotation_from_rpy(self.rpy)
 
 
@@ -264,148 +267,70 @@ def world(mounts: Sequence[Mount] = (Mount(),), *, floor: bool = True) -> mujoco
     return spec
 
 
-class MujocoArm:
-    """Sensors and motors of one arm in a MuJoCo model.
+def build_arms(
+    mounts: Sequence[Mount] = (Mount(),),
+    *,
+    name: str = "franka",
+    friction: bool = True,
+    friction_compensation: bool | None = None,
+    settings: Settings | None = None,
+    load: Payload | None = None,
+    meshes: str = "",
+    floor: bool = True,
+) -> Robot:
+    """Return a robot of Franka arms with their controllers, at rest at their start positions.
 
     Args:
-        model: compiled from `world` or `arm_spec`.
-        data: its state.
-        name: the arm's prefix.
-        arm: `FER` or `FR3`.
-        friction: whether the identified friction acts on the joints.
-
-    Motor inertia and joint friction sit between motor and link, so the torque sensor (link side) reads what is left of
-    the motor's torque after both.
-    """
-
-    def __init__(self, model: Any, data: Any, name: str = "franka", *, arm: Arm = FER, friction: bool = True) -> None:
-        import mujoco
-
-        def find(kind: Any, what: str) -> int:
-            found = mujoco.mj_name2id(model, kind, what)
-            if found < 0:
-                raise ModelError(f"the model has no {what!r}", field=what)
-            return found
-
-        self.arm, self.name, self.friction = arm, name, friction
-        joints = [find(mujoco.mjtObj.mjOBJ_JOINT, f"{name}_joint{i}") for i in range(1, 8)]
-        motors = [find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_joint{i}") for i in range(1, 8)]
-        # consecutive by construction: views, not copies
-        q0, v0, u0 = int(model.jnt_qposadr[joints[0]]), int(model.jnt_dofadr[joints[0]]), motors[0]
-        self._q, self._dq = data.qpos[q0 : q0 + 7], data.qvel[v0 : v0 + 7]
-        self._ddq = data.qacc[v0 : v0 + 7]
-        self._motor_inertia = model.dof_armature[v0 : v0 + 7]
-        self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
-        self._held: Array | None = None
-        self._u = data.ctrl[u0 : u0 + 7]
-        self._friction = np.zeros(7)
-        self._tau_J = np.zeros(7)
-        self.has_hand = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1") >= 0
-        if self.has_hand:
-            finger = find(mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1")
-            qf, vf = int(model.jnt_qposadr[finger]), int(model.jnt_dofadr[finger])
-            uf = find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_finger1")
-            self._finger, self._finger_rate = data.qpos[qf : qf + 2], data.qvel[vf : vf + 2]
-            self._finger_force = data.ctrl[uf : uf + 2]
-            self._warm.append(data.qacc_warmstart[vf : vf + 2])
-        base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
-        R = np.empty(9)
-        mujoco.mju_quat2Mat(R, model.body_quat[base])
-        self.gravity: Array = R.reshape(3, 3).T @ model.opt.gravity
-        """Gravity in the base frame, shape (3,) [m/s^2]."""
-
-    def start(self, q: ArrayLike) -> None:
-        """Put the arm at q, at rest, fingers half open."""
-        self._q[:] = q
-        self._dq[:] = 0.0
-        self._u[:] = 0.0
-        self._ddq[:] = 0.0
-        self._tau_J[:] = 0.0
-        self._held = None
-        if self.has_hand:
-            self._finger[:] = 0.02
-            self._finger_rate[:] = 0.0
-
-    def read(self) -> tuple[Array, Array, Array]:
-        """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
-        # The acceleration is that of the step just done, and so is the torque.
-        np.multiply(self._motor_inertia, self._ddq, self._tau_J)
-        np.subtract(self._u, self._tau_J, self._tau_J)
-        return self._q, self._dq, self._tau_J
-
-    def write(self, torque: Array) -> None:
-        """Drive the motors during the next step, shape (7,) [N m]."""
-        if self.friction:
-            friction_kernel(self._dq, self.arm.friction, self._friction)
-            np.subtract(torque, self._friction, self._u)
-        else:
-            self._u[:] = torque
-
-    def read_hand(self) -> tuple[float, float]:
-        """Return the width between the fingers [m] and its rate [m/s]."""
-        if not self.has_hand:
-            return 0.0, 0.0
-        return float(self._finger[0] + self._finger[1]), float(self._finger_rate[0] + self._finger_rate[1])
-
-    def write_hand(self, force: float) -> None:
-        """Apply a force to each finger, positive opening [N]."""
-        if self.has_hand:
-            self._finger_force[:] = force
-
-    def settle(self, q: Array) -> None:
-        """Rest exactly at q, shape (7,) [rad]; fingers that stand still stay where they are too."""
-        self._q[:] = q
-        self._dq[:] = 0.0
-        self._ddq[:] = 0.0
-        for part in self._warm:
-            part[:] = 0.0
-        if not self.has_hand:
-            return
-        if self._held is not None and np.abs(self._finger - self._held).max() < 1e-9:
-            self._finger[:] = self._held
-            self._finger_rate[:] = 0.0
-        else:
-            self._held = self._finger.copy() if np.abs(self._finger_rate).max() < 1e-9 else None
-
-    def payload(self) -> Payload | None:
-        """Return what hangs at the flange according to the model: the hand or nothing."""
-        return FRANKA_HAND if self.has_hand else None
-
-
-class MujocoPlant:
-    """A world of arms: model, state and one `MujocoArm` for each.
-
-    Args:
-        mounts: the arms.
+        mounts: the arms; their names must differ.
+        name: name of the model.
         friction: whether the identified joint friction acts.
-        spec: a scene that already holds the arms; default `world(mounts)`.
+        friction_compensation: whether the cabinets compensate it; None: if it acts.
+        settings: gains, thresholds and checks of every cabinet.
+        load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
+        meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
+        floor: whether there is a floor at z = 0.
+
+    Raises:
+        ModelError: two arms of one name, a start of the wrong length, or meshes that are not found.
     """
+    from pliant.model import Robot
 
-    def __init__(
-        self, mounts: Sequence[Mount] = (Mount(),), *, friction: bool = True, spec: mujoco.MjSpec | None = None
-    ) -> None:
-        import mujoco
+    spec = world(mounts, floor=floor)
+    for mount in mounts:
+        if load is not None and load.mass > 0.0:
+            _add_load(spec, mount.name, load)
+        if meshes:
+            from pliant.robots.franka.meshes import add_meshes
 
-        self.mounts = tuple(mounts)
-        self.model = (spec or world(self.mounts)).compile()
-        self.data = mujoco.MjData(self.model)
-        self.arms = [MujocoArm(self.model, self.data, m.name, arm=m.arm, friction=friction) for m in self.mounts]
-        self._mj_step = mujoco.mj_step
-        self._forward = mujoco.mj_forward
-        self.reset()
+            add_meshes(spec, f"{mount.name}_", meshes)
+    compiled = spec.compile()
+    qpos = compiled.qpos0.copy()
+    for mount in mounts:
+        for i, angle in enumerate(mount.q, start=1):
+            qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
+        for i in (1, 2) if mount.hand else ():
+            qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = HALF_OPEN
+    spec.add_key(name="rest", qpos=qpos)
+    spec.modelname = name
+    devices = [
+        FrankaArmDescription(
+            name=mount.name,
+            arm=mount.arm,
+            q=tuple(mount.q),
+            hand=HAND if mount.hand else None,
+            end_effector=FRANKA_HAND if mount.hand else None,
+            F_T_NE=tuple(map(tuple, EE_OF_HAND.tolist())) if mount.hand else None,
+            friction=friction,
+            friction_compensation=friction_compensation,
+            settings=settings or Settings(),
+            urdf=urdf(mount.arm),
+        )
+        for mount in mounts
+    ]
+    return Robot(spec, devices=devices)
 
-    def reset(self) -> None:
-        """Put every arm at its start, at rest, fingers half open."""
-        import mujoco
 
-        mujoco.mj_resetData(self.model, self.data)
-        for mount, arm in zip(self.mounts, self.arms, strict=True):
-            arm._q[:] = mount.q
-            arm._tau_J[:] = 0.0
-            if arm.has_hand:
-                arm._finger[:] = 0.02
-        self._forward(self.model, self.data)
-
-    def step(self) -> None:
-        """Advance by one millisecond."""
-        self._mj_step(self.model, self.data)
+def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:
+    body = spec.body(f"{arm}_link7").add_body(name=f"{arm}_load", pos=[0.0, 0.0, D_FLANGE])
+    xx, xy, xz, _, yy, yz, _, _, zz = load.inertia
+    _inertia(body, load.mass, load.center_of_mass, (xx, xy, xz, yy, yz, zz))

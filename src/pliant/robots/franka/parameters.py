@@ -12,73 +12,25 @@ Sources, by the letters used below:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.devices.franka.parameters import Arm, Hand, Limits, Link, Payload
 from pliant.errors import ModelError, nearest
 
 __all__ = [
-    "DH",
     "EE_OF_HAND",
     "FER",
     "FR3",
     "FRANKA_HAND",
     "FRICTION",
     "HAND",
-    "NO_PAYLOAD",
     "Q_READY",
-    "Arm",
-    "ArmName",
-    "Hand",
-    "Limits",
-    "Link",
-    "Payload",
     "arm",
 ]
 
-Array = NDArray[np.float64]
-ArmName = Literal["fer", "fr3"]
-
-DH = np.array(
-    [
-        # a_(i-1) [m], alpha_(i-1) [rad], d_i [m]; theta_i = q_i; the last row is the flange
-        [0.0, 0.0, 0.333],
-        [0.0, -math.pi / 2, 0.0],
-        [0.0, math.pi / 2, 0.316],
-        [0.0825, math.pi / 2, 0.0],
-        [-0.0825, -math.pi / 2, 0.384],
-        [0.0, math.pi / 2, 0.0],
-        [0.088, math.pi / 2, 0.0],
-        [0.0, 0.0, 0.107],
-    ]
-)
-"""Modified (Craig) Denavit-Hartenberg parameters of both arms [O], table I and figure 1."""
-
-D_FLANGE = 0.107
-"""Distance of the flange from the origin of link 7 along z [m] [O]."""
-
 Q_READY = np.array([0.0, -math.pi / 4, 0.0, -3 * math.pi / 4, 0.0, math.pi / 2, math.pi / 4])
 """The manufacturer's ready pose [rad] [L]."""
-
-ELBOW_FLIP = -0.467
-"""q4 at which the elbow changes its sign [rad] [L]; on the FR3 assumed the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One rigid body, in its link frame (axes of the modified DH convention)."""
-
-    mass: float
-    """[kg]."""
-    center_of_mass: tuple[float, float, float]
-    """[m]."""
-    inertia: tuple[float, float, float, float, float, float]
-    """xx, xy, xz, yy, yz, zz about the centre of mass [kg m^2]."""
-
 
 # [G], the feasible set. Link 1's z of the centre of mass enters neither M, C nor g of a fixed base.
 _FER_LINKS = (
@@ -216,79 +168,6 @@ FRICTION = np.array(
 """Friction of the FER [G]: tau = a/(1 + exp(-b (dq + c))) - a/(1 + exp(-b c)). On the FR3 assumed the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What an arm may do. Vectors of 7 in joint order."""
-
-    position_min: tuple[float, ...]
-    """[rad]."""
-    position_max: tuple[float, ...]
-    """[rad]."""
-    velocity: tuple[float, ...]
-    """[rad/s]."""
-    acceleration: tuple[float, ...]
-    """[rad/s^2]."""
-    jerk: tuple[float, ...]
-    """[rad/s^3]."""
-    torque: tuple[float, ...] = (87.0, 87.0, 87.0, 87.0, 12.0, 12.0, 12.0)
-    """[N m] [D]."""
-    torque_rate: float = 1000.0
-    """[N m/s], all joints [L]."""
-    velocity_offset: tuple[float, ...] | None = None
-    """FR3: offset of the position-dependent velocity limit [rad/s]; None: the limit is constant."""
-    deceleration: tuple[float, ...] | None = None
-    """FR3: deceleration of the position-dependent velocity limit [rad/s^2]."""
-    translation: tuple[float, float, float]
-    """Cartesian velocity, acceleration, jerk [m/s, m/s^2, m/s^3]."""
-    rotation: tuple[float, float, float]
-    """The same about axes [rad/s, ...]."""
-    elbow: tuple[float, float, float]
-    """The same of the elbow angle [rad/s, ...]."""
-
-    def velocity_bounds(self, q: Sequence[float] | Array) -> tuple[Array, Array]:
-        """Return the lower and upper joint velocity limits at q.
-
-        On the FR3, upper = min(dq_max, max(0, -offset + sqrt(max(0, 2 a (q_max - q))))), lower mirrored [L].
-
-        Args:
-            q: joint positions, shape (..., 7) [rad].
-
-        Returns:
-            lower and upper, shape (..., 7) [rad/s].
-        """
-        q = np.asarray(q, dtype=float)
-        top = np.broadcast_to(np.array(self.velocity), q.shape)
-        if self.velocity_offset is None or self.deceleration is None:
-            return -top, top.copy()
-        offset, dec = np.array(self.velocity_offset), np.array(self.deceleration)
-        room_up = np.maximum(0.0, 2.0 * dec * (np.array(self.position_max) - q))
-        room_down = np.maximum(0.0, 2.0 * dec * (q - np.array(self.position_min)))
-        upper = np.minimum(top, np.maximum(0.0, -offset + np.sqrt(room_up)))
-        lower = -np.minimum(top, np.maximum(0.0, -offset + np.sqrt(room_down)))
-        return lower, upper
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """One type of arm."""
-
-    name: ArmName
-    """``"fer"`` or ``"fr3"``."""
-    title: str
-    """The manufacturer's name."""
-    links: tuple[Link, ...]
-    """Links 1 to 7."""
-    base: Link
-    """Link 0."""
-    limits: Limits
-    """What it may do."""
-    friction: Array
-    """Rows a, b, c of 7 joints; see `FRICTION`."""
-    motor_inertia: tuple[float, ...] = (0.0,) * 7
-    """Inertia of the motors reflected at the joints [kg m^2]; zeros where the identified set has no such term. A model
-    has it only where it is asked for (`Mount.motor_inertia`)."""
-
-
 FER = Arm(
     name="fer",
     title="Franka Emika Robot",
@@ -347,58 +226,6 @@ def arm(name: str | Arm) -> Arm:
         raise ModelError(f"no Franka arm {name!r}: {nearest(str(name), _ARMS)}", field="arm") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payload:
-    """What is fixed to the flange: an end effector, a load, or both together."""
-
-    mass: float
-    """[kg], not negative."""
-    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """In the flange frame [m]."""
-    inertia: tuple[float, ...] = (0.0,) * 9
-    """About the centre of mass, axes of the flange, 9 numbers of the symmetric matrix [kg m^2]."""
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.mass) and self.mass >= 0.0):
-            raise ModelError(f"a payload of mass {self.mass}; valid are finite values >= 0 kg", field="mass")
-        if len(self.center_of_mass) != 3 or not all(map(math.isfinite, self.center_of_mass)):
-            raise ModelError(f"centre of mass {self.center_of_mass} is not 3 finite numbers", field="center_of_mass")
-        if len(self.inertia) != 9 or not all(map(math.isfinite, self.inertia)):
-            raise ModelError(f"inertia {self.inertia} is not 9 finite numbers", field="inertia")
-        I = np.reshape(self.inertia, (3, 3))
-        if not np.allclose(I, I.T, rtol=0.0, atol=1e-9 * max(1.0, float(np.abs(I).max()))):
-            raise ModelError("the inertia of a payload is not symmetric", field="inertia")
-        if np.linalg.eigvalsh(I)[0] < -1e-9:
-            raise ModelError("the inertia of a payload has a negative principal moment", field="inertia")
-
-    def combined(self, other: Payload) -> Payload:
-        """Return both payloads as one rigid body; a body of zero mass counts with zero inertia [L].
-
-        Each tensor is moved to the flange, summed, and moved to the common centre of mass.
-        """
-        bodies = [p for p in (self, other) if p.mass > 0.0]
-        mass = sum(p.mass for p in bodies)
-        if mass == 0.0:
-            return NO_PAYLOAD
-        center = sum((p.mass * np.array(p.center_of_mass) for p in bodies), np.zeros(3)) / mass
-        I = -_steiner(mass, center)
-        for p in bodies:
-            I = I + np.reshape(p.inertia, (3, 3)) + _steiner(p.mass, np.array(p.center_of_mass))
-        return Payload(
-            mass=mass,
-            center_of_mass=tuple(center.tolist()),
-            inertia=tuple((0.5 * (I + I.T)).reshape(-1).tolist()),
-        )
-
-
-def _steiner(mass: float, c: Array) -> Array:
-    """Return m (c.c 1 - c c'), what a point mass adds about the origin."""
-    return mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
-
-
-NO_PAYLOAD = Payload(mass=0.0)
-"""A bare flange."""
-
 FRANKA_HAND = Payload(
     mass=0.73, center_of_mass=(-0.01, 0.0, 0.03), inertia=(0.001, 0.0, 0.0, 0.0, 0.0025, 0.0, 0.0, 0.0, 0.0017)
 )
@@ -410,22 +237,11 @@ EE_OF_HAND = np.array(
 )
 """F_T_NE with the Franka Hand: Rz(-45 deg), 0.1034 m along z [O]."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hand:
-    """The two-finger hand."""
-
-    max_width: float = 0.08
-    """Largest opening [m], data sheet."""
-    max_speed: float = 0.1
-    """Largest rate of the opening [m/s], data sheet: 50 mm/s a finger."""
-    max_force: float = 70.0
-    """Largest continuous grasping force [N], data sheet."""
-    finger_mass: float = 0.0291
-    """Of one finger [kg] [D]."""
-    temperature: int = 30
-    """What the state reports [degC]."""  # assumed
-
-
-HAND = Hand()
+HAND = Hand(
+    max_width=0.08,  # data sheet
+    max_speed=0.1,  # data sheet: 50 mm/s for each finger
+    max_force=70.0,  # data sheet: continuous
+    finger_mass=0.0291,  # [D]
+    temperature=30,  # assumed
+)
 """The Franka Hand."""

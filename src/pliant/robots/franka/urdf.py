@@ -7,23 +7,10 @@ movable joint and no end effector (the client adds the end effector and the load
 
 from __future__ import annotations
 
-from pliant.robots.franka.parameters import DH, FER, Arm, Link
+from pliant.devices.franka.parameters import CAPSULES, DH, Arm, Link
+from pliant.robots.franka.parameters import FER
 
-__all__ = ["CAPSULES", "urdf"]
-
-CAPSULES: tuple[tuple[int, tuple[float, float, float], tuple[float, float, float], float], ...] = (
-    # link, start, end, radius, in the link frame [m]: a coarse hull of the published meshes
-    (0, (-0.09, 0.0, 0.06), (0.0, 0.0, 0.06), 0.06),
-    (1, (0.0, 0.0, -0.20), (0.0, 0.0, -0.05), 0.06),
-    (2, (0.0, 0.0, -0.05), (0.0, 0.0, 0.05), 0.06),
-    (3, (0.0, 0.0, -0.15), (0.0, 0.0, -0.05), 0.06),
-    (4, (0.0, 0.0, -0.05), (0.0, 0.0, 0.05), 0.06),
-    (5, (0.0, 0.0, -0.28), (0.0, 0.0, -0.20), 0.06),
-    (5, (0.0, 0.08, -0.16), (0.0, 0.08, -0.04), 0.025),
-    (6, (0.0, 0.0, -0.03), (0.0, 0.0, 0.05), 0.05),
-    (7, (0.0, 0.0, 0.02), (0.0, 0.0, 0.06), 0.045),
-)
-"""Shapes of the arm for drawing, contact and self collision: capsules a little inside the real surfaces."""  # assumed
+__all__ = ["urdf"]
 
 
 def _numbers(*values: float) -> str:

@@ -1,0 +1,359 @@
+"""The server of one arm's port: requests and commands in, states and answers out."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import socket
+import struct
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pliant.bridges.fci.hand_server import HandServer
+from pliant.bridges.fci.sockets import Connection, listen, refuse
+from pliant.devices.base import Command
+from pliant.errors import BridgeError, PliantError, WireError
+from pliant.wire import fci
+
+if TYPE_CHECKING:
+    from pliant.devices.franka.arm import FrankaArm, StateValues
+    from pliant.devices.franka.cabinet import Answer
+
+__all__ = ["ArmServer"]
+
+_COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
+STATES_BEFORE_COMMAND = 2
+"""States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
+a state to answer."""
+_log = logging.getLogger("pliant.fci")
+
+
+class ArmServer:
+    """The network side of one arm; it serves one client at a time.
+
+    Args:
+        device: the arm.
+        host: address to listen on.
+        port: TCP port of the robot; 0 takes a free one.
+        gripper_port: TCP port of the hand; 0 takes a free one.
+    """
+
+    def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int) -> None:
+        from pliant.devices.franka.arm import MODES, REQUESTS
+
+        self._names = REQUESTS
+        self._modes = MODES
+        self.device = device
+        self.host, self.port = host, port
+        self.hand = HandServer(device, host=host, port=gripper_port) if device.gripper is not None else None
+        """The server of the hand; None without a hand."""
+        self.library = device.model_library
+        """Returns the model library for an architecture and a system."""
+        self.counters = dict.fromkeys(_COUNTERS, 0)
+        """Events since the start."""
+        self.last_fault = ""
+        """The last fault in words."""
+        self.command: fci.RobotCommand | None = None
+        """The newest command of this cycle."""
+        self._changed = True
+        self._listener: socket.socket | None = None
+        self._connection: Connection | None = None
+        self._version: int | None = None
+        self._packer: fci.StatePacker | None = None
+        self._unpacker: fci.CommandUnpacker | None = None
+        self._due: list[fci.Response] = []
+        self._message_id = 0
+        self._unanswered = 0
+
+    # --------------------------------------------------------------------------------------------- lifetime
+
+    def open(self) -> None:
+        """Listen on both ports, or on none.
+
+        Raises:
+            BridgeError: a port is in use, or the address is not of this machine.
+        """
+        self._listener = listen(self.host, self.port, f"{self.device.name}: robot")
+        self.port = self._listener.getsockname()[1]
+        if self.hand is not None:
+            try:
+                self.hand.open()
+            except BridgeError:
+                self.close()
+                raise
+        self._changed = True
+
+    def close(self) -> None:
+        """Close every socket; the arm stops."""
+        self._drop("")
+        if self._listener is not None:
+            self._listener.close()
+        self._listener = None
+        if self.hand is not None:
+            self.hand.close()
+        self._changed = True
+
+    @property
+    def connected(self) -> bool:
+        """Whether a client controls the robot."""
+        return self._packer is not None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the set of sockets has changed since `sockets` was last called."""
+        return self._changed or (self.hand is not None and self.hand.changed)
+
+    def sockets(self) -> list[socket.socket]:
+        """Return every socket that may have something to read."""
+        self._changed = False
+        found = [] if self._listener is None else [self._listener]
+        if self._connection is not None:
+            found.append(self._connection.sock)
+            if self._connection.udp is not None:
+                found.append(self._connection.udp)
+        if self.hand is not None:
+            self.hand.changed = False
+            found += self.hand.sockets()
+        return found
+
+    # ---------------------------------------------------------------------------------------------- service
+
+    def serve(self, ready: set[int]) -> None:
+        """Handle the sockets whose descriptors are ready; never blocks."""
+        connection = self._connection
+        if connection is not None:
+            if connection.udp is not None and connection.udp.fileno() in ready:
+                self._receive_commands(connection.udp)
+            if connection.sock.fileno() in ready:
+                self._receive_requests(connection)
+            elif connection.out:
+                connection.flush()
+        if self._listener is not None and self._listener.fileno() in ready:
+            self._accept(self._listener)
+        if self.hand is not None:
+            self.hand.serve(ready)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                sock, peer = listener.accept()
+            except OSError:
+                return
+            if self._connection is not None and not self._connection.gone:
+                self.counters["refused"] += 1
+                self.last_fault = f"a second client from {peer[0]} was refused: the robot serves one at a time"
+                _log.warning("%s: %s", self.device.name, self.last_fault)
+                refuse(sock)
+                continue
+            if self._connection is not None:
+                self._drop("the client closed the connection")
+            try:
+                self._connection = Connection(sock, "robot")
+            except OSError:
+                sock.close()
+                continue
+            self.counters["connections"] += 1
+            self._changed = True
+
+    def _drop(self, reason: str, *, reset: bool = False) -> None:
+        """End the connection; the arm decelerates and holds, and the server goes on."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if reason:
+            self.last_fault = reason
+            _log.info("%s: %s", self.device.name, reason)
+        connection.close(reset=reset)
+        self._version = self._packer = self._unpacker = None
+        self.command = None
+        self.device.request("disconnect")
+        self.device.serve()
+        self._due.clear()
+        self._changed = True
+
+    def _receive_requests(self, connection: Connection) -> None:
+        try:
+            frames = connection.receive()
+            if frames is None:
+                moving = " during a motion; the arm stops" if self.device.mode else ""
+                self._drop(f"the client closed the connection{moving}")
+                return
+            for frame in frames:
+                self._handle(connection, fci.decode_request(frame, version=self._version), frame.command_id)
+                if self._connection is not connection:
+                    return
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _handle(self, connection: Connection, request: fci.Request, command_id: int) -> None:
+        if isinstance(request, fci.Connect):
+            self._connect(connection, request, command_id)
+            return
+        name = type(request).__name__
+        if isinstance(request, fci.GetRobotModel):
+            self._answer(name, command_id, "success", self.device.urdf.encode())
+        elif isinstance(request, fci.LoadModelLibrary):
+            try:
+                payload = self.library(request.architecture, request.system)
+            except PliantError as fault:
+                self.last_fault = str(fault)
+                _log.warning("%s: %s", self.device.name, fault)
+                self._answer(name, command_id, "error")
+            else:
+                self._answer(name, command_id, "success", payload)
+        else:
+
+            def answered(answer: Answer) -> None:
+                self._answer(answer.command, command_id, answer.status, answer.payload)
+
+            fields = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
+            future = self.device.request(self._names[type(request)], answered=answered, **fields)
+            self.device.serve()
+            future.result()
+        self._send_answers()
+
+    def _connect(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
+        version = request.version
+        known = version in fci.VERSIONS and self._version is None
+        spoken = version if version in fci.VERSIONS else fci.VERSIONS[-1]
+        answer = fci.Response(
+            command="Connect",
+            command_id=command_id,
+            status="success" if known else "incompatible_version",
+            payload=struct.pack("<H", spoken),
+        )
+        if known:
+            connection.open_udp(self.host, request.udp_port)
+            self._version = version
+            self._packer, self._unpacker = fci.StatePacker(version), fci.CommandUnpacker(version)
+            self._changed = True
+        else:
+            self.last_fault = f"a client of protocol version {version} was refused; served are 5 to 10"
+            _log.warning("%s: %s", self.device.name, self.last_fault)
+        connection.send(fci.encode_response(answer, version=spoken))
+
+    def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
+        self._due.append(fci.Response(command=command, command_id=command_id, status=status, payload=payload))
+
+    def _send_answers(self) -> None:
+        due, self._due = self._due, []
+        if self._connection is None or self._version is None:
+            return
+        try:
+            for answer in due:
+                self._connection.send(fci.encode_response(answer, version=self._version))
+        except WireError as fault:
+            self._drop(str(fault), reset=True)
+
+    def _receive_commands(self, udp: socket.socket) -> None:
+        """Keep the newest command."""
+        if self._unpacker is None:
+            return
+        while True:
+            try:
+                data = udp.recv(2048)
+            except OSError:
+                return
+            try:
+                command = self._unpacker.unpack(data)
+            except WireError as fault:
+                self.counters["malformed"] += 1
+                self.last_fault = str(fault)
+                continue
+            if self.command is None or command.message_id >= self.command.message_id:
+                self.command = command
+                if command.message_id == self._message_id:
+                    return  # nothing newer can come before the next state
+
+    # ------------------------------------------------------------------------------------------------ cycle
+
+    def publish(self, values: StateValues) -> None:
+        """Send the state of this cycle, then the answers that are due.
+
+        A request's own answer leaves when it is handled, so the start of a motion is announced before its first state;
+        the answers that end something leave after the state that shows the end.
+        """
+        self.counters["cycles"] += 1
+        self._message_id = values.state.message_id
+        self._unanswered = self._unanswered + 1 if self.device.first_command_due else 0
+        if self.hand is not None:
+            self.hand.publish(values)
+        connection = self._connection
+        if connection is not None and self._packer is not None:
+            if connection.out:
+                connection.flush()
+            connection.send_datagram(self._packer.pack(values.state))
+        if self._due:
+            self._send_answers()
+
+    @property
+    def owes(self) -> bool:
+        """Whether the client has to send a command before the next cycle.
+
+        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
+        waits for it, so that its first command meets the state that it was computed from.
+        """
+        device = self.device
+        return self._packer is not None and (
+            device.awaits_command or (device.first_command_due and self._unanswered >= STATES_BEFORE_COMMAND)
+        )
+
+    @property
+    def fitting(self) -> fci.RobotCommand | None:
+        """The command, if it belongs to this cycle or is the first of its motion."""
+        command, device = self.command, self.device
+        if command is None or not device.mode:
+            return None
+        if command.message_id == self._message_id or device.first_command_due or not device.awaits_command:
+            return command
+        return None
+
+    @property
+    def timely(self) -> fci.RobotCommand | None:
+        """The command, if it is at most one cycle old; a later one is dropped and counted."""
+        command, device = self.command, self.device
+        if command is None or not device.mode:
+            return None
+        if device.awaits_command and self._message_id - command.message_id > 1:
+            self.counters["late"] += 1
+            return None
+        return command
+
+    def end_cycle(self, command: fci.RobotCommand | None) -> None:
+        """Put the command of this cycle into the arm's mailbox, or count its absence."""
+        self.command = None
+        device = self.device
+        if command is not None:
+            device.inbox.post(Command(command.message_id, device.mode, self._values(command)))
+        elif device.awaits_command:
+            self.counters["lost"] += 1
+
+    def _values(self, command: fci.RobotCommand) -> dict[str, Any]:
+        mode = self._modes[self.device.mode]
+        motion = command.motion
+        values: dict[str, Any] = {
+            name: motion[place] for name, place in mode.fields.items() if name != "elbow_c" or command.valid_elbow
+        }
+        if mode.torque:
+            values["tau_J_d"] = command.tau_J_d
+        values["finished"] = float(
+            command.motion_generation_finished or (command.torque_command_finished and mode.torque)
+        )
+        return values
+
+    def health(self) -> Mapping[str, Any]:
+        """Return counters, the client's version, and the last fault in words."""
+        state = self.device.cabinet.state
+        counters = dict(self.counters)
+        if self.hand is not None:
+            counters["malformed"] += self.hand.malformed
+        return {
+            **counters,
+            "name": self.device.name,
+            "connected": self.connected,
+            "version": self._version,
+            "robot_mode": fci.RobotMode(state.robot_mode).name.lower(),
+            "errors": state.error_names(),
+            "last_fault": self.last_fault or ("" if self.hand is None else self.hand.last_fault),
+        }

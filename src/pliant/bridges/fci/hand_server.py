@@ -1,0 +1,163 @@
+"""The server of the hand's port: requests in, states and answers out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import socket
+import struct
+from typing import TYPE_CHECKING
+
+from pliant.bridges.fci.sockets import Connection, listen
+from pliant.errors import WireError
+from pliant.wire import fci
+
+if TYPE_CHECKING:
+    from pliant.devices.franka.arm import FrankaArm, StateValues
+    from pliant.devices.franka.gripper import GripperAnswer
+
+__all__ = ["HandServer"]
+
+DIVIDER = 10
+"""The hand publishes at a tenth of the robot's rate, 100 Hz."""  # assumed; the real hand is slower
+MAX_CONNECTIONS = 16
+"""Most clients of one hand at a time."""
+
+
+class HandServer:
+    """The network side of one arm's hand. Any number of clients may connect.
+
+    Args:
+        device: the arm that carries the hand.
+        host: address to listen on.
+        port: TCP port; 0 takes a free one.
+    """
+
+    def __init__(self, device: FrankaArm, *, host: str, port: int) -> None:
+        from pliant.devices.franka.arm import REQUESTS
+
+        self._names = REQUESTS
+        self.device = device
+        self.host, self.port = host, port
+        self.malformed = 0
+        """Connections that were ended because of what they sent."""
+        self.last_fault = ""
+        """The last fault in words."""
+        self.changed = True
+        """Whether the set of sockets has changed since it was last asked for."""
+        self._listener: socket.socket | None = None
+        self._connections: list[Connection] = []
+        self._due: list[tuple[Connection, bytes]] = []
+
+    def open(self) -> None:
+        """Listen.
+
+        Raises:
+            BridgeError: the port is in use, or the address is not of this machine.
+        """
+        self._listener = listen(self.host, self.port, f"{self.device.name}: gripper")
+        self.port = self._listener.getsockname()[1]
+
+    def close(self) -> None:
+        """Close every socket."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        if self._listener is not None:
+            self._listener.close()
+        self._listener = None
+
+    def sockets(self) -> list[socket.socket]:
+        """Return every socket that may have something to read."""
+        listener = [] if self._listener is None else [self._listener]
+        return [*listener, *(connection.sock for connection in self._connections)]
+
+    def serve(self, ready: set[int]) -> None:
+        """Handle the sockets whose descriptors are ready; never blocks."""
+        if self._listener is not None and self._listener.fileno() in ready:
+            self._accept(self._listener)
+        for connection in list(self._connections):
+            if connection.sock.fileno() in ready:
+                self._receive(connection)
+
+    def publish(self, values: StateValues) -> None:
+        """Send the answers that are due, and at a tenth of the robot's rate the state."""
+        if self._due:
+            self._send_answers()
+        message_id = values.state.message_id
+        if not self._connections or message_id % DIVIDER:
+            return
+        hand = self.device.description.hand
+        data = fci.encode_gripper_state(
+            fci.GripperState(
+                message_id=message_id & 0xFFFFFFFF,
+                width=max(0.0, values.width),
+                max_width=values.max_width,
+                is_grasped=values.grasped,
+                temperature=0 if hand is None else hand.temperature,
+            )
+        )
+        for connection in self._connections:
+            connection.send_datagram(data)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                sock, _ = listener.accept()
+            except OSError:
+                return
+            if len(self._connections) >= MAX_CONNECTIONS:
+                self.last_fault = f"a client of the gripper was refused: {MAX_CONNECTIONS} are connected"
+                sock.close()
+                continue
+            with contextlib.suppress(OSError):
+                self._connections.append(Connection(sock, "gripper"))
+                self.changed = True
+
+    def _drop(self, connection: Connection) -> None:
+        connection.close()
+        if connection in self._connections:
+            self._connections.remove(connection)
+        self.changed = True
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            frames = connection.receive()
+            if frames is None:
+                self._drop(connection)
+                return
+            for frame in frames:
+                request = fci.decode_gripper_request(frame)
+                if isinstance(request, fci.GripperConnect):
+                    self._connect(connection, request, frame.command_id)
+                else:
+                    self._ask(connection, request, frame.command_id)
+            self._send_answers()
+        except WireError as fault:
+            self.malformed += 1
+            self.last_fault = f"the gripper's client sent a malformed request: {fault}"
+            self._drop(connection)
+
+    def _connect(self, connection: Connection, request: fci.GripperConnect, command_id: int) -> None:
+        same = request.version == fci.GRIPPER_VERSION
+        if same and connection.udp is None:
+            connection.open_udp(self.host, request.udp_port)
+        status = "success" if same else "incompatible_version"
+        version = struct.pack("<H", fci.GRIPPER_VERSION)
+        connection.send(fci.encode_gripper_response(0, command_id, status, payload=version))
+
+    def _ask(self, connection: Connection, request: fci.GripperRequest, command_id: int) -> None:
+        def answered(answer: GripperAnswer) -> None:
+            data = fci.encode_gripper_response(answer.command, command_id, answer.status)
+            self._due.append((connection, data))
+
+        fields = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
+        future = self.device.request(self._names[type(request)], answered=answered, **fields)
+        self.device.serve()
+        future.result()
+
+    def _send_answers(self) -> None:
+        due, self._due = self._due, []
+        for connection, data in due:
+            if connection in self._connections:
+                connection.send(data)

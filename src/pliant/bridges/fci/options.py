@@ -1,0 +1,35 @@
+"""Options of the FCI bridge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pliant.errors import BridgeError
+from pliant.options import check_values, option
+
+__all__ = ["FciOptions", "TimeMode"]
+
+TimeMode = Literal["lockstep", "paced", "wall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FciOptions:
+    """How the arms are served."""
+
+    mode: TimeMode = "lockstep"
+    """Time mode. lockstep: robot time waits for the client; paced: the same, never faster than 1 kHz; wall: 1 kHz of
+    the wall clock, and late commands are lost as on the robot."""
+    host: str = "127.0.0.1"
+    """Address of the first arm; each further arm has the next address, since clients know one port only."""
+    port: int = option(1337, low=0, high=65535)
+    """TCP port of the robot; 0 takes a free one. Every stock client uses 1337."""
+    gripper_port: int = option(1338, low=0, high=65535)
+    """TCP port of the hand; 0 takes a free one. Every stock client uses 1338."""
+    command_timeout: float = option(0.2, unit="s", low=0.0, above=True, high=0.95)
+    """How long a lock-step cycle waits for its command before it counts as lost; clients give up after 1 s."""
+    priority: int = option(0, low=0, high=99)
+    """SCHED_FIFO priority of the loop's thread; 0 leaves the scheduler alone."""
+
+    def __post_init__(self) -> None:
+        check_values(self, BridgeError)

@@ -1,0 +1,146 @@
+"""Sockets that never block: a listener, and a TCP connection with its UDP socket."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import select
+import socket
+import struct
+from typing import Literal
+
+from pliant.errors import BridgeError, WireError
+from pliant.wire import fci
+
+__all__ = ["Connection", "listen", "refuse"]
+
+MAX_PENDING_BYTES = 1 << 22
+"""Most bytes that wait for a client to read them."""
+_RESET = struct.pack("ii", 1, 0)
+
+
+def listen(host: str, port: int, what: str) -> socket.socket:
+    """Return a listening socket.
+
+    Args:
+        host: address of this machine.
+        port: TCP port; 0 takes a free one.
+        what: how messages name the listener.
+
+    Raises:
+        BridgeError: the port is in use, or the address is not of this machine.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(8)
+    except OSError as fault:
+        listener.close()
+        if fault.errno == errno.EADDRINUSE:
+            text = f"{what}: TCP port {port} of {host} is in use by another program; stop it or choose another address"
+        elif fault.errno in (errno.EADDRNOTAVAIL, errno.EACCES):
+            text = f"{what}: cannot listen on {host}:{port}: {fault.strerror}"
+        else:
+            text = f"{what}: cannot listen on {host}:{port}: {fault}"
+        raise BridgeError(text, field="port") from None
+    listener.setblocking(False)
+    return listener
+
+
+def refuse(sock: socket.socket) -> None:
+    """Reset a connection, so that its client sees the refusal at once."""
+    with contextlib.suppress(OSError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+    sock.close()
+
+
+class Connection:
+    """A TCP connection with bounded input, split into frames, and queued output; later a UDP socket for the states.
+
+    Args:
+        sock: the accepted socket.
+        port: which of the robot's ports it belongs to.
+    """
+
+    def __init__(self, sock: socket.socket, port: Literal["robot", "gripper"]) -> None:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock = sock
+        self.peer: str = sock.getpeername()[0]
+        self.framer = fci.Framer(port)
+        self.out = bytearray()
+        self.udp: socket.socket | None = None
+
+    def receive(self) -> list[fci.Frame] | None:
+        """Return the frames that have arrived; None if the peer has closed."""
+        try:
+            data = self.sock.recv(65536)
+        except (BlockingIOError, InterruptedError):
+            return []
+        except OSError:
+            return None
+        return self.framer.feed(data) if data else None
+
+    def send(self, data: bytes) -> None:
+        """Send, or queue what the peer has no room for.
+
+        Raises:
+            WireError: more than `MAX_PENDING_BYTES` wait.
+        """
+        if len(self.out) + len(data) > MAX_PENDING_BYTES:
+            raise WireError(f"the client does not read its answers; {len(self.out)} bytes wait", field="size")
+        self.out += data
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what is queued, as far as the peer takes it."""
+        while self.out:
+            try:
+                sent = self.sock.send(self.out)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                self.out.clear()
+                return
+            del self.out[:sent]
+
+    def open_udp(self, host: str, port: int) -> None:
+        """Open the socket that sends states and receives commands.
+
+        Raises:
+            WireError: the peer cannot be reached at that port.
+        """
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            udp.bind((host, 0))
+            if port == 0:
+                raise OSError("port 0")
+            udp.connect((self.peer, port))
+        except OSError as fault:
+            udp.close()
+            raise WireError(f"states cannot be sent to {self.peer}:{port}: {fault}", field="udp_port") from None
+        udp.setblocking(False)
+        self.udp = udp
+
+    def send_datagram(self, data: bytes | bytearray) -> None:
+        """Send a datagram, if the UDP socket is open; a full or refused one is dropped, as UDP drops it."""
+        if self.udp is not None:
+            with contextlib.suppress(OSError):
+                self.udp.send(data)
+
+    def close(self, *, reset: bool = False) -> None:
+        """Close both sockets; reset the connection instead of ending it where asked."""
+        if reset:
+            refuse(self.sock)
+        else:
+            self.sock.close()
+        if self.udp is not None:
+            self.udp.close()
+
+    @property
+    def gone(self) -> bool:
+        """Whether the peer has closed, even if data that it sent before is still unread."""
+        poll = select.poll()
+        poll.register(self.sock, select.POLLRDHUP)
+        return bool(poll.poll(0))

@@ -1,0 +1,118 @@
+"""What a `FrankaRobot` drives: an arm of a simulation in this process, or a robot behind its interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.devices.franka.parameters import Arm, Payload
+from pliant.errors import DeviceError
+
+__all__ = ["PERIOD", "Backend", "Motion", "as_vector"]
+
+Array = NDArray[np.float64]
+Motion = Literal["velocity", "torque"]
+PERIOD = 1e-3
+"""The robot's cycle [s]."""
+
+
+class Backend(Protocol):
+    """One arm with its state, which counts robot time in cycles of one millisecond and runs one motion at a time.
+
+    Every vector has shape (7,) unless stated otherwise.
+    """
+
+    arm: Arm
+    """Which arm it is."""
+    address: str
+    """Where it is, for messages."""
+
+    def get(self, name: str) -> Array:
+        """Return a vector of the state by its name in the interface, such as "q" or "O_F_ext_hat_K" (a copy)."""
+        ...
+
+    def pose(self, name: str) -> Array:
+        """Return a pose of the state, such as "F_T_EE", shape (4, 4)."""
+        ...
+
+    @property
+    def time(self) -> float:
+        """Robot time of the state [s]."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The robot's mode in lower case: "idle", "move", "reflex", "user_stopped", ..."""
+        ...
+
+    def payload(self) -> Payload:
+        """Return end effector and load as one body, in the flange's frame."""
+        ...
+
+    def refresh(self) -> None:
+        """Bring the state of an idle robot up to date."""
+        ...
+
+    def idle(self) -> None:
+        """Let one cycle pass without a motion."""
+        ...
+
+    def begin(self, motion: Motion) -> None:
+        """Start a motion; the state is the first one that wants a command."""
+        ...
+
+    def exchange(self, values: Array) -> None:
+        """Answer the state with a command, and take the next state."""
+        ...
+
+    def finish(self, values: Array) -> None:
+        """End the motion with a last command and wait until the arm rests."""
+        ...
+
+    def abort(self) -> None:
+        """Stop at once, whatever runs."""
+        ...
+
+    def recover(self) -> None:
+        """Clear the errors of a reflex."""
+        ...
+
+    def set_load(self, load: Payload) -> None:
+        """Tell the controller what hangs at the flange beside the end effector."""
+        ...
+
+    def set_end_effector(self, F_T_EE: Array) -> None:
+        """Put the end effector's frame, shape (4, 4) in the flange."""
+        ...
+
+    def hand(self, action: str, *values: float) -> bool:
+        """Run "homing", "move" (width, speed), "grasp" (width, speed, force, inner, outer) or "stop"."""
+        ...
+
+    def hand_width(self) -> float:
+        """Return the opening of the hand [m]."""
+        ...
+
+    def close(self) -> None:
+        """Let the robot go."""
+        ...
+
+
+def as_vector(values: Sequence[float] | Array, size: int, name: str) -> Array:
+    """Return finite numbers of the right count.
+
+    Raises:
+        DeviceError: another shape, or what is not a finite number.
+    """
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DeviceError(f"{name} {values!r}: must be {size} numbers", field=name) from None
+    if found.shape != (size,):
+        raise DeviceError(f"{name} has shape {found.shape}; it must be ({size},)", field=name)
+    if not np.isfinite(found).all():
+        raise DeviceError(f"{name} {found.tolist()}: must be finite numbers", field=name)
+    return found

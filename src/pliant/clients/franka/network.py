@@ -1,0 +1,181 @@
+"""A Franka robot behind its interface, driven through pylibfranka."""
+
+from __future__ import annotations
+
+import contextlib
+import time as wall
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.clients.franka.backend import Motion
+from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
+from pliant.errors import BridgeError, DeviceError, MissingDependency
+
+__all__ = ["NetworkArm"]
+
+Array = NDArray[np.float64]
+
+
+class NetworkArm:
+    """A robot, or any server of its interface, through pylibfranka.
+
+    Args:
+        address: of the robot.
+        arm: which arm stands there; for limits and the dynamics library.
+        realtime: whether pylibfranka insists on a real-time kernel and priority.
+    """
+
+    def __init__(self, address: str, *, arm: Arm, realtime: bool = False) -> None:
+        try:
+            import pylibfranka
+        except ImportError:
+            raise MissingDependency(
+                "pylibfranka", command="pip install pylibfranka", purpose="FrankaRobot.connect"
+            ) from None
+        self._f = pylibfranka
+        self.arm, self.address = arm, address
+        self._robot: Any = None
+        self._closed = False
+        kind = pylibfranka.RealtimeConfig
+        with self._errors():
+            self._robot = pylibfranka.Robot(address, kind.kEnforce if realtime else kind.kIgnore)
+        self._gripper: Any = None
+        self._control: Any = None
+        self._make: Any = None
+        self._read_at = 0.0
+        self.refresh()
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn pylibfranka's exceptions into pliant's."""
+        f = self._f
+        if self._closed:
+            raise BridgeError(f"the connection to {self.address} was closed; connect anew", field="address")
+        try:
+            yield
+        except f.ControlException as fault:
+            self._control = None
+            raise DeviceError(f"the motion was aborted: {fault}", field="motion") from None
+        except (f.CommandException, f.InvalidOperationException) as fault:
+            raise DeviceError(f"the robot at {self.address} refused: {fault}") from None
+        except (f.NetworkException, f.RealtimeException, f.FrankaException) as fault:
+            self._control = None
+            raise BridgeError(f"the robot at {self.address}: {fault}", field="address") from None
+
+    def get(self, name: str) -> Array:
+        return np.array(getattr(self._state, name), dtype=float)
+
+    def pose(self, name: str) -> Array:
+        return np.array(getattr(self._state, name), dtype=float).reshape(4, 4).T.copy()
+
+    @property
+    def time(self) -> float:
+        return self._state.time.to_sec()
+
+    @property
+    def mode(self) -> str:
+        name = str(self._state.robot_mode).rpartition(".")[2]
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+    def payload(self) -> Payload:
+        state = self._state
+        if state.m_total <= 0.0:
+            return NO_PAYLOAD
+        # sums of numbers that travel in float32
+        I = np.reshape(state.I_total, (3, 3))
+        I = 0.5 * (I + I.T)
+        low = float(np.linalg.eigvalsh(I)[0])
+        if low < 0.0:
+            I = I - low * np.eye(3)
+        x, y, z = state.F_x_Ctotal
+        return Payload(mass=state.m_total, center_of_mass=(x, y, z), inertia=tuple(I.reshape(-1).tolist()))
+
+    def refresh(self) -> None:
+        # what waited in the socket is old: a second state is new
+        stale = wall.perf_counter() - self._read_at > 0.02
+        self.idle()
+        if stale:
+            self.idle()
+
+    def idle(self) -> None:
+        with self._errors():
+            self._state = self._robot.read_once()
+        self._read_at = wall.perf_counter()
+
+    def begin(self, motion: Motion) -> None:
+        f = self._f
+        with self._errors():
+            if motion == "torque":
+                self._control, self._make = self._robot.start_torque_control(), f.Torques
+            else:
+                self._control = self._robot.start_joint_velocity_control(f.ControllerMode.JointImpedance)
+                self._make = f.JointVelocities
+            self._state, _ = self._control.readOnce()
+
+    def exchange(self, values: Array) -> None:
+        with self._errors():
+            self._control.writeOnce(self._make(values.tolist()))
+            self._state, _ = self._control.readOnce()
+
+    def finish(self, values: Array) -> None:
+        with self._errors():
+            last = self._make(values.tolist())
+            last.motion_finished = True
+            self._control.writeOnce(last)
+        self._control = None
+        self.refresh()
+
+    def abort(self) -> None:
+        self._control = None
+        with self._errors():
+            self._robot.stop()
+
+    def recover(self) -> None:
+        with self._errors():
+            self._robot.automatic_error_recovery()
+        self.refresh()
+
+    def set_load(self, load: Payload) -> None:
+        with self._errors():
+            self._robot.set_load(load.mass, list(load.center_of_mass), list(load.inertia))
+        self._settled()
+
+    def set_end_effector(self, F_T_EE: Array) -> None:
+        NE_T_EE = np.linalg.solve(self.pose("F_T_NE"), F_T_EE)
+        with self._errors():
+            self._robot.set_EE(NE_T_EE.T.reshape(-1).tolist())
+        self._settled()
+
+    def _settled(self) -> None:
+        """Read until a state is surely younger than the last answer."""
+        for _ in range(150):
+            self.idle()
+
+    def _hand(self) -> Any:
+        if self._gripper is None:
+            with self._errors():
+                self._gripper = self._f.Gripper(self.address)
+        return self._gripper
+
+    def hand(self, action: str, *values: float) -> bool:
+        hand = self._hand()
+        with self._errors():
+            # pylibfranka's grasp takes width, speed, force, epsilon inner, epsilon outer
+            done = getattr(hand, action)(*values)
+        self.refresh()
+        return bool(done)
+
+    def hand_width(self) -> float:
+        with self._errors():
+            self._hand().read_once()
+            return float(self._gripper.read_once().width)
+
+    def close(self) -> None:
+        if self._control is not None:
+            with contextlib.suppress(BridgeError, DeviceError):
+                self.abort()
+        self._robot = self._gripper = None
+        self._closed = True

@@ -1,0 +1,713 @@
+"""The state machine of the cabinet: requests, motions, reflexes, recovery, and one cycle every millisecond.
+
+A cycle is `observe` (measurements in, state out) followed by `control` (command in, torques out). The caller owns
+time: nothing here sleeps, opens a socket, or knows the wall clock, so two runs with the same inputs give the same
+bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.devices.franka import kernels as k
+from pliant.devices.franka.dynamics import link_table
+from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
+from pliant.devices.franka.settings import Collision, Settings
+from pliant.errors import DeviceError, ModelError
+from pliant.wire import fci
+from pliant.wire.fci import ERRORS, RobotCommand, RobotMode, RobotState
+
+__all__ = ["Answer", "Cabinet"]
+
+Array = NDArray[np.float64]
+
+
+def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    array.flags.writeable = False
+    return array
+
+
+NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
+"""The error bits of a robot without errors."""
+
+_STIFF = 14250.0
+"""Largest joint stiffness that the interface accepts [N m/rad], the vendor's documentation."""
+_SUCCESS_WINDOW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the cabinet says to a request."""
+
+    command: str
+    """Class name of the request."""
+    command_id: int
+    """That of the request."""
+    status: str
+    """Name of the status; `pliant.wire.fci.status_number` gives the number of a version."""
+    payload: bytes = b""
+    """What follows the status."""
+
+
+@dataclass(slots=True)
+class _Motion:
+    command_id: int | None
+    controller: int
+    generator: int
+    asynchronous: bool
+    first: bool = True
+    finishing: str = ""
+    stop_id: int | None = None
+    lost: int = 0
+    window: int = 0
+    counted: int = 0
+
+
+class Cabinet:
+    """The controller of one arm.
+
+    Args:
+        arm: the arm that it controls.
+        settings: gains, thresholds, checks.
+        end_effector: inertia of the end effector as configured on the robot; None: a bare flange.
+        F_T_NE: pose of the nominal end effector in the flange, shape (4, 4); default the flange itself.
+        gravity: in the base frame, shape (3,) [m/s^2].
+        q: joint positions at start, shape (7,) [rad].
+
+    Raises:
+        DeviceError: a setting of the wrong shape.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        *,
+        q: ArrayLike,
+        settings: Settings | None = None,
+        end_effector: Payload | None = None,
+        F_T_NE: ArrayLike | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> None:
+        self.arm = arm
+        self.settings = settings or Settings()
+        self.end_effector = end_effector or NO_PAYLOAD
+        self.load = NO_PAYLOAD
+        self._memory = np.zeros(1, k.MEMORY)
+        m = self._record = {name: self._memory[name][0] for name in k.MEMORY.names or ()}
+        self.F_T_NE = np.eye(4) if F_T_NE is None else np.array(F_T_NE, dtype=float)
+        self.NE_T_EE = np.eye(4)
+        if self.F_T_NE.shape != (4, 4):
+            raise DeviceError(f"F_T_NE has shape {self.F_T_NE.shape}; it must be (4, 4)", field="F_T_NE")
+        limits = arm.limits
+        m["friction"][:] = arm.friction
+        self._set("friction_on", int(self.settings.friction_compensation))
+        m["gravity"][:] = gravity
+        m["EE_T_K"][:] = np.eye(4)
+        m["K_theta"][:] = self.settings.K_theta
+        m["K_x"][:] = self.settings.K_x
+        self._set("zeta", self.settings.damping_ratio)
+        self._set("K_null", self.settings.nullspace_stiffness)
+        self._set("observer_gain", self.settings.observer_gain)
+        m["q_min"][:], m["q_max"][:] = limits.position_min, limits.position_max
+        m["dq_max"][:], m["ddq_max"][:], m["dddq_max"][:] = limits.velocity, limits.acceleration, limits.jerk
+        if limits.velocity_offset is not None and limits.deceleration is not None:
+            m["dq_offset"][:], m["dq_dec"][:] = limits.velocity_offset, limits.deceleration
+            self._set("position_dependent", 1)
+        m["cartesian"][:] = (limits.translation, limits.rotation, limits.elbow)
+        m["tau_max"][:] = limits.torque
+        self._set("tau_rate", limits.torque_rate)
+        self._set("tau_range", self.settings.torque_range_margin)
+        self._set("velocity_margin", self.settings.velocity_margin)
+        self._set("power_limit", self.settings.power_limit)
+        self._set("start_tolerance", self.settings.start_tolerance)
+        self._set("tol_ddq", self.settings.rounding_acceleration)
+        self._set("tol_dddq", self.settings.rounding_jerk)
+        m["filter"][:] = 1.0
+        for name in self.settings.checks:
+            m["enabled"][ERRORS.index(name)] = 1
+        m["deviation"][:] = (10.0, 3.12, 2 * math.pi)
+        self._thresholds(self.settings.collision)
+        m["guiding_free"][:] = 1
+        self.state = RobotState(reals=m["reals"])
+        self.answers: list[Answer] = []
+        self._motion: _Motion | None = None
+        self._recovery: tuple[int | None, int] | None = None
+        self._version_rounding = True
+        self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
+        self._command_motion, self._command_tau = np.zeros(38), np.zeros(7)
+        self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
+        self._geometry()
+        self.reset(q)
+        # compile or load every kernel now: a pause in the middle of a motion would be one too many
+        k.observe(self._memory)
+        k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        k.goal_deviates(self._memory)
+        k.publish(self._memory)
+        self.reset(q)
+
+    # ------------------------------------------------------------------------------------------------ set-up
+
+    def _set(self, name: str, value: float) -> None:
+        self._memory[name][0] = value
+
+    def reset(self, q: ArrayLike) -> None:
+        """Start anew at rest at q, idle, without errors; settings made by requests are kept."""
+        m = self._record
+        m["q"][:] = m["q_d"][:] = q
+        for name in ("dq", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "integral", "residual"):
+            m[name][:] = 0.0
+        for name in ("contact", "collision", "errors"):
+            m[name][:] = 0
+        self._set("observer_started", 0)
+        self._set("mode", k.HOLD)
+        self._motion = None
+        self._recovery = None
+        self.answers.clear()
+        self.state.message_id = 0
+        self.state.robot_mode = RobotMode.IDLE
+        self.state.errors = self.state.reflex_reason = NO_ERRORS
+        self._idle_modes()
+        k.desired_pose(self._memory, True)
+
+    def _thresholds(self, c: Collision | fci.SetCollisionBehavior) -> None:
+        m = self._record
+        m["threshold_torque"][:] = (
+            c.lower_torque_acceleration,
+            c.upper_torque_acceleration,
+            c.lower_torque_nominal,
+            c.upper_torque_nominal,
+        )
+        m["threshold_force"][:] = (
+            c.lower_force_acceleration,
+            c.upper_force_acceleration,
+            c.lower_force_nominal,
+            c.upper_force_nominal,
+        )
+
+    def _geometry(self) -> None:
+        """Bring what depends on the end effector and the load up to date, published fields included."""
+        m, state = self._record, self.state
+        m["F_T_EE"][:] = self.F_T_NE @ self.NE_T_EE
+        m["table"][:] = link_table(self.end_effector.combined(self.load), arm=self.arm)
+        self._set("observer_started", 0)
+        for name, T in (
+            ("F_T_EE", m["F_T_EE"]),
+            ("EE_T_K", m["EE_T_K"]),
+            ("F_T_NE", self.F_T_NE),
+            ("NE_T_EE", self.NE_T_EE),
+        ):
+            getattr(state, name)[:] = T.T.reshape(-1)
+        for body, mass, I, c in (
+            (self.end_effector, "m_ee", "I_ee", "F_x_Cee"),
+            (self.load, "m_load", "I_load", "F_x_Cload"),
+        ):
+            getattr(state, mass)[:] = body.mass
+            getattr(state, I)[:] = body.inertia
+            getattr(state, c)[:] = body.center_of_mass
+        if self.state.message_id or m["q_d"].any():
+            k.desired_pose(self._memory, True)
+
+    # ------------------------------------------------------------------------------------------------- cycle
+
+    def observe(self, q: ArrayLike, dq: ArrayLike, tau_J: ArrayLike) -> RobotState:
+        """Take in what the arm measures and return the state of this cycle (the same object every time).
+
+        Args:
+            q: joint positions, shape (7,) [rad].
+            dq: joint velocities, shape (7,) [rad/s].
+            tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m].
+        """
+        self._q[:], self._dq[:], self._tau_J[:] = q, dq, tau_J
+        raised = k.observe(self._memory)
+        if raised:
+            self._reflex("reflex")
+        k.publish(self._memory)
+        state = self.state
+        state.message_id += 1
+        motion = self._motion
+        if motion is None:
+            state.success_rate = 0.0
+        elif motion.counted:
+            state.success_rate = motion.window.bit_count() / min(motion.counted, _SUCCESS_WINDOW)
+        else:
+            state.success_rate = 1.0
+        return state
+
+    def control(self, command: RobotCommand | None = None) -> Array:
+        """Advance by one millisecond and return the joint torques to apply (a view, shape (7,) [N m]).
+
+        Args:
+            command: what the client sent for this cycle, or None if nothing came. Before the first command of a
+                motion, and with asynchronous targets, None is not counted as a loss.
+        """
+        motion = self._motion
+        flags = 0
+        values, tau = self._zero_motion, self._zero_tau
+        if motion is not None:
+            if command is not None and not motion.finishing:
+                flags = k.PRESENT
+                # copies: what comes from the wire is read-only, another type to the compiler
+                values, tau = self._command_motion, self._command_tau
+                values[:], tau[:] = command.motion, command.tau_J_d
+                if command.valid_elbow:
+                    flags |= k.ELBOW
+                if motion.first:
+                    flags |= k.FIRST
+                motion.first = False
+                motion.lost = 0
+                self._count(motion, 1)
+                done = command.motion_generation_finished or (
+                    command.torque_command_finished and motion.controller == k.EXTERNAL
+                )
+                if done:
+                    self._finish("success")
+                    flags = 0
+            elif command is None and not motion.first and not motion.finishing and not motion.asynchronous:
+                motion.lost += 1
+                self._count(motion, 0)
+                if motion.lost >= self.settings.lost_commands and self._enabled(25):
+                    self._record["errors"][25] = 1
+                    self._reflex("reflex")
+                    motion = None
+                elif motion.lost >= self.settings.lost_commands:
+                    # the check is off: stop on the spot instead of running on blindly
+                    self._finish("aborted")
+            if motion is not None:
+                if motion.finishing:
+                    flags = k.FINISH
+                elif motion.asynchronous:
+                    flags = (flags & k.PRESENT) | k.ASYNC
+                elif motion.first:
+                    # nothing came yet: hold, with zero torques
+                    flags = 0
+                    if motion.controller != k.EXTERNAL:
+                        flags = k.FINISH
+        raised = k.control(self._memory, values, tau, flags)
+        if raised:
+            self._reflex("input_error" if raised >= 1000 else "reflex")
+            k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        motion = self._motion
+        if motion is not None and motion.finishing and self._memory["rest"][0]:
+            self._end(motion)
+        if self._recovery is not None:
+            self._recover()
+        return self._torque
+
+    def take_answers(self) -> list[Answer]:
+        """Return the answers that are due and forget them."""
+        if not self.answers:
+            return []
+        answers, self.answers = self.answers, []
+        return answers
+
+    @property
+    def moving(self) -> bool:
+        """Whether a motion runs or is coming to its end."""
+        return self._motion is not None
+
+    @property
+    def motion(self) -> tuple[int, int] | None:
+        """Controller and motion generator of the running motion, as `fci.Move` names them; None without a motion."""
+        motion = self._motion
+        return None if motion is None else (motion.controller, motion.generator)
+
+    @property
+    def awaits_command(self) -> bool:
+        """Whether the client owes a command for each state: a motion runs and its first command has come."""
+        motion = self._motion
+        return (
+            motion is not None and not motion.first and not motion.asynchronous and motion.stop_id is None
+        ) and motion.finishing not in ("preempted", "aborted", "emergency")
+
+    @property
+    def first_command_due(self) -> bool:
+        """Whether a motion runs whose first command has not come yet."""
+        return self._motion is not None and self._motion.first
+
+    def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
+        """Return where the arm rests exactly, or None if it does not rest.
+
+        An arm that holds, within 1e-9 of its goal and of standstill, is kept there by static friction. Rounding then
+        cannot creep in while nothing happens, so that a motion does not depend on how long the arm stood before it.
+        """
+        m, motion = self._record, self._motion
+        if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
+            return None
+        if self._recovery is not None or m["dq_d"].any():
+            return None
+        near = np.abs(m["q_d"] - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
+        if not near:
+            return None
+        m["residual"][:] = 0.0
+        m["integral"][:] = 0.0
+        return m["q_d"]
+
+    @staticmethod
+    def _count(motion: _Motion, received: int) -> None:
+        motion.window = ((motion.window << 1) | received) & ((1 << _SUCCESS_WINDOW) - 1)
+        motion.counted += 1
+
+    def _enabled(self, index: int) -> bool:
+        return bool(self._record["enabled"][index])
+
+    # -------------------------------------------------------------------------------------------- transitions
+
+    def _idle_modes(self) -> None:
+        self.state.motion_generator_mode = fci.MotionGeneratorMode.IDLE
+        self.state.controller_mode = fci.ControllerMode.OTHER
+
+    def _release(self) -> None:
+        """Go from any controller to holding: start from the measured state if the arm was not following q_d."""
+        m = self._record
+        if self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
+            m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
+            m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
+            m["ddq_d"][:] = 0.0
+
+    def _finish(self, status: str, stop_id: int | None = None) -> None:
+        """Begin to end the motion: decelerate, then answer with the status."""
+        motion = self._motion
+        if motion is None or motion.finishing:
+            return
+        self._release()
+        motion.finishing = status
+        motion.stop_id = stop_id
+        self._set("rest", 0)
+
+    def _end(self, motion: _Motion) -> None:
+        m = self._record
+        status = motion.finishing
+        if (
+            status == "success"
+            and self._enabled(8)
+            and motion.controller != k.EXTERNAL
+            and k.goal_deviates(self._memory)
+        ):
+            m["errors"][8] = 1
+            self._reflex("reflex")
+            return
+        self._motion = None
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        if self.state.robot_mode == RobotMode.MOVE:
+            self.state.robot_mode = RobotMode.IDLE
+        self._say("StopMove", motion.stop_id, "success")
+        self._say("Move", motion.command_id, status)
+
+    def _reflex(self, status: str) -> None:
+        m, state = self._record, self.state
+        self._release()
+        motion, self._motion = self._motion, None
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        # New arrays, never changed in place: samples share them.
+        state.errors = _frozen(state.errors | m["errors"])
+        state.reflex_reason = _frozen(m["errors"].copy())
+        m["errors"][:] = 0
+        state.robot_mode = RobotMode.REFLEX
+        if motion is not None:
+            self._say("Move", motion.command_id, status)
+            self._say("StopMove", motion.stop_id, "reflex")
+
+    def _recover(self) -> None:
+        assert self._recovery is not None
+        command_id, left = self._recovery
+        if left > 1:
+            self._recovery = (command_id, left - 1)
+            return
+        m, state = self._record, self.state
+        self._recovery = None
+        m["collision"][:] = 0.0
+        m["errors"][:] = 0
+        state.errors = NO_ERRORS
+        state.robot_mode = RobotMode.IDLE
+        self._say("AutomaticErrorRecovery", command_id, "success")
+
+    def disconnected(self) -> None:
+        """Stop the arm because its client is gone: decelerate, hold; nobody is left to be answered."""
+        if self._motion is not None:
+            self._finish("aborted")
+            self._motion.command_id = self._motion.stop_id = None
+        if self._recovery is not None:
+            self._recovery = (None, self._recovery[1])
+        self.answers.clear()
+
+    def _say(self, command: str, command_id: int | None, status: str) -> None:
+        if command_id is not None:
+            self.answers.append(Answer(command, command_id, status))
+
+    def user_stop(self, pressed: bool) -> None:
+        """Press or release the external activation device. Pressed: the motion ends and the arm holds."""
+        state = self.state
+        if pressed:
+            if self._motion is not None:
+                motion = self._motion
+                self._release()
+                self._motion = None
+                self._say("Move", motion.command_id, "emergency")
+                self._say("StopMove", motion.stop_id, "emergency")
+            if self._recovery is not None:
+                self._say("AutomaticErrorRecovery", self._recovery[0], "emergency")
+                self._recovery = None
+            self._set("mode", k.HOLD)
+            self._idle_modes()
+            state.robot_mode = RobotMode.USER_STOPPED
+        elif state.robot_mode == RobotMode.USER_STOPPED:
+            state.robot_mode = RobotMode.REFLEX if state.errors.any() else RobotMode.IDLE
+
+    def guide(self, pressed: bool) -> None:
+        """Press or release the guiding button at the wrist.
+
+        Raises:
+            DeviceError: pressed while a motion runs or in reflex or user-stopped mode.
+        """
+        m, state = self._record, self.state
+        if pressed:
+            if state.robot_mode != RobotMode.IDLE:
+                name = RobotMode(state.robot_mode).name.lower()
+                raise DeviceError(f"guiding starts only from idle; the robot's mode is {name}", field="robot_mode")
+            m["X_latch"][:] = m["X"]
+            m["q_latch"][:] = m["q"]
+            self._set("mode", k.GUIDING)
+            state.robot_mode = RobotMode.GUIDING
+        elif state.robot_mode == RobotMode.GUIDING:
+            m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
+            m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
+            m["ddq_d"][:] = 0.0
+            self._set("mode", k.HOLD)
+            state.robot_mode = RobotMode.IDLE
+
+    # ----------------------------------------------------------------------------------------------- requests
+
+    def request(self, request: fci.Request, command_id: int = 0) -> None:
+        """Handle a request; its answers appear in `take_answers`, now or in a later cycle.
+
+        Connect, LoadModelLibrary and GetRobotModel are for the server, which knows versions and files.
+        """
+        name = type(request).__name__
+        handler = getattr(self, f"_on_{name}", None)
+        if handler is None:
+            self.answers.append(Answer(name, command_id, "not_possible"))
+            return
+        if name in ("Move", "StopMove", "AutomaticErrorRecovery", "GetCartesianLimit"):
+            handler(request, command_id)
+            return
+        if self._motion is not None or self.state.robot_mode in (RobotMode.GUIDING, RobotMode.USER_STOPPED):
+            status = "not_possible"
+        else:
+            try:
+                handler(request)
+                status = "success"
+            except (ModelError, DeviceError):
+                status = "invalid_argument"
+        self.answers.append(Answer(name, command_id, status))
+
+    def _on_Move(self, r: fci.Move, command_id: int) -> None:
+        m, state = self._record, self.state
+        status = None if _valid(r) else "invalid_argument"
+        if status is None and (state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None):
+            status = "not_possible"
+        if status is not None:
+            self.answers.append(Answer("Move", command_id, status))
+            return
+        if self._motion is not None:
+            # a new motion takes over from the running one, where that one stands
+            old = self._motion
+            self._release()
+            self._say("Move", old.command_id, "preempted")
+            self._say("StopMove", old.stop_id, "success")
+        self._motion = _Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
+        m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
+        if r.use_async:
+            v = np.array(r.maximum_joint_velocity)
+            m["target_velocity"][:] = np.where(v > 0.0, np.minimum(v, m["dq_max"]), m["dq_max"])
+            m["target"][:] = m["q_d"]
+        state.reflex_reason = NO_ERRORS
+        m["collision"][:] = 0.0
+        m["tau_c"][:] = 0.0
+        if r.controller == k.EXTERNAL:
+            m["q_d"][:] = m["q"]
+            m["dq_d"][:] = 0.0
+            m["tau_d"][:] = 0.0
+        m["ddq_d"][:] = 0.0
+        self._set("mode", k.MOTION)
+        self._set("controller", r.controller)
+        self._set("generator", r.motion_generator)
+        self._set("use_elbow", 0)
+        k.desired_pose(self._memory, True)
+        state.robot_mode = RobotMode.MOVE
+        state.motion_generator_mode = r.motion_generator + 1
+        state.controller_mode = r.controller
+        self.answers.append(Answer("Move", command_id, "started"))
+
+    def _on_StopMove(self, r: fci.StopMove, command_id: int) -> None:
+        mode = self.state.robot_mode
+        if self._motion is not None:
+            if self._motion.finishing:
+                self._motion.stop_id = command_id
+            else:
+                self._finish("preempted", command_id)
+            return
+        status = {RobotMode.REFLEX: "reflex", RobotMode.USER_STOPPED: "emergency"}.get(RobotMode(mode), "success")
+        self.answers.append(Answer("StopMove", command_id, status))
+
+    def _on_AutomaticErrorRecovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
+        m, mode = self._record, self.state.robot_mode
+        status = None
+        if self._motion is not None or mode == RobotMode.GUIDING or self._recovery is not None:
+            status = "not_possible"
+        elif mode == RobotMode.USER_STOPPED:
+            status = "emergency"
+        elif (m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any():
+            status = "manual_recovery"
+        elif mode == RobotMode.IDLE:
+            status = "success"
+        if status is not None:
+            self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
+            return
+        self._recovery = (command_id, self.settings.recovery_ms)
+        self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
+
+    def _on_GetCartesianLimit(self, r: fci.GetCartesianLimit, command_id: int) -> None:
+        eye = tuple(np.eye(4).T.reshape(-1).tolist())
+        payload = fci.cartesian_limit_payload((0.0, 0.0, 0.0), eye, False)
+        self.answers.append(Answer("GetCartesianLimit", command_id, "success", payload))
+
+    def _on_SetCollisionBehavior(self, r: fci.SetCollisionBehavior) -> None:
+        for kind in ("torque", "force"):
+            for phase in ("acceleration", "nominal"):
+                lower = _positive(getattr(r, f"lower_{kind}_{phase}"), f"lower_{kind}_{phase}")
+                upper = _positive(getattr(r, f"upper_{kind}_{phase}"), f"upper_{kind}_{phase}")
+                if any(a > b for a, b in zip(lower, upper, strict=True)):
+                    raise DeviceError(
+                        f"lower_{kind}_{phase} exceeds the upper threshold", field=f"lower_{kind}_{phase}"
+                    )
+        self._thresholds(r)
+
+    def _on_SetJointImpedance(self, r: fci.SetJointImpedance) -> None:
+        K = _positive(r.K_theta, "K_theta")
+        if max(K) > _STIFF:
+            raise DeviceError(f"K_theta {max(K)} exceeds {_STIFF} N m/rad", field="K_theta")
+        self._record["K_theta"][:] = K
+
+    def _on_SetCartesianImpedance(self, r: fci.SetCartesianImpedance) -> None:
+        K = _positive(r.K_x, "K_x")
+        if not (all(10.0 <= v <= 3000.0 for v in K[:3]) and all(1.0 <= v <= 300.0 for v in K[3:])):
+            raise DeviceError("K_x: valid are 10 to 3000 N/m and 1 to 300 N m/rad", field="K_x")
+        self._record["K_x"][:] = K
+
+    def _on_SetGuidingMode(self, r: fci.SetGuidingMode) -> None:
+        self._record["guiding_free"][:] = (*r.guiding_mode, r.nullspace)
+
+    def _on_SetEEToK(self, r: fci.SetEEToK) -> None:
+        self._record["EE_T_K"][:] = _pose(r.EE_T_K, "EE_T_K")
+        self._geometry()
+
+    def _on_SetNEToEE(self, r: fci.SetNEToEE) -> None:
+        self.NE_T_EE = _pose(r.NE_T_EE, "NE_T_EE")
+        self._geometry()
+
+    def _on_SetLoad(self, r: fci.SetLoad) -> None:
+        self.load = Payload(mass=r.mass, center_of_mass=_three(r.F_x_Cload), inertia=tuple(r.I_load))
+        self._geometry()
+
+    def _on_SetFilters(self, r: fci.SetFilters) -> None:
+        cutoffs = _positive(
+            (r.joint_position, r.joint_velocity, r.cartesian_position, r.cartesian_velocity, r.controller), "filters"
+        )
+        if min(cutoffs) < 1.0 or max(cutoffs) > 1000.0:
+            raise DeviceError("cut-off frequencies: valid are 1 to 1000 Hz", field="filters")
+        # first-order low-pass, off at 1000 Hz: gain = dt / (dt + 1 / (2 pi f))
+        self._record["filter"][:] = [1.0 if f >= 1000.0 else k.DT / (k.DT + 1.0 / (2.0 * math.pi * f)) for f in cutoffs]
+
+    # -------------------------------------------------------------------------------------------- save, load
+
+    def save(self) -> dict[str, Any]:
+        """Return everything that changes in a run, to be given to `load`."""
+        state = self.state
+        motion = self._motion
+        return {
+            "memory": self._memory.copy(),
+            "modes": (
+                state.message_id,
+                state.motion_generator_mode,
+                state.controller_mode,
+                state.robot_mode,
+                state.success_rate,
+            ),
+            "errors": (state.errors, state.reflex_reason),
+            "motion": None
+            if motion is None
+            else _Motion(**{f: getattr(motion, f) for f in _Motion.__dataclass_fields__}),
+            "recovery": self._recovery,
+            "bodies": (self.load, self.NE_T_EE.copy()),
+            "answers": list(self.answers),
+        }
+
+    def load_saved(self, saved: dict[str, Any]) -> None:
+        """Go back to what `save` returned."""
+        self._memory[:] = saved["memory"]
+        state = self.state
+        (
+            state.message_id,
+            state.motion_generator_mode,
+            state.controller_mode,
+            state.robot_mode,
+            state.success_rate,
+        ) = saved["modes"]
+        state.errors, state.reflex_reason = saved["errors"]
+        motion = saved["motion"]
+        self._motion = (
+            None if motion is None else _Motion(**{f: getattr(motion, f) for f in _Motion.__dataclass_fields__})
+        )
+        self._recovery = saved["recovery"]
+        self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
+        self.answers = list(saved["answers"])
+
+
+def _valid(r: fci.Move) -> bool:
+    """Return whether the numbers of a Move request make sense."""
+    deviations = (*r.maximum_path_deviation, *r.maximum_goal_deviation)
+    if r.controller not in (0, 1, 2) or r.motion_generator not in range(5):
+        return False
+    if not all(math.isfinite(v) and v >= 0.0 for v in deviations):
+        return False
+    if r.motion_generator == k.NONE and r.controller != k.EXTERNAL:
+        return False
+    if not r.use_async:
+        return True
+    speeds = all(math.isfinite(v) and v >= 0.0 for v in r.maximum_joint_velocity)
+    return speeds and r.motion_generator == k.JOINT_POSITION and r.controller != k.EXTERNAL
+
+
+def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
+    if not all(math.isfinite(v) and v >= 0.0 for v in values):
+        raise DeviceError(f"{name} {tuple(values)}: valid are finite numbers >= 0", field=name)
+    return tuple(values)
+
+
+def _three(values: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = values
+    return (x, y, z)
+
+
+def _pose(values: Sequence[float], name: str) -> Array:
+    T = np.array(values, dtype=float).reshape(4, 4).T.copy()
+    R = T[:3, :3]
+    proper = (
+        np.isfinite(T).all()
+        and np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=1e-5)
+        and np.allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-5)
+        and np.linalg.det(R) > 0
+    )
+    if not proper:
+        raise DeviceError(f"{name} is not a homogeneous transform", field=name)
+    return T

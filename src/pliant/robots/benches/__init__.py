@@ -1,1 +1,0 @@
-"""The four benches of one compliant joint."""
