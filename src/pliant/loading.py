@@ -13,7 +13,8 @@ from typing import Any
 
 import mujoco
 
-from pliant.documents.xml_tree import Node, line_of, parse_xml, read_file
+from pliant.documents.files import read_file
+from pliant.documents.xml_tree import Node, line_of, parse_xml
 from pliant.documents.yaml_tree import Document, parse_yaml
 from pliant.errors import LawError, MissingDependency, ModelError, nearest
 from pliant.formats.gazebo import Plugins, read_plugins

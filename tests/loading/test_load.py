@@ -361,7 +361,7 @@ def test_a_yaml_description_puts_actuators_on_a_model(urdf, tmp_path):
         ("joint.damping: 0.065", "joint.dampling: 1", 17, "did you mean 'damping'"),
         ("actuators:\n", "actuators: 7\nother:\n", 8, "unknown field|Expected `object"),
         ("    k: 200", "    k: 200\n    k: 300", 12, "given twice"),
-        ("name: my bench", "name: [my", 4, "not well-formed"),
+        ("name: my bench", "name: [my", 4, "not valid YAML"),
     ],
 )
 def test_a_wrong_yaml_is_refused_with_its_line(old, new, line, message, urdf, tmp_path):

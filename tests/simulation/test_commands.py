@@ -171,7 +171,7 @@ def test_a_wrong_csv_is_refused_with_file_line_and_column(tmp_path, text, messag
         ("time: [0]\na/b: [true]", "has True at index 0", 2),
         ("interpolation: cubic\ntime: [0]", "interpolation is 'cubic'; valid: hold, linear", 1),
         ("[1, 2]", "a mapping of names to lists", 1),
-        ("time: [0\na/b: [", "no valid YAML", 2),
+        ("time: [0\na/b: [", "not valid YAML", 2),
     ],
 )
 def test_wrong_lists_are_refused_with_file_and_line(tmp_path, text, message, line):

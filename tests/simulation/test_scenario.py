@@ -119,9 +119,9 @@ def test_a_pause_waits_for_somebody():
         ("events:\n  - event: gains\n    at: 1\n    gain: {}", "unknown entry 'gain'; did you mean 'gains'", 4),
         ("evnts: []", "a list named 'events'", 1),
         ("events: []\nrepeat: 3", "unknown entry 'repeat'; .*valid: description, events", 2),
-        ("events:\n  - {event: reset, at: [", "no valid YAML: .*", 2),
+        ("events:\n  - {event: reset, at: [", "not valid YAML: .*", 2),
         ("- 1", "a mapping with a list named 'events'", 1),
-        ("", "a mapping with a list named 'events'", None),
+        ("", "the file is empty", None),
     ],
 )
 def test_a_wrong_file_is_refused_with_file_line_and_path(tmp_path, text, message, line):

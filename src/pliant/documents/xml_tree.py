@@ -1,4 +1,4 @@
-"""XML into element trees that remember their lines, without entities and within limits."""
+"""XML as element trees with line numbers, without entities and within limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from xml.parsers import expat
 
 from pliant.errors import ModelError
 
-__all__ = ["MAX_BYTES", "Node", "line_of", "parse_xml", "read_file"]
+__all__ = ["Node", "line_of", "parse_xml"]
 
-MAX_BYTES = 64 * 2**20
-"""Largest description that is read [bytes]."""
 MAX_DEPTH = 200
 """Deepest nesting of elements."""
 
@@ -26,29 +24,6 @@ class Node(ET.Element):
 def line_of(element: ET.Element) -> int | None:
     """Return the line of an element, or None where it was not read from a file."""
     return getattr(element, "line", 0) or None
-
-
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a description.
-
-    Raises:
-        ModelError: it is not a file, cannot be read, is empty, or is larger than MAX_BYTES.
-    """
-    try:
-        if path.is_dir():
-            raise ModelError("this is a folder; name the file", file=path)
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise ModelError(f"the file has {size} bytes; valid: at most {MAX_BYTES}", file=path)
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror or error}", file=path) from error
-    if len(data) > MAX_BYTES:
-        raise ModelError(f"the file has more than {MAX_BYTES} bytes", file=path)
-    if not data.strip():
-        raise ModelError("the file is empty", file=path)
-    return data
 
 
 def parse_xml(data: bytes, file: str | Path | None = None) -> Node:

@@ -1,4 +1,4 @@
-"""YAML into plain values that remember their lines, without aliases and within limits."""
+"""YAML and JSON as plain values with the line of each, without aliases and within limits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import ModelError
+from pliant.documents.files import read_file
+from pliant.errors import ModelError, PliantError
 
-__all__ = ["Document", "parse_yaml"]
+__all__ = ["Document", "parse_yaml", "read_yaml"]
 
 MAX_DEPTH = 50
 """Deepest nesting of mappings and lists."""
@@ -32,33 +33,55 @@ class Document:
         return self.lines.get(keys)
 
 
-def parse_yaml(data: bytes, file: str | Path | None = None) -> Document:
-    """Return the document of a YAML text.
+def read_yaml(path: str | Path, error: type[PliantError] = ModelError) -> Document:
+    """Read a YAML or JSON file; see `parse_yaml`."""
+    path = Path(path)
+    return parse_yaml(read_file(path, error), path, error)
+
+
+def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantError] = ModelError) -> Document:
+    """Return the document of a YAML or JSON text.
+
+    Args:
+        data: the text, in UTF-8.
+        file: name of the file, for messages.
+        error: the exception to raise.
 
     Raises:
-        ModelError: not well-formed, with the line; aliases, tags of objects, keys given twice, more than one document.
+        PliantError: of the class ``error``: not well-formed, with the line; aliases, tags of objects, keys given twice,
+            more than one document, no UTF-8 text.
     """
     import yaml
 
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise error(f"the file is no UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+    kind = "JSON" if str(file).endswith(".json") else "YAML"
+    if kind == "JSON":
+        text = text.replace("\t", " ")  # legal between JSON's tokens, not in YAML
     lines: dict[tuple[Any, ...], int] = {}
     try:
-        loader = yaml.SafeLoader(data)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ModelError(f"not readable as YAML: {' '.join(str(error).split())}", file=file) from error
+        loader = yaml.SafeLoader(text)
+    except yaml.YAMLError as fault:
+        raise error(f"the file is not valid {kind}: {' '.join(str(fault).split())}", file=file) from fault
 
     def convert(node: yaml.Node, keys: tuple[Any, ...]) -> Any:
         line = node.start_mark.line + 1
         lines[keys] = line
         if len(keys) > MAX_DEPTH:
-            raise ModelError(f"nested deeper than {MAX_DEPTH}", file=file, line=line)
+            raise error(f"nested deeper than {MAX_DEPTH}", file=file, line=line)
+        plain = (loader.DEFAULT_MAPPING_TAG, loader.DEFAULT_SEQUENCE_TAG)
+        if isinstance(node, yaml.CollectionNode) and node.tag not in plain:
+            raise error(f"the file is not valid {kind}: tags ({node.tag}) are not accepted", file=file, line=line)
         if isinstance(node, yaml.MappingNode):
             mapping: dict[Any, Any] = {}
             for key_node, value_node in node.value:
                 if not isinstance(key_node, yaml.ScalarNode):
-                    raise ModelError("a key is not a plain word", file=file, line=key_node.start_mark.line + 1)
+                    raise error("a key is not a plain word", file=file, line=key_node.start_mark.line + 1)
                 key = key_node.value
                 if key in mapping:
-                    raise ModelError(
+                    raise error(
                         f"{key!r} is given twice, first in line {lines[(*keys, key)]}",
                         file=file,
                         line=key_node.start_mark.line + 1,
@@ -73,35 +96,33 @@ def parse_yaml(data: bytes, file: str | Path | None = None) -> Document:
         return loader.construct_object(node)
 
     try:
-        _refuse_aliases(data, file)
+        _refuse_aliases(text, file, error)
         node = loader.get_single_node()
         if node is None:
-            raise ModelError("the file holds no values", file=file)
+            raise error("the file holds no values", file=file)
         return Document(convert(node, ()), lines, file)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+    except yaml.MarkedYAMLError as fault:
+        mark = fault.problem_mark or fault.context_mark
         line = mark.line + 1 if mark is not None else None
-        raise ModelError(f"not well-formed YAML: {error.problem or error.context}", file=file, line=line) from error
-    except yaml.YAMLError as error:
-        raise ModelError(f"not readable as YAML: {' '.join(str(error).split())}", file=file) from error
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"not readable as YAML: {error}", file=file) from error
+        raise error(f"the file is not valid {kind}: {fault.problem or fault.context}", file=file, line=line) from fault
+    except (yaml.YAMLError, ValueError, RecursionError) as fault:
+        raise error(f"the file is not valid {kind}: {' '.join(str(fault).split())}", file=file) from fault
     finally:
         loader.dispose()
 
 
-def _refuse_aliases(data: bytes, file: str | Path | None) -> None:
+def _refuse_aliases(text: str, file: str | Path | None, error: type[PliantError]) -> None:
     import yaml
 
     depth = 0
-    for event in yaml.parse(data, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise ModelError(
+            raise error(
                 "aliases (*name) are not accepted; write the value out", file=file, line=event.start_mark.line + 1
             )
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise ModelError(f"nested deeper than {MAX_DEPTH}", file=file, line=event.start_mark.line + 1)
+                raise error(f"nested deeper than {MAX_DEPTH}", file=file, line=event.start_mark.line + 1)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.xml_tree import read_file
-from pliant.documents.yaml_tree import Document, parse_yaml
+from pliant.documents.yaml_tree import Document, read_yaml
 from pliant.errors import ModelError, nearest
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import PluginManager
@@ -44,8 +43,7 @@ def read_manager(
     Raises:
         ModelError: a parameter that is missing, unknown or not valid; the message names file, line and parameter.
     """
-    path = Path(path)
-    return manager_from_mapping(parse_yaml(read_file(path), path), (), joints, modes)
+    return manager_from_mapping(read_yaml(path), (), joints, modes)
 
 
 def manager_from_mapping(

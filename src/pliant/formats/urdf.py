@@ -13,7 +13,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from pliant.documents.xml_tree import MAX_BYTES, Node, line_of
+from pliant.documents.files import MAX_BYTES
+from pliant.documents.xml_tree import Node, line_of
 from pliant.errors import MissingDependency, ModelError, nearest
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,

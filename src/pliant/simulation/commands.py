@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from pliant.devices.base import Device, FieldInfo
-from pliant.documents.files import read_document
+from pliant.documents.yaml_tree import read_yaml
 from pliant.errors import DeviceError, nearest
 from pliant.recording.bags import BAG_SUFFIXES, is_bag, read_bag
 
@@ -382,12 +382,12 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    document = read_document(path, DeviceError)
-    if not isinstance(document.data, dict):
+    document = read_yaml(path, DeviceError)
+    if not isinstance(document.value, dict):
         raise DeviceError("a command file is a mapping of names to lists of numbers", file=path, line=document.line())
     columns: dict[str, np.ndarray] = {}
     interpolation: str | None = None
-    for key, value in document.data.items():
+    for key, value in document.value.items():
         name = str(key)
         if name == "interpolation":
             if value not in INTERPOLATIONS:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pliant.devices.base import Device
-from pliant.documents.files import Document, read_document
+from pliant.documents.yaml_tree import Document, read_yaml
 from pliant.errors import DeviceError, nearest
 
 if TYPE_CHECKING:
@@ -239,17 +239,17 @@ def read_scenario(path: str | Path) -> Scenario:
     Raises:
         DeviceError: no such file, a syntax error, an unknown event or field, a wrong type; with file and line.
     """
-    document = read_document(path, DeviceError)
+    document = read_yaml(path, DeviceError)
     _check_names(document)
     try:
-        return msgspec.convert(document.data, Scenario, strict=False)
+        return msgspec.convert(document.value, Scenario, strict=False)
     except msgspec.ValidationError as error:
         text, _, where = str(error).partition(" - at `")
         where = where.rstrip("`") or "$"
         keys = [int(number) if number else name for name, number in re.findall(r"\.(\w+)|\[(\d+)\]", where)]
         raise DeviceError(
             f"{where.removeprefix('$.')}: {text[0].lower()}{text[1:]}",
-            file=document.path,
+            file=document.file,
             line=document.line(*keys),
             field=where.removeprefix("$."),
         ) from None
@@ -257,16 +257,16 @@ def read_scenario(path: str | Path) -> Scenario:
 
 def _check_names(document: Document) -> None:
     """Name unknown events and fields with the nearest valid ones, which msgspec does not."""
-    data = document.data
+    data = document.value
     if not isinstance(data, dict) or not isinstance(data.get("events"), list):
         raise DeviceError(
-            "a scenario is a mapping with a list named 'events'", file=document.path, line=document.line("events")
+            "a scenario is a mapping with a list named 'events'", file=document.file, line=document.line("events")
         )
     for key in data:
         if key not in Scenario.__struct_fields__:
             raise DeviceError(
                 f"unknown entry {key!r}; {nearest(str(key), Scenario.__struct_fields__)}",
-                file=document.path,
+                file=document.file,
                 line=document.line(str(key)),
                 field=str(key),
             )
@@ -275,7 +275,7 @@ def _check_names(document: Document) -> None:
         if not isinstance(event, dict) or "event" not in event:
             raise DeviceError(
                 f"events[{number}] has no entry 'event' that says what happens; {nearest('', TAGS)}",
-                file=document.path,
+                file=document.file,
                 line=line,
                 field=f"events[{number}].event",
             )
@@ -283,7 +283,7 @@ def _check_names(document: Document) -> None:
         if kind is None:
             raise DeviceError(
                 f"events[{number}]: unknown event {event['event']!r}; {nearest(str(event['event']), TAGS)}",
-                file=document.path,
+                file=document.file,
                 line=document.line("events", number, "event"),
                 field=f"events[{number}].event",
             )
@@ -292,7 +292,7 @@ def _check_names(document: Document) -> None:
                 raise DeviceError(
                     f"events[{number}] ({event['event']}): unknown entry {key!r}; "
                     f"{nearest(str(key), kind.__struct_fields__)}",
-                    file=document.path,
+                    file=document.file,
                     line=document.line("events", number, str(key)),
                     field=f"events[{number}].{key}",
                 )

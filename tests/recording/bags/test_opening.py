@@ -184,7 +184,7 @@ def test_a_missing_file_or_an_empty_folder_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [", "metadata.yaml:1: the file is no valid YAML"),
+        ("a: [", "metadata.yaml:1: the file is not valid YAML"),
         ("other: 1\n", "lacks 'rosbag2_bagfile_information'"),
         ("rosbag2_bagfile_information: 3\n", "valid is rosbag2_bagfile_information: with relative_file_paths"),
         ("rosbag2_bagfile_information:\n  relative_file_paths: []\n", "lists no file"),

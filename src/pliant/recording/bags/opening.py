@@ -7,7 +7,7 @@ import os
 import warnings
 from pathlib import Path, PurePosixPath
 
-from pliant.documents.files import read_document
+from pliant.documents.yaml_tree import read_yaml
 from pliant.errors import PliantError, RecordingError, nearest
 from pliant.recording.bags.base import Bag, BagPart
 from pliant.recording.bags.mcap_bag import McapBag
@@ -129,10 +129,10 @@ def _listed(folder: Path) -> list[str] | None:
     size = path.stat().st_size
     if size > METADATA_LIMIT:
         raise RecordingError(f"it has {size} bytes; valid are at most {METADATA_LIMIT}", file=path)
-    document = read_document(path, RecordingError)
+    document = read_yaml(path, RecordingError)
     key = "rosbag2_bagfile_information"
     try:
-        about = document.data[key]
+        about = document.value[key]
         mode = str(about.get("compression_mode") or "none").lower()
         found = about["relative_file_paths"]
         names = [PurePosixPath(str(name)).name for name in found]

@@ -1,0 +1,61 @@
+"""YAML and JSON documents: plain values, the line of each, and limits."""
+
+import pytest
+
+from pliant.documents.yaml_tree import parse_yaml, read_yaml
+from pliant.errors import DeviceError, ModelError
+
+TEXT = b"""\
+name: arm
+joints:
+  - elbow
+  - {name: wrist, k: 0.5}
+"""
+
+
+def test_values_are_plain_and_each_has_its_line():
+    document = parse_yaml(TEXT)
+    assert document.value == {"name": "arm", "joints": ["elbow", {"name": "wrist", "k": 0.5}]}
+    assert [document.line(*keys) for keys in ((), ("name",), ("joints", 0), ("joints", 1, "k"))] == [1, 1, 3, 4]
+
+
+def test_a_value_that_does_not_exist_has_the_line_of_the_nearest_around_it():
+    assert parse_yaml(TEXT).line("joints", 1, "mass", "unit") == 4
+
+
+def test_json_with_tabs_is_read(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{\n\t"a": [1, 2]\n}')
+    document = read_yaml(path)
+    assert (document.value, document.line("a", 1), document.file) == ({"a": [1, 2]}, 2, path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "line"),
+    [
+        (b"a: 1\nb: [", "the file is not valid YAML", 2),
+        (b"a: 1\nb: 2\na: 3", "'a' is given twice, first in line 1", 3),
+        (b"a: &x 1\nb: *x", "aliases", 2),
+        (b"a: !!python/object:os.system {}", "not valid YAML", 1),
+        (b"a: 1\n---\nb: 2", "not valid YAML", 2),
+        (b"[" * 60 + b"]" * 60, "nested deeper than 50", 1),
+        (b"? [1, 2]\n: 3", "a key is not a plain word", 1),
+        (b"# nothing", "holds no values", None),
+        (b"a: \xff", "no UTF-8 text", None),
+    ],
+)
+def test_what_is_refused_names_line_and_reason(data, message, line):
+    with pytest.raises(ModelError, match=message) as caught:
+        parse_yaml(data, "a.yaml")
+    assert (caught.value.file, caught.value.line) == ("a.yaml", line)
+
+
+@pytest.mark.parametrize(("data", "message"), [(None, "cannot be read: No such file"), (b" ", "the file is empty")])
+def test_a_file_that_cannot_be_read_is_refused_by_the_callers_error(tmp_path, data, message):
+    path = tmp_path / "a.yaml"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(DeviceError, match=message):
+        read_yaml(path, DeviceError)
+    with pytest.raises(DeviceError, match="this is a folder"):
+        read_yaml(tmp_path, DeviceError)
