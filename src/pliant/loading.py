@@ -26,9 +26,10 @@ from pliant.formats.urdf import read_urdf
 from pliant.laws import CompliantActuator, get_law, registered_laws
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
-from pliant.model.parameters import change_actuator, parse_number
+from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensors import described_sensors, sensor_from_mapping
+from pliant.options import parse_number
 
 __all__ = ["DEFAULT_TIMESTEP", "load"]
 

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from pliant.errors import PliantError, nearest
+from pliant.errors import ModelError, PliantError, nearest
 
 __all__ = [
     "UNITS",
@@ -536,7 +536,7 @@ def _is_a(value: Any, kind: Any) -> bool:
     return isinstance(value, kind)
 
 
-def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantError] = PliantError) -> Any:
+def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantError] = ModelError) -> Any:
     """Return a value, given as text or as an object, in a type that options can have.
 
     Args:
@@ -591,7 +591,7 @@ def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantErr
 
 
 def parse_number(
-    value: Any, what: str, *, integer: bool = False, error: Callable[..., PliantError] = PliantError
+    value: Any, what: str, *, integer: bool = False, error: Callable[..., PliantError] = ModelError
 ) -> float | int:
     """Return a number given as text or number; "inf" and "-inf" are numbers, "nan" is not.
 
@@ -620,7 +620,7 @@ def parse_number(
         return int(number)
 
 
-def parse_bool(value: Any, what: str, error: Callable[..., PliantError] = PliantError) -> bool:
+def parse_bool(value: Any, what: str, error: Callable[..., PliantError] = ModelError) -> bool:
     """Return a truth value given as true/false, 1/0, yes/no, on/off, or as a bool.
 
     Args:
@@ -639,7 +639,7 @@ def parse_bool(value: Any, what: str, error: Callable[..., PliantError] = Pliant
 
 
 def parse_vector(
-    value: Any, what: str, length: int | None = None, error: Callable[..., PliantError] = PliantError
+    value: Any, what: str, length: int | None = None, error: Callable[..., PliantError] = ModelError
 ) -> list[float]:
     """Return numbers given as a sequence or as text with blanks or commas.
 

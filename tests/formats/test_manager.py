@@ -67,7 +67,7 @@ def test_a_topic_that_the_mode_does_not_listen_to_is_noted(write):
     ("old", "new", "line", "message"),
     [
         ("T_sample: 0.01\n", "", 1, "T_sample are missing"),
-        ("T_sample: 0.01", "T_sample: fast", 2, "valid: a number"),
+        ("T_sample: 0.01", "T_sample: fast", 2, "must be a number"),
         ("T_sample: 0.01", "T_sample: 0", 2, "above 0 s"),
         ("joints_number: 2", "joints_number: 3", 4, "3; they must agree"),
         ("joints_number: 2", "joints_number: 2.5", 3, "whole number"),

@@ -290,7 +290,7 @@ WRONG = [
     (
         '<joint name="elbow"><command_interface name="position"><param name="min">nan</param></command_interface>'
         "</joint>",
-        "position min is 'nan'; valid: a number",
+        "position min is 'nan'; must be a number",
     ),
     (
         '<joint name="elbow"><command_interface name="position"><param name="max">high</param></command_interface>'

@@ -294,11 +294,11 @@ def sensor(text, kind="imu", reference="arm"):
 @pytest.mark.parametrize(
     ("extra", "line", "message"),
     [
-        (sensor("<update_rate>fast</update_rate>"), 13, "sensor 's': <update_rate> is 'fast'; valid: a number"),
+        (sensor("<update_rate>fast</update_rate>"), 13, "sensor 's': <update_rate> is 'fast'; must be a number"),
         (sensor("<update_rate>-1</update_rate>"), 13, "<update_rate> is -1; valid: a finite number, 0 or more"),
-        (sensor("\n<pose>0 0 0</pose>"), 14, "<pose> is '0 0 0', 3 numbers; valid: 6 numbers"),
+        (sensor("\n<pose>0 0 0</pose>"), 14, "<pose> is '0 0 0', 3 numbers; must be 6 numbers"),
         (sensor("\n<pose relative_to='x'>0 0 0 0 0 0</pose>"), 14, "relative_to='x'> is not read"),
-        (sensor("\n<pose>0 0 nan 0 0 0</pose>"), 14, "<pose> is 'nan'; valid: a number"),
+        (sensor("\n<pose>0 0 nan 0 0 0</pose>"), 14, "<pose> is 'nan'; must be a number"),
         (
             sensor("<imu><angular_velocity><x>\n<noise type='pink'/></x></angular_velocity></imu>"),
             14,
@@ -320,14 +320,14 @@ def sensor(text, kind="imu", reference="arm"):
         ),
         (sensor("<camera>\n<horizontal_fov>4</horizontal_fov></camera>", "camera"), 14, "<horizontal_fov> is 4; valid"),
         (sensor("<camera><image>\n<width>0</width></image></camera>", "camera"), 14, "<image/width> is 0; valid"),
-        (sensor("<camera><image>\n<width>9.5</width></image></camera>", "camera"), 14, "valid: a whole number"),
+        (sensor("<camera><image>\n<width>9.5</width></image></camera>", "camera"), 14, "must be a whole number"),
         (
             sensor("<camera><image><width>9000</width></image></camera>", "camera"),
             13,
             "width is 9000; valid is a whole",
         ),
         (sensor("<camera><clip><near>2</near><far>1</far></clip></camera>", "camera"), 13, "far is 1"),
-        (sensor("<always_on>perhaps</always_on>", "camera"), 13, "<always_on> is 'perhaps'; valid: true, false"),
+        (sensor("<always_on>perhaps</always_on>", "camera"), 13, "<always_on> is 'perhaps'; must be true or false"),
         ('<gazebo reference="arm"><sensor type="imu"/></gazebo>', 12, "a sensor has no name"),
         ('<gazebo reference="arm"><sensor name="s"/></gazebo>', 12, "sensor 's': the type is missing; valid: imu"),
         ('<gazebo><sensor name="s" type="imu"/></gazebo>', 12, "it stands on no link"),
@@ -353,7 +353,7 @@ def sensor(text, kind="imu", reference="arm"):
                 '<plugin name="p" filename="libgazebo_ros_imu_sensor.so">\n<gaussianNoise>much</gaussianNoise></plugin>'
             ),
             14,
-            "plugin 'p' of sensor 's': <gaussianNoise> is 'much'; valid: a number",
+            "plugin 'p' of sensor 's': <gaussianNoise> is 'much'; must be a number",
         ),
     ],
 )

@@ -225,7 +225,7 @@ WRONG = [
     ('<joint name="a" armature="-1"/>', "0 or more"),
     ('<joint name="a" armature="nan"/>', "'nan'"),
     ('<joint name="a" armature="inf"/>', "finite"),
-    ('<joint name="a" actuatorfrcrange="1"/>', "1 numbers; valid: 2 numbers"),
+    ('<joint name="a" actuatorfrcrange="1"/>', "1 numbers; must be 2 numbers"),
     ('<joint name="a" stiffness="1 2 3 4"/>', "4 numbers; valid: 1 to 3 numbers"),
     ('<joint name="a" stiffness=""/>', "0 numbers"),
     ('<joint name="a" limited="maybe"/>', "'maybe'"),

@@ -31,7 +31,8 @@ from pliant.laws import (
     QbMove,
 )
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import MODE_NAMES, parse_bool
+from pliant.model.parameters import MODE_NAMES
+from pliant.options import parse_bool
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 

@@ -11,7 +11,7 @@ from pliant.documents.yaml_tree import Document, read_yaml
 from pliant.errors import ModelError, nearest
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import PluginManager
-from pliant.model.parameters import parse_number
+from pliant.options import parse_number
 
 __all__ = ["MANAGER_FIELDS", "manager_from_mapping", "read_manager"]
 

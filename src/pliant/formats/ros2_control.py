@@ -16,7 +16,7 @@ from typing import Any
 
 from pliant.documents.xml_tree import line_of
 from pliant.errors import ModelError, nearest
-from pliant.model.parameters import parse_bool, parse_number
+from pliant.options import parse_bool, parse_number
 
 __all__ = [
     "HARDWARE",

@@ -18,7 +18,6 @@ from typing import Any
 from pliant.documents.xml_tree import line_of
 from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
-from pliant.model.parameters import parse_bool, parse_number, parse_vector
 from pliant.model.sensors import (
     IDENTITY,
     MEASURE_DIRECTIONS,
@@ -31,6 +30,7 @@ from pliant.model.sensors import (
     Vector,
     quaternion_product,
 )
+from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
 

@@ -25,7 +25,8 @@ from pliant.errors import LawError, ModelError, nearest
 from pliant.formats.ros2_control import HARDWARE, ControlledJoint
 from pliant.laws import PID, SEA, CompliantActuator, Mode, QbMove, get_law
 from pliant.model.interface import JointInterface
-from pliant.model.parameters import parse_mode, parse_number
+from pliant.model.parameters import parse_mode
+from pliant.options import parse_number
 
 if TYPE_CHECKING:
     from pliant.formats.urdf_extension import Mimic

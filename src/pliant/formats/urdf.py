@@ -25,7 +25,7 @@ from pliant.formats.urdf_extension import (
     read_gazebo_tags,
     read_mimics,
 )
-from pliant.model.parameters import parse_bool, parse_number, parse_vector
+from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = ["UrdfModel", "find_resource", "read_urdf"]
 

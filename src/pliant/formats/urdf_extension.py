@@ -21,7 +21,7 @@ import numpy as np
 
 from pliant.documents.xml_tree import Node, line_of
 from pliant.errors import ModelError, nearest
-from pliant.model.parameters import parse_bool, parse_number, parse_vector
+from pliant.options import parse_bool, parse_number, parse_vector
 from pliant.spatial import rotation_from_rpy
 
 __all__ = [

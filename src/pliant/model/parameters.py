@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from collections.abc import Mapping
@@ -11,8 +10,9 @@ from typing import Any
 
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
+from pliant.options import parse_number, parse_value
 
-__all__ = ["MODE_NAMES", "change_actuator", "convert", "parse_bool", "parse_mode", "parse_number", "parse_vector"]
+__all__ = ["MODE_NAMES", "change_actuator", "convert", "parse_mode"]
 
 MODE_NAMES: dict[str, Mode] = {
     "LinkTorque": Mode.LINK_TORQUE,
@@ -24,47 +24,6 @@ MODE_NAMES: dict[str, Mode] = {
     "PIDEqPres": Mode.PID_EQ_PRESET,
 }
 """The toolbox's names of the operation modes."""
-
-
-def parse_number(value: Any, what: str, *, integer: bool = False) -> float | int:
-    """Return a number given as text or number; "inf" and "-inf" are numbers, "nan" is not.
-
-    Args:
-        value: text or number.
-        what: how the message names it.
-        integer: whether only whole numbers are valid.
-
-    Raises:
-        ModelError: not a number.
-    """
-    kind = "a whole number" if integer else "a number"
-    if isinstance(value, bool) or (not isinstance(value, str | int | float) and not hasattr(value, "__float__")):
-        raise ModelError(f"{what} is {value!r}; valid: {kind}", field=what)
-    text = value.strip() if isinstance(value, str) else value
-    try:
-        # float() also takes "1_000", which is a slip of the pen in a file.
-        number = float(text) if not isinstance(text, str) or "_" not in text else math.nan
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number) or (integer and (math.isinf(number) or number != int(number))):
-        raise ModelError(f"{what} is {value!r}; valid: {kind}", field=what)
-    return int(number) if integer else number
-
-
-def parse_bool(value: Any, what: str) -> bool:
-    """Return a truth value given as true/false, 1/0, yes/no, on/off, or as a bool.
-
-    Raises:
-        ModelError: none of these.
-    """
-    if isinstance(value, bool):
-        return value
-    text = str(value).strip().lower()
-    if text in ("true", "1", "yes", "on"):
-        return True
-    if text in ("false", "0", "no", "off"):
-        return False
-    raise ModelError(f"{what} is {value!r}; valid: true, false, 1, 0", field=what)
 
 
 def parse_mode(value: Any, what: str = "mode") -> Mode:
@@ -84,24 +43,6 @@ def parse_mode(value: Any, what: str = "mode") -> Mode:
     except (ModelError, ValueError):
         valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
         raise ModelError(f"{what} is {value!r}; valid: {valid}", field=what) from None
-
-
-def parse_vector(value: Any, what: str, length: int) -> list[float]:
-    """Return numbers given as a sequence or as text with blanks or commas.
-
-    Raises:
-        ModelError: another count, or not numbers.
-    """
-    if isinstance(value, str):
-        parts: list[Any] = value.strip().strip("[]()").replace(",", " ").split()
-    elif hasattr(value, "__len__"):
-        parts = list(value)
-    else:
-        parts = [value]
-    numbers = [float(parse_number(part, what)) for part in parts]
-    if len(numbers) != length:
-        raise ModelError(f"{what} is {value!r}, {len(numbers)} numbers; valid: {length} numbers", field=what)
-    return numbers
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -134,14 +75,10 @@ def convert(value: Any, hint: Any, what: str) -> Any:
         if isinstance(value, Mapping):
             return rebuild(kind(), dict(value), what)
         valid = [f"{what}.{f.name}" for f in dataclasses.fields(kind)]
-        raise ModelError(f"{what} is {value!r}; it has parts, set one of them: {', '.join(valid)}", field=what)
+        raise ModelError(f"{what} is {value!r}; it has parts; set one of them: {', '.join(valid)}", field=what)
     if kind is Mode:
         return parse_mode(value, what)
-    if kind is bool:
-        return parse_bool(value, what)
-    if kind is str:
-        return str(value)
-    return parse_number(value, what, integer=kind is int)
+    return parse_value(value, kind, what)
 
 
 def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:

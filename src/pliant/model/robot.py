@@ -15,8 +15,9 @@ import numpy as np
 from pliant.errors import ModelError, nearest
 from pliant.model.check import Problem, check
 from pliant.model.description import INTEGRATORS, Description, tidy
-from pliant.model.parameters import change_actuator, parse_bool, parse_number, parse_vector
+from pliant.model.parameters import change_actuator
 from pliant.model.sensors import SensorDescription, change_sensor
+from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = ["Robot"]
 

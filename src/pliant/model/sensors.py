@@ -22,7 +22,7 @@ import numpy as np
 
 from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
-from pliant.model.parameters import parse_bool, parse_number, parse_vector
+from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = [
     "SENSOR_KINDS",
