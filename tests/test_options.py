@@ -20,9 +20,9 @@ from pliant.options import (
     check_declaration,
     check_values,
     describe,
-    from_signature,
     markdown_table,
     option,
+    options_of,
     parse,
     parse_bool,
     parse_number,
@@ -230,12 +230,25 @@ def test_the_options_of_a_plain_function_come_from_its_signature():
             name: a name.
         """
 
-    made = from_signature(build)
+        return length, name, flag
+
+    made, call = options_of(build)
     infos = {info.name: info for info in describe(made)}
     assert parse_text(made, "length=0.2,flag=yes").length == 0.2  # type: ignore[attr-defined]
     assert infos["length"].description == "length of the link, between its axes [m]."
     assert infos["flag"].type is bool
+    assert call(parse_text(made, "name=b")) == (0.1, "b", False)
     assert infos["length"].place.startswith(__file__)
+
+
+def build_from_a_dataclass(robot, options: Lidar):
+    return robot, options
+
+
+def test_a_function_may_take_its_options_as_one_dataclass():
+    kind, call = options_of(build_from_a_dataclass, skip=1)
+    assert kind is Lidar
+    assert call("arm", Lidar(count=4)) == ("arm", Lidar(count=4))
 
 
 def test_a_function_with_an_argument_without_default_is_refused():
@@ -243,7 +256,7 @@ def test_a_function_with_an_argument_without_default_is_refused():
         """Return nothing."""
 
     with pytest.raises(PliantError, match=r"test_options\.py:\d+: the argument 'length' of .* has no default"):
-        from_signature(build)
+        options_of(build)
 
 
 @given(st.floats(allow_nan=False))

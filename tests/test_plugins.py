@@ -81,21 +81,28 @@ def test_a_module_that_is_not_installed_is_named():
 
 
 ROBOT = """
+from dataclasses import dataclass
 from pathlib import Path
 
 from pliant.loading import load
-from pliant.robots import CatalogueRobot, Option
+from pliant.options import option
+from pliant.robots import CatalogueRobot
 
 
-def build(length: float = 0.1):
+@dataclass(frozen=True)
+class Options:
+    length: float = option(0.1, unit="m", low=0.0, source="assumed")
+    '''Of the link.'''
+
+
+def build(options: Options):
     robot = load("qbmove-1dof")
-    robot.update({"joint.k1": length})
+    robot.update({"joint.k1": options.length})
     return robot
 
 
 ROBOT = CatalogueRobot(
     name="%s", summary="a robot of the user", function=build, source="assumed",
-    options=(Option(name="length", default=0.1, description="of the link", unit="m", low=0.0),),
 )
 """
 
@@ -129,7 +136,7 @@ def test_a_robot_of_the_user_is_in_the_catalogue(capsys, robot_file):
     assert "did you mean 'robot-of-the-user'" in err
     code, _, err = run_main(capsys, "run", "robot-of-the-user", "--import", robot_file, "--set", "robot.length=-1")
     assert code == 1
-    assert "valid: 0 to inf" in err
+    assert "must be a number >= 0 [m]" in err
 
 
 def test_a_robot_of_the_user_can_be_swept(capsys, robot_file):
@@ -153,7 +160,7 @@ def test_a_name_that_the_catalogue_has_is_refused_with_the_file(capsys, robot_fi
     for arguments in (("run", name), ("list",)):
         code, _, err = run_main(capsys, *arguments, "--import", robot_file)
         assert code == 1
-        assert f"has a robot '{name}' already" in err
+        assert f"the robot '{name}' is registered twice" in err
         assert "mine.py" in err
 
 

@@ -45,9 +45,9 @@ __all__ = [
     "check_unit",
     "check_values",
     "describe",
-    "from_signature",
     "markdown_table",
     "option",
+    "options_of",
     "parse",
     "parse_bool",
     "parse_number",
@@ -143,8 +143,9 @@ class OptionInfo:
 
     @property
     def description(self) -> str:
-        """The docstring under the field, in one line; "" without one."""
-        return _documentation(self.owner).get(self.name, (0, ""))[1]
+        """The docstring under the field, or under that of a base class, in one line; "" without one."""
+        found = (_documentation(base).get(self.name, (0, ""))[1] for base in self.owner.__mro__)
+        return next(filter(None, found), "")
 
     @property
     def place(self) -> str:
@@ -380,41 +381,69 @@ def _check_bases(cls: type, info: OptionInfo) -> None:
             )
 
 
-def from_signature(function: Callable[..., Any], name: str = "", *, skip: int = 0) -> type:
-    """Return a dataclass of options made from the keyword arguments of a function that have a default.
+def options_of(function: Callable[..., Any], *, skip: int = 0) -> tuple[type, Callable[..., Any]]:
+    """Return the dataclass of a function's options, and the function as one that takes an instance of it last.
+
+    The function takes that dataclass as its last argument, or keyword arguments with defaults, from which a dataclass
+    is made: their types are their annotations, or those of the defaults.
 
     Args:
-        function: the function; an argument's type is its annotation, or its default's type.
-        name: name of the dataclass; "" takes the function's.
+        function: such as a factory of a bridge, a builder of a robot.
         skip: how many leading arguments are no options.
 
     Raises:
-        PliantError: an argument without default, or with a type that no text can give.
+        PliantError: an argument without default, or a declaration that is wrong.
     """
-    try:
-        hints = typing.get_type_hints(function)
-    except Exception:  # annotations that only a type checker can resolve
-        hints = {}
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    if len(parameters) == 1:
+        kind = _annotation(function, parameters[0])
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            check_declaration(kind)
+            return kind, function
     described = _argument_docs(inspect.getdoc(function) or "")
     fields = []
-    for p in list(inspect.signature(function).parameters.values())[skip:]:
+    for p in parameters:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue
         if p.default is p.empty:
             raise PliantError(
-                f"{place_of(function)}: the argument {p.name!r} of {function.__qualname__} has no default",
+                f"{place_of(function)}: the argument {p.name!r} of {function.__qualname__} has no default and is no "
+                "dataclass of options",
                 field=p.name,
             )
-        kind = hints.get(p.name, type(p.default))
-        metadata = {_DESCRIBED: described.get(p.name, "")}
+        default = p.default
         fields.append(
-            (p.name, kind, dataclasses.field(default_factory=lambda value=p.default: value, metadata=metadata))
+            (
+                p.name,
+                _annotation(function, p) or type(default),
+                dataclasses.field(
+                    default_factory=lambda value=default: value,
+                    metadata={_DESCRIBED: described.get(p.name, "")},
+                ),
+            )
         )
-    made = dataclasses.make_dataclass(name or f"{function.__name__}_options", fields, frozen=True, kw_only=True)
+    made = dataclasses.make_dataclass(f"{function.__name__}_options", fields, frozen=True, kw_only=True)
     made.__module__ = function.__module__
     made.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
     describe(made)
-    return made
+
+    def call(*arguments: Any) -> Any:
+        *first, options = arguments
+        return function(*first, **{field.name: getattr(options, field.name) for field in dataclasses.fields(options)})
+
+    call.__pliant_place__ = place_of(function)  # type: ignore[attr-defined]
+    return made, call
+
+
+def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """Return a parameter's type; None where it has none, or one that only a type checker can resolve."""
+    hint = parameter.annotation
+    if not isinstance(hint, str):
+        return None if hint is parameter.empty else hint
+    try:
+        return eval(hint, dict(getattr(function, "__globals__", {})))
+    except Exception:
+        return None
 
 
 _DESCRIBED = "pliant.description"
@@ -733,6 +762,7 @@ def place_of(thing: Any) -> str:
     known = getattr(thing, "__pliant_place__", None)
     if known is not None:
         return known
+    thing = getattr(thing, "func", thing)  # of functools.partial
     code = getattr(inspect.unwrap(thing) if callable(thing) else thing, "__code__", None)
     if code is not None:
         return f"{code.co_filename}:{code.co_firstlineno}"

@@ -1,13 +1,15 @@
 """The catalogue of robots and what it builds."""
 
 import math
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
-from pliant.robots import CatalogueRobot, Option, build_robot, catalogue, find_robot, list_robots
+from pliant.errors import ModelError, PliantError
+from pliant.options import check_declaration, describe, option
+from pliant.robots import CatalogueRobot, build_robot, catalogue, find_robot, list_robots
 
 BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof")
 ARMS = ("qbmove-2dof", "qbmove-5dof")
@@ -30,16 +32,17 @@ def test_every_robot_says_where_its_numbers_come_from(name):
     robot = find_robot(name)
     assert robot.source
     assert robot.assumed
-    for option in robot.options:
-        assert option.source, option.name
-        assert option.description.endswith("."), option.name
+    check_declaration(robot.options)
+    for info in describe(robot.options):
+        assert info.source, info.name
+        assert info.description.endswith("."), info.name
 
 
 @pytest.mark.parametrize("name", BENCHES + ARMS)
 def test_every_robot_compiles_and_every_compliant_joint_is_reachable(name):
     robot = build_robot(name)
     model = robot.compile()
-    assert model.opt.timestep == find_robot(name).option("timestep").default
+    assert model.opt.timestep == find_robot(name).options().timestep
     assert list(robot.interface.manager.joints) == list(robot.actuators)
     assert model.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
@@ -139,11 +142,11 @@ def test_options_arrive_as_text_from_the_command_line():
     [
         ({"mountin": "hanging"}, "did you mean 'mounting'"),
         ({"mounting": "upright"}, "valid: hanging, horizontal"),
-        ({"load_mass": "heavy"}, "valid: a number"),
-        ({"load_mass": -1.0}, "valid: 0 to 100"),
-        ({"load_mass": float("nan")}, "valid: 0 to 100"),
-        ({"mode": 7}, "valid: 0 to 6"),
-        ({"mode": "2.5"}, "valid: a whole number"),
+        ({"load_mass": "heavy"}, r"must be a number from 0 to 100 \[kg\]"),
+        ({"load_mass": -1.0}, "must be a number from 0 to 100"),
+        ({"load_mass": float("nan")}, "must be a number from 0 to 100"),
+        ({"mode": 7}, "must be a whole number from 0 to 6"),
+        ({"mode": "2.5"}, "must be a whole number"),
     ],
 )
 def test_a_bad_option_says_what_is_valid(options, text):
@@ -158,18 +161,30 @@ def test_an_unknown_robot_names_the_nearest():
         find_robot("../catalogue")
 
 
-def test_an_option_that_the_builder_does_not_take_is_refused():
-    def build(size: float = 1.0):
+@dataclass(frozen=True, kw_only=True)
+class SizeOptions:
+    size: float = option(1.0, unit="m", low=0.0)
+    """Size of it."""
+
+
+def build_size(options: SizeOptions):
+    return options.size
+
+
+def test_a_builder_that_takes_a_dataclass_needs_no_other_declaration():
+    robot = CatalogueRobot(name="x", summary="", function=build_size, source="")
+    assert robot.options is SizeOptions
+    assert robot.build(size="2") == 2.0
+    with pytest.raises(ModelError, match=r"x: size is -1; must be a number >= 0 \[m\]"):
+        robot.build(size=-1)
+
+
+def test_an_option_of_an_unknown_type_is_refused_with_its_place():
+    def build(size: dict = {}):  # noqa: B006
         return None
 
-    with pytest.raises(ModelError, match="does not take"):
-        CatalogueRobot(
-            name="x", summary="", function=build, source="", options=(Option(name="siz", default=1.0, description=""),)
-        )
-    with pytest.raises(ModelError, match=r"the build function 1\.0"):
-        CatalogueRobot(
-            name="x", summary="", function=build, source="", options=(Option(name="size", default=2.0, description=""),)
-        )
+    with pytest.raises(PliantError, match=r"test_catalogue\.py:\d+: the option 'size' has the type dict"):
+        CatalogueRobot(name="x", summary="", function=build, source="")
 
 
 class Entry:
@@ -198,3 +213,15 @@ def test_other_packages_add_robots_and_a_broken_one_hides_nothing(monkeypatch):
         robot.build(lenght=1.0)
     with pytest.raises(Exception, match="no module"):
         find_robot("broken").build()
+
+
+def test_a_name_that_two_packages_give_is_refused_with_both_places(monkeypatch):
+    def other():
+        """Another robot of that name."""
+
+    monkeypatch.setattr(catalogue.importlib.metadata, "entry_points", lambda group: [Entry("qbmove-2dof", other)])
+    assert "qbmove-1dof" in {robot.name for robot in list_robots()}  # the others are not touched by it
+    with pytest.raises(PliantError, match="registered twice") as caught:
+        {robot.name: robot for robot in list_robots()}["qbmove-2dof"].build()
+    assert "qbmove_2dof/build.py:" in str(caught.value)
+    assert "test_catalogue.py:" in str(caught.value)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import importlib.metadata
-import inspect
-import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pliant.errors import BridgeError, nearest
-from pliant.options import check_declaration, from_signature, parse_text
+from pliant.options import options_of, parse_text
 
 __all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge"]
 
@@ -79,7 +76,7 @@ def bridge_options(name: str) -> type:
         BridgeError: no bridge of that name.
         PliantError: its options are declared wrongly.
     """
-    return _factory(name)[1]
+    return _factory(name)[0]
 
 
 def make_bridge(text: str, robot: Any) -> Any:
@@ -94,18 +91,10 @@ def make_bridge(text: str, robot: Any) -> Any:
         MissingDependency: the bridge needs a package that is not installed.
     """
     name, _, rest = text.partition(":")
-    factory, kind, described = _factory(name)
-    options = parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)
-    return factory(robot, options) if described else factory(robot, **dataclasses.asdict(options))
+    kind, factory = _factory(name)
+    return factory(robot, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError))
 
 
-def _factory(name: str) -> tuple[Callable[..., Any], type, bool]:
-    """Return a bridge's factory, the dataclass of its options, and whether the factory takes that dataclass."""
+def _factory(name: str) -> tuple[type, Callable[..., Any]]:
     module, _, function = find_bridge(name).factory.partition(":")
-    factory = getattr(importlib.import_module(module), function)
-    names = list(inspect.signature(factory).parameters)
-    kind = typing.get_type_hints(factory).get(names[1]) if len(names) > 1 else None
-    described = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    options: type = kind if described else from_signature(factory, f"{name}_options", skip=1)  # type: ignore[assignment]
-    check_declaration(options)
-    return factory, options, described
+    return options_of(getattr(importlib.import_module(module), function), skip=1)

@@ -13,76 +13,22 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
-import math
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError, PliantError, nearest
+from pliant.options import describe, options_of, parse, place_of
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["ENTRY_POINTS", "CatalogueRobot", "Option", "build_robot", "find_robot", "list_robots"]
+__all__ = ["ENTRY_POINTS", "CatalogueRobot", "build_robot", "find_robot", "list_robots"]
 
 ENTRY_POINTS = "pliant.robots"
 """Entry point group of robots from other packages."""
-
-_TRUE = {"true", "yes", "on", "1"}
-_FALSE = {"false", "no", "off", "0"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One choice that a catalogue robot offers; ``--set robot.<name>=<value>`` on the command line."""
-
-    name: str
-    """Name of the keyword argument of the build function."""
-    default: float | int | bool | str
-    """Default value; its type is the option's type."""
-    description: str
-    """What it changes, in one sentence."""
-    unit: str = ""
-    """Unit; empty for none."""
-    choices: tuple[str, ...] = ()
-    """The valid texts; empty where any value of the type is valid."""
-    low: float = -math.inf
-    """Smallest valid number."""
-    high: float = math.inf
-    """Largest valid number."""
-    source: str = ""
-    """Where the default comes from; "assumed" where nobody has published it."""
-
-    def parse(self, value: Any, where: str = "") -> float | int | bool | str:
-        """Return a value in the option's type, text converted.
-
-        Raises:
-            ModelError: a value that the option does not take.
-        """
-        name = f"{where}{self.name}"
-        if self.choices:
-            text = str(value)
-            if text not in self.choices:
-                raise ModelError(f"{name} is {text!r}; {nearest(text, self.choices)}", field=self.name)
-            return text
-        if isinstance(self.default, bool):
-            text = str(value).strip().lower()
-            if text in _TRUE | _FALSE:
-                return text in _TRUE
-            raise ModelError(f"{name} is {value!r}; valid: true, false", field=self.name)
-        if isinstance(self.default, str):
-            return str(value)
-        kind = int if isinstance(self.default, int) else float
-        unit = f" [{self.unit}]" if self.unit else ""
-        try:
-            number = kind(value)
-        except (TypeError, ValueError):
-            what = "a whole number" if kind is int else "a number"
-            raise ModelError(f"{name} is {value!r}; valid: {what}{unit}", field=self.name) from None
-        if not (math.isfinite(number) and self.low <= number <= self.high):
-            raise ModelError(f"{name} is {number:g}; valid: {self.low:g} to {self.high:g}{unit}", field=self.name)
-        return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +36,7 @@ class CatalogueRobot:
     """A robot that pliant knows by name.
 
     Raises:
-        ModelError: the options and the build function's keyword arguments do not fit each other.
+        PliantError: its options are declared wrongly; the message has file and line.
     """
 
     name: str
@@ -98,43 +44,20 @@ class CatalogueRobot:
     summary: str
     """What it is, in one line."""
     function: Callable[..., Robot]
-    """Builds the robot; every argument is an option of the same name and default."""
+    """Builds the robot from its options; keyword arguments with defaults are read as options, too."""
     source: str
     """Where its numbers come from."""
-    options: tuple[Option, ...] = ()
-    """What can be chosen."""
-    assumed: tuple[str, ...] = field(default=())
+    options: type[Any] = NoneType
+    """Frozen dataclass of what can be chosen (`pliant.options`); without it that of the function's signature."""
+    assumed: tuple[str, ...] = ()
     """What nobody has published, one sentence each."""
 
     def __post_init__(self) -> None:
-        parameters = inspect.signature(self.function).parameters
-        taken = {p.name: p.default for p in parameters.values()}
-        for option in self.options:
-            if option.name not in taken:
-                raise ModelError(f"robot {self.name!r}: the build function does not take the option {option.name!r}")
-            if taken[option.name] != option.default:
-                raise ModelError(
-                    f"robot {self.name!r}: the option {option.name!r} says {option.default!r}, "
-                    f"the build function {taken[option.name]!r}"
-                )
-        offered = {option.name for option in self.options}
-        for name, default in taken.items():
-            if default is inspect.Parameter.empty:
-                raise ModelError(f"robot {self.name!r}: the argument {name!r} of the build function has no default")
-            if self.options and name not in offered:
-                raise ModelError(f"robot {self.name!r}: the argument {name!r} of the build function is not an option")
-
-    def option(self, name: str) -> Option:
-        """Return one option.
-
-        Raises:
-            ModelError: there is no such option.
-        """
-        for option in self.options:
-            if option.name == name:
-                return option
-        valid = [option.name for option in self.options]
-        raise ModelError(f"the robot {self.name!r} has no option {name!r}; {nearest(name, valid)}", field=name)
+        if self.options is NoneType:
+            kind, function = options_of(self.function)
+            object.__setattr__(self, "options", kind)
+            object.__setattr__(self, "function", function)
+        describe(self.options)
 
     def build(self, **options: Any) -> Robot:
         """Return the robot.
@@ -145,10 +68,7 @@ class CatalogueRobot:
         Raises:
             ModelError: an option that does not exist, or a value that it does not take.
         """
-        values = {}
-        for name, value in options.items():
-            values[name] = self.option(name).parse(value, f"{self.name}: ") if self.options else value
-        return self.function(**values)
+        return self.function(parse(self.options, options, where=f"{self.name}: ", error=ModelError))
 
 
 def list_robots() -> list[CatalogueRobot]:
@@ -191,17 +111,27 @@ def _catalogue() -> dict[str, CatalogueRobot]:
     for module in pkgutil.iter_modules(pliant.robots.__path__):
         if module.ispkg:
             found.update(_from_folder(module.name))
-    found.update(_from_user(found))
+    for robot in _from_user():
+        if robot.name in found:
+            raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
+        found[robot.name] = robot
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
-            value = entry.load()
+            robots = _as_robots(entry.name, entry.load())
         except Exception as error:  # a broken package of others must not hide the catalogue
             reason = f"the entry point {entry.name!r} ({entry.value}) cannot be loaded: {error}"
-            found.setdefault(entry.name, _broken(entry.name, reason))
-            continue
-        for robot in _as_robots(entry.name, value):
-            found.setdefault(robot.name, robot)
+            robots = [_broken(entry.name, reason)]
+        for robot in robots:
+            other = found.get(robot.name)
+            found[robot.name] = robot if other is None else _broken(robot.name, _registered_twice(other, robot))
     return found
+
+
+def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
+    return (
+        f"the robot {one.name!r} is registered twice, at {place_of(one.function)} and {place_of(other.function)}; "
+        "give one of them another name"
+    )
 
 
 def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
@@ -222,26 +152,18 @@ def _user_modules() -> list[Any]:
     return user_modules()
 
 
-def _from_user(taken: Mapping[str, CatalogueRobot]) -> dict[str, CatalogueRobot]:
-    found: dict[str, CatalogueRobot] = {}
+def _from_user() -> list[CatalogueRobot]:
+    found: list[CatalogueRobot] = []
     for module in _user_modules():
-        file = getattr(module, "__file__", None) or module.__name__
         value = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
         robots = [value] if isinstance(value, CatalogueRobot) else value
         if not isinstance(robots, list | tuple) or not all(isinstance(robot, CatalogueRobot) for robot in robots):
             raise ModelError(
-                f"ROBOT is {value!r}; valid: ROBOT = CatalogueRobot(...), or ROBOTS = [CatalogueRobot(...), ...]",
-                file=file,
+                f"ROBOT is {value!r}; must be ROBOT = CatalogueRobot(...), or ROBOTS = [CatalogueRobot(...), ...]",
+                file=getattr(module, "__file__", None) or module.__name__,
                 field="ROBOT",
             )
-        for robot in robots:
-            if robot.name in taken or robot.name in found:
-                raise ModelError(
-                    f"the catalogue has a robot {robot.name!r} already; give this one another name",
-                    file=file,
-                    field=robot.name,
-                )
-            found[robot.name] = robot
+        found += robots
     return found
 
 
@@ -252,14 +174,9 @@ def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
         return [robot for item in value for robot in _as_robots(name, item)]
     if callable(value):
         summary = (inspect.getdoc(value) or name).splitlines()[0]
-        options = tuple(
-            Option(name=p.name, default=p.default, description="")
-            for p in inspect.signature(value).parameters.values()
-            if isinstance(p.default, bool | int | float | str)
-        )
-        return [CatalogueRobot(name=name, summary=summary, function=value, options=options, source=value.__module__)]
+        return [CatalogueRobot(name=name, summary=summary, function=value, source=value.__module__)]
     raise ModelError(
-        f"the entry point {name!r} of group {ENTRY_POINTS!r} is a {type(value).__name__}; valid: a CatalogueRobot, "
+        f"the entry point {name!r} of group {ENTRY_POINTS!r} is a {type(value).__name__}; must be a CatalogueRobot, "
         "several of them, or a function that returns a Robot",
         field=name,
     )

@@ -1,4 +1,4 @@
-"""What the catalogue's robots are put together from: a lit floor, colours, housings, the bench, interfaces.
+"""What the catalogue's robots are put together from: a lit floor, colours, housings, actuators, interfaces.
 
 Visual shapes have no mass and touch nothing; every mass and inertia is written where it belongs, in an inertial
 element. Lengths [m], masses [kg], angles [rad].
@@ -6,26 +6,25 @@ element. Lengths [m], masses [kg], angles [rad].
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.robots.catalogue import Option
+from pliant.options import option
 
 if TYPE_CHECKING:
-    from pliant.laws import CompliantActuator
+    from pliant.laws import CompliantActuator, Law
     from pliant.model import Interface, Robot
 
 __all__ = [
-    "BENCH_OPTIONS",
     "COLORS",
-    "bench",
+    "JointOptions",
+    "actuator",
     "box",
     "capsule",
     "cylinder",
     "finished",
     "interface_of",
-    "link_friction",
     "look_at",
     "new_spec",
     "sphere",
@@ -153,16 +152,38 @@ def sphere(body: Any, pos: Sequence[float], radius: float, material: str = "load
     return _shape(body, "SPHERE", material, pos=list(pos), size=[radius, 0.0, 0.0])
 
 
-def link_friction(torque: float, stiffness: float) -> Any:
-    """Return the presliding friction of a link, or None for none.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointOptions:
+    """What every robot with compliant joints offers."""
+
+    damping: float = option(
+        0.065, unit="N m s/rad", low=0.0, high=1000.0, source="Mengacci et al. 2021, section 4.2; for 4.1 assumed"
+    )
+    """Viscous damping of the bearing of each joint."""
+    friction: float = option(0.0, unit="N m", low=0.0, high=1000.0, source="URDF templates of the toolbox")
+    """Coulomb friction of each bearing, with presliding."""
+    friction_stiffness: float = option(100.0, unit="N m/rad", low=1e-3, high=1e6, source="assumed")
+    """Presliding stiffness of that friction."""
+    mode: int = option(3, low=0, high=6, source="Mengacci et al. 2021, section 4.1")
+    """Operation mode of the actuators, 0 to 6."""
+    timestep: float = option(0.0005, unit="s", low=1e-7, high=0.1, source="assumed: the paper prints none")
+    """Length of a simulation step."""
+
+
+def actuator(law: Law, options: JointOptions, preset: float | None = None) -> CompliantActuator:
+    """Return an actuator in the mode and with the link friction of the options.
 
     Args:
-        torque: Coulomb level [N m].
-        stiffness: presliding stiffness [N m/rad].
+        law: the law.
+        options: the robot's options.
+        preset: stiffness preset before the first command; None for a law that has none.
     """
-    from pliant.laws import PreslidingFriction
+    from pliant.laws import CompliantActuator, PreslidingFriction
 
-    return PreslidingFriction(torque=torque, stiffness=stiffness) if torque > 0.0 else None
+    friction = None
+    if options.friction > 0.0:
+        friction = PreslidingFriction(torque=options.friction, stiffness=options.friction_stiffness)
+    return CompliantActuator(law, mode=options.mode, initial_preset=preset, link_friction=friction)
 
 
 def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> Interface:
@@ -187,149 +208,6 @@ def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> 
             ref_2=tuple(n[1] if actuators[j].commands == 2 else "disabled" for j, n in names.items()),
         ),
     )
-
-
-# -- the one-joint bench ---------------------------------------------------------------------------------
-
-BENCH_OPTIONS: tuple[Option, ...] = (
-    Option(
-        name="mounting",
-        default="horizontal",
-        choices=("horizontal", "hanging"),
-        description="Pose of the arm at q = 0: horizontal (load m g l cos q) or hanging (m g l sin q).",
-        source="assumed: the toolbox's template is horizontal, the paper does not say",
-    ),
-    Option(
-        name="load_mass",
-        default=0.2,
-        unit="kg",
-        low=0.0,
-        high=100.0,
-        description="Mass of the load, a point.",
-        source="Mengacci et al. 2021, section 4.1",
-    ),
-    Option(
-        name="load_distance",
-        default=0.04,
-        unit="m",
-        low=0.0,
-        high=2.0,
-        description="Distance of the load from the axis.",
-        source="Mengacci et al. 2021, section 4.1",
-    ),
-    Option(
-        name="link_inertia",
-        default=0.002,
-        unit="kg m^2",
-        low=0.0,
-        high=100.0,
-        description="Inertia of the link without the load, about the axis.",
-        source="URDF templates of the toolbox",
-    ),
-    Option(
-        name="damping",
-        default=0.065,
-        unit="N m s/rad",
-        low=0.0,
-        high=1000.0,
-        description="Viscous damping of the link's bearing.",
-        source="Mengacci et al. 2021, section 4.2; for 4.1 assumed",
-    ),
-    Option(
-        name="friction",
-        default=0.0,
-        unit="N m",
-        low=0.0,
-        high=1000.0,
-        description="Coulomb friction of the link's bearing, with presliding.",
-        source="URDF templates of the toolbox",
-    ),
-    Option(
-        name="friction_stiffness",
-        default=100.0,
-        unit="N m/rad",
-        low=1e-3,
-        high=1e6,
-        description="Presliding stiffness of that friction.",
-        source="assumed",
-    ),
-    Option(
-        name="mode",
-        default=3,
-        low=0,
-        high=6,
-        description="Operation mode of the actuator, 0 to 6.",
-        source="Mengacci et al. 2021, section 4.1",
-    ),
-    Option(
-        name="timestep",
-        default=0.0005,
-        unit="s",
-        low=1e-7,
-        high=0.1,
-        description="Length of a simulation step.",
-        source="assumed: the paper prints none",
-    ),
-)
-"""What every one-joint bench offers."""
-
-AXIS_HEIGHT = 0.14
-"""Height of the bench's axis over the floor [m]; for the eye only."""
-
-
-def bench(
-    name: str,
-    *,
-    mounting: str,
-    load_mass: float,
-    load_distance: float,
-    link_inertia: float,
-    damping: float,
-    timestep: float,
-) -> tuple[Any, Any, Any]:
-    """Return the spec of a one-joint bench: a stand, a link on the hinge ``joint``, a load.
-
-    The axis is horizontal; a positive angle lifts the load from the horizontal pose. The link's centre of mass is on
-    the axis and the load is a point, so the inertia about the axis is link_inertia + load_mass load_distance^2.
-
-    Args:
-        name: name of the model.
-        mounting: "horizontal" or "hanging", the pose at q = 0.
-        load_mass: mass of the load [kg].
-        load_distance: its distance from the axis [m].
-        link_inertia: inertia of the link about the axis [kg m^2].
-        damping: viscous damping of the joint [N m s/rad].
-        timestep: length of a step [s].
-
-    Returns:
-        (spec, stand, link): the actuator's housing goes onto the stand, at y > 0; the origin is on the axis.
-    """
-    spec = new_spec(name, timestep, extent=0.2, center=(0.01, 0.0, AXIS_HEIGHT - 0.02))
-    stand = spec.worldbody.add_body(name="stand", pos=[0.0, 0.0, AXIS_HEIGHT])
-    box(stand, (0.13, 0.11, 0.012), (0.0, 0.065, -AXIS_HEIGHT + 0.006), "stand")
-    box(stand, (0.030, 0.030, AXIS_HEIGHT - 0.033), (0.0, 0.065, -0.5 * (AXIS_HEIGHT + 0.033) + 0.006), "stand")
-    link = stand.add_body(name="link")
-    link.add_joint(name="joint", axis=[0.0, -1.0, 0.0], damping=[damping, 0.0, 0.0])
-    out = (1.0, 0.0) if mounting == "horizontal" else (0.0, -1.0)
-    tip = (load_distance * out[0], 0.0, load_distance * out[1])
-    inertia = max(link_inertia, MINIMAL_INERTIA)
-    link.explicitinertial = True
-    link.mass = max(load_mass, MINIMAL_INERTIA)
-    link.ipos = list(tip)
-    # A thin body in the plane of motion would do as well: only the axis' own component matters.
-    link.inertia = [inertia, inertia, inertia]
-    cylinder(link, (0.0, -0.007, 0.0), (0.0, 0.022, 0.0), 0.014, "metal")
-    capsule(link, (0.0, -0.002, 0.0), (tip[0], -0.002, tip[2]), 0.0065, "link")
-    if load_mass > 0.0:
-        # A brass disc of the load's mass, 16 mm thick.
-        radius = min(0.06, math.sqrt(load_mass / (8500.0 * math.pi * 0.016)))
-        cylinder(link, (tip[0], -0.010, tip[2]), (tip[0], 0.006, tip[2]), radius, "load")
-        cylinder(link, (tip[0], -0.011, tip[2]), (tip[0], 0.007, tip[2]), 0.3 * radius, "trim")
-    link.add_site(name="load", pos=list(tip), size=[0.003, 0.003, 0.003], rgba=[0.0, 0.0, 0.0, 0.0])
-    camera = spec.worldbody.add_camera(name="front", pos=[0.16, -0.42, AXIS_HEIGHT + 0.10])
-    look_at(camera, (0.16, -0.42, AXIS_HEIGHT + 0.10), (0.005, 0.03, AXIS_HEIGHT - 0.025))
-    camera.fovy = 34.0
-    return spec, stand, link
 
 
 def look_at(camera: Any, eye: Sequence[float], target: Sequence[float]) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.robots.catalogue import Option
+from pliant.options import option
+from pliant.robots.parts import JointOptions, box, cylinder
 
 if TYPE_CHECKING:
     from pliant.laws import QbMove
 
-__all__ = ["ARM_SPRINGS", "CUBE", "SPRINGS", "SPRINGS_1DOF", "add_cube", "spring_law"]
+__all__ = ["CUBE", "SPRINGS", "ArmOptions", "add_cube", "spring_law"]
 
 CUBE = 0.066
 """Edge of the qbMove Advanced's cube [m]. qbMove Advanced Kit manual."""
@@ -30,24 +32,23 @@ Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin). "id
 joints of the arm of Mengacci et al. 2021, section 4.3, where the names and units of k and a are printed exchanged: as
 printed the stiffness would hardly depend on the preset."""
 
-SPRINGS_1DOF = Option(
-    name="springs",
-    default="toolbox",
-    choices=tuple(SPRINGS),
-    description="Set of spring parameters.",
-    source="see pliant.robots.qbmove.SPRINGS",
-)
-"""The choice of springs of a single qbMove."""
+
+_PAPER = "Mengacci et al. 2021, section 4.2"
 
 
-ARM_SPRINGS = Option(
-    name="springs",
-    default="toolbox",
-    choices=("toolbox", "kit", "maker-pro", "identified"),
-    description="Set of spring parameters; identified gives each of the two joints its own.",
-    source="see pliant.robots.qbmove.SPRINGS",
-)
-"""The choice of springs of the two-joint arm."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmOptions(JointOptions):
+    """What both arms of qbMoves offer."""
+
+    preset: float = option(0.2, unit="rad", low=-3.0, high=3.0, source=_PAPER)
+    """Stiffness preset before the first command; the paper's soft case, its stiff one has 0.6."""
+    damping: float = option(0.065, unit="N m s/rad", low=0.0, high=1000.0, source=_PAPER)
+    friction: float = option(0.025, unit="N m", low=0.0, high=1000.0, source=_PAPER)
+    friction_stiffness: float = option(
+        1000.0, unit="N m/rad", low=1e-3, high=1e6, source="assumed: that of the toolbox's motors"
+    )
+    mode: int = option(6, low=0, high=6, source="Mengacci et al. 2021, sections 4.2.2 and 4.2.3")
+    timestep: float = option(0.001, unit="s", low=1e-7, high=0.1, source="assumed: the paper prints none")
 
 
 def spring_law(name: str) -> QbMove:
@@ -69,8 +70,6 @@ def add_cube(
         accent: colour of the strip.
     """
     import numpy as np
-
-    from pliant.robots.parts import box, cylinder
 
     index = "xyz".index(axis)
     direction = np.eye(3)[index]

@@ -1,0 +1,1 @@
+"""The four benches of one compliant joint."""
