@@ -1,6 +1,5 @@
 """pliant on the wire of ROS 2 with Fast DDS, the DDS below rmw_fastrtps: a peer built here from our own C++ source."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -23,9 +22,6 @@ COMMAND = "rt/qbmove_5dof/reference_1"
 pytestmark = [
     pytest.mark.network,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("cyclonedds") is None, reason="no cyclonedds; type: pip install 'pliant[ros2]'"
-    ),
     pytest.mark.skipif(
         shutil.which("g++") is None or not Path("/usr/include/fastdds").exists(),
         reason="no Fast DDS or no compiler; type: apt-get install --no-install-recommends libfastrtps-dev g++",
@@ -86,18 +82,9 @@ def test_nothing_is_lost_in_either_direction(peer, serve, domain):
     assert said["sent"] == 3000
     assert bridge["received"] == 3000
     assert bridge["dropped"] == bridge["rejected"] == 0
-    assert bridge["raw_writes"]
     last = Codec(2).decode("sensor_msgs/JointState", bytes.fromhex(heard["last"]))
     assert last["name"] == [f"joint_{k}" for k in range(1, 6)]
     assert last["header"]["stamp"] % 1_000_000 == 0
-
-
-def test_the_public_write_does_what_the_direct_one_does(peer, serve, domain):
-    serve(12, ",raw=false")
-    heard = peer(domain, "listen", *STATE, 2000, 30)
-    assert heard["received"] >= 2000
-    assert heard["missing"] == 0
-    assert Codec(2).decode("sensor_msgs/JointState", bytes.fromhex(heard["last"]))["name"][4] == "joint_5"
 
 
 def test_every_topic_has_its_name_type_and_hash(peer, serve, domain):
@@ -135,15 +122,8 @@ def test_the_node_is_announced_to_graph_tools(peer, serve, domain):
     assert node["node_name"] == "pliant_qbmove_5dof"
     assert len(node["writer_gid_seq"]) > 40
     assert len(node["reader_gid_seq"]) > 20
-    # Every endpoint belongs to the participant, but for those of services, which have one of their own.
     own = found["gid"]["data"][:12]
-    writers = [gid["data"][:12] for gid in node["writer_gid_seq"]]
-    readers = [gid["data"][:12] for gid in node["reader_gid_seq"]]
-    assert writers.count(own) > 40
-    assert readers.count(own) > 20
-    (other,) = {*writers, *readers} - {own}
-    # Control 9, parameters 6, and three for each action, of which every joint has two.
-    assert writers.count(other) == readers.count(other) == 9 + 6 + 3 * 2 * 5
+    assert {gid["data"][:12] for gid in (*node["writer_gid_seq"], *node["reader_gid_seq"])} == {own}
 
 
 @pytest.mark.parametrize("wait_ms", [0, 200])
@@ -161,7 +141,7 @@ def test_a_node_that_was_there_before_loses_nothing(peer, serve, domain, wait_ms
             earlier.kill()
             earlier.communicate()
     assert said["sent"] == 3000
-    assert bridge["received"] > 2900  # 3000 on a quiet machine; without the relay 2321 of them
+    assert bridge["received"] == 3000
     assert bridge["rejected"] == 0
 
 

@@ -6,12 +6,12 @@ import pytest
 from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
 from pliant.bridges import make_bridge
-from pliant.bridges.ros2 import Participant
-from pliant.bridges.ros2.participant import DISTROS
-from pliant.bridges.ros2.rtps_participant import RtpsParticipant
+from pliant.bridges.ros2 import Ros2Node
+from pliant.bridges.ros2.node import DISTROS
+from pliant.bridges.ros2.participant import RtpsParticipant
 from pliant.loading import load
 from pliant.simulation import Simulation, sync
-from pliant.wire.ros import Codec, Registry, registry
+from pliant.wire.ros import Codec, Registry, dds_type_name, registry
 
 pytestmark = pytest.mark.network
 NODE = "/pliant_qbmove_2dof"
@@ -24,7 +24,6 @@ def domain():
 
 @pytest.fixture
 def world(domain):
-    pytest.importorskip("cyclonedds", reason="no cyclonedds; type: pip install 'pliant[ros2]'")
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
 
@@ -100,9 +99,9 @@ def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
     try:
         setter.participant.subscribe("/parameter_events", "rcl_interfaces/ParameterEvent", events.append)
         until(lambda: setter.publication.matched == 1)
-        service = bridge.transport.node._services[f"{NODE}/set_parameters"]
+        service = bridge.transport.service_server._services[f"{NODE}/set_parameters"]
         until(lambda: [p for p in service.writer.state.proxies.values() if p.count >= 0])
-        until(lambda: bridge.transport.participant.publications["/parameter_events"].matched == 1)
+        until(lambda: bridge.transport.publications["/parameter_events"].matched == 1)
         reply = setter.call(
             parameters=[
                 {"name": "joint_1.kp_1", "value": {"type": 3, "double_value": 0.75}},
@@ -131,12 +130,12 @@ def test_a_trajectory_goal_is_followed_to_its_end(world, fast):
     get = fast(f"{action}/_action/get_result", f"{kind}_GetResult")
     cancel = fast(f"{action}/_action/cancel_goal", "action_msgs/CancelGoal")
     fed, states = [], []
-    watcher = Participant("watcher", domain=send.participant.domain)
+    watcher = Ros2Node("watcher", domain=send.participant.domain)
     watcher.start()
     try:
         watcher.subscribe(f"{action}/_action/feedback", f"{kind}_FeedbackMessage", fed.append)
         watcher.subscribe(f"{action}/_action/status", "action_msgs/GoalStatusArray", states.append, latch=True)
-        publications = bridge.transport.participant.publications
+        publications = bridge.transport.publications
         until(lambda: publications[f"{action}/_action/feedback"].matched == 1)
         first, second = bytes(range(16)), bytes(range(16, 32))
         loose = [{"name": f"{joint}_motor_{k}_joint", "position": -1.0} for k in (1, 2)]
@@ -171,16 +170,19 @@ def test_a_trajectory_goal_is_followed_to_its_end(world, fast):
 @pytest.mark.parametrize("distro", ["humble", "jazzy"])
 def test_the_graph_has_every_endpoint_of_the_node(world, domain, distro):
     _, bridge = world(f",distro={distro}")
-    watcher = Participant("watcher", domain=domain, distro=distro)
+    watcher = Ros2Node("watcher", domain=domain, distro=distro)
     types = Registry(2)
     types.add({"rmw_dds_common/Gid": f"uint8[{DISTROS[distro]}] data\n"})
     told = []
-    watcher.codec = Codec(2, types)
     watcher.start()
     try:
         # The node's last word is kept for who comes later.
-        watcher.subscribe(
-            "ros_discovery_info", "rmw_dds_common/ParticipantEntitiesInfo", told.append, plain=True, latch=True
+        kind = "rmw_dds_common/ParticipantEntitiesInfo"
+        watcher.participant.reader(
+            "ros_discovery_info",
+            dds_type_name(kind),
+            lambda sample: told.append(Codec(2, types).decode(kind, sample.payload)),
+            transient_local=True,
         )
         until(lambda: any(n["node_name"] == NODE[1:] for m in told for n in m["node_entities_info_seq"]))
     finally:
@@ -188,12 +190,12 @@ def test_the_graph_has_every_endpoint_of_the_node(world, domain, distro):
     node = next(n for m in reversed(told) for n in m["node_entities_info_seq"] if n["node_name"] == NODE[1:])
     readers = {gid["data"][:16] for gid in node["reader_gid_seq"]}
     writers = {gid["data"][:16] for gid in node["writer_gid_seq"]}
-    own = bridge.transport.node
+    own = bridge.transport.service_server
     assert {len(gid["data"]) for gid in node["reader_gid_seq"]} == {DISTROS[distro]}
     assert set(own.gids[0]) <= readers
     assert set(own.gids[1]) <= writers
-    assert len(own.gids[0]) == len(own.services) >= 15
-    assert len(writers) == len(bridge.transport.participant.publications) - 1 + len(own.services)
+    assert len(own.gids[0]) == len(own.calls) >= 15
+    assert len(writers) == len(bridge.transport.publications) + len(own.calls)
 
 
 def test_the_endpoints_of_services_carry_the_hash_of_their_type(world, domain):

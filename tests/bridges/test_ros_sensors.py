@@ -53,7 +53,7 @@ class Wire:
         self.topics = {}
         self.active = active
 
-    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+    def advertise(self, topic, type_name, *, latch=False):
         return self.topics.setdefault(topic, Topic(topic, type_name, latch, self.active))
 
     def messages(self, topic):
@@ -343,19 +343,18 @@ class NodeWire:
     def __init__(self, node):
         self.node, self.codec = node, node.codec
 
-    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+    def advertise(self, topic, type_name, *, latch=False):
         return self.node.advertise(topic, type_name, latch=latch)
 
 
 @pytest.mark.network
 def test_a_ros2_subscriber_gets_whole_images_with_their_camera_info():
-    pytest.importorskip("cyclonedds", reason="no cyclonedds; type: pip install 'pliant[ros2]'")
     from ros2_clients import DOMAINS
 
-    from pliant.bridges.ros2 import Participant
+    from pliant.bridges.ros2 import Ros2Node
 
     domain = next(DOMAINS)
-    sender, receiver = Participant("sender", domain=domain), Participant("receiver", domain=domain)
+    sender, receiver = Ros2Node("sender", domain=domain), Ros2Node("receiver", domain=domain)
     eye = Eye(width=640, height=480)
     images, infos = [], []
     sender.start()
@@ -390,5 +389,5 @@ class ParticipantWire:
     def __init__(self, participant):
         self.participant, self.codec = participant, participant.codec
 
-    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+    def advertise(self, topic, type_name, *, latch=False):
         return self.participant.advertise(topic, type_name, latch=latch)

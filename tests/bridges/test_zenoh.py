@@ -191,19 +191,18 @@ def run_in_background(simulation, world):
 
 def test_the_topics_are_those_of_ros_2(world):
     from pliant.bridges.ros import RosBridge, RosOptions
-    from pliant.bridges.ros2.bridge import Ros2Transport
+    from pliant.bridges.ros2.node import Ros2Node
     from pliant.bridges.zenoh import ZenohTransport
 
-    pytest.importorskip("cyclonedds")
     simulation, bridge = world.pliant()
 
-    class Recorder(Ros2Transport):
+    class Recorder(Ros2Node):
         """Takes what would be advertised, without a wire."""
 
         def __init__(self):
             self.codec, self.out, self.into = CODEC, {}, {}
 
-        def advertise(self, topic, type_name, *, latch=False, sensor=False):
+        def advertise(self, topic, type_name, *, latch=False):
             self.out[topic] = type_name
             return self
 

@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from pliant.bridges.ros2 import Participant
 from pliant.wire.ros import Codec, dds_type_name
 from pliant.wire.rtps import related_parameters
 
@@ -80,7 +79,9 @@ class CycloneClient:
     """Asks as rmw_cyclonedds does: 16 bytes that identify client and request stand in front of both."""
 
     def __init__(self, domain, name, type_name, guid):
-        self.participant = Participant(f"client{guid}", domain=domain)
+        from cyclone_peer import CyclonePeer
+
+        self.participant = CyclonePeer(f"client{guid}", domain=domain)
         types = self.participant.codec.types
         service = types.service(type_name)
         self.request, self.response = service.request.name, service.response.name

@@ -86,7 +86,7 @@ class BagTransport:
     def stop(self) -> None:
         """Do nothing: who opened the file closes it."""
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> _Handle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> _Handle:
         """Return a topic of the bag."""
         if topic not in self._handles:
             self._handles[topic] = _Handle(self, topic, type_name, latch)

@@ -13,8 +13,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import xxhash
+
 from pliant.errors import WireError, nearest
-from pliant.wire.xxh3 import xxh3_128
 
 __all__ = ["KINDS", "Attachment", "Endpoint", "Qos", "dds_service_name", "token_selector", "topic_key"]
 
@@ -181,7 +182,8 @@ class Endpoint:
     @property
     def gid(self) -> bytes:
         """The identifier of the endpoint: the hash of its token, lower half first, 16 bytes."""
-        return struct.pack("<QQ", *xxh3_128(self.token().encode()))
+        value = xxhash.xxh3_128_intdigest(self.token().encode())
+        return struct.pack("<QQ", value & (1 << 64) - 1, value >> 64)
 
     @classmethod
     def parse(cls, token: str) -> Endpoint:

@@ -44,7 +44,7 @@ class ActionTransport(Protocol):
 
     codec: Codec
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
         """Publish a topic."""
         ...
 

@@ -48,7 +48,7 @@ def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: s
     lens = device.intrinsics
     encoding, size = ENCODINGS[field]
     header = {"header": {"frame_id": getattr(device, "frame", name)}}
-    image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image", sensor=True)
+    image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image")
     values = {
         **header,
         "height": lens.height,
@@ -59,7 +59,7 @@ def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: s
         "data": bytes(size * lens.width * lens.height),
     }
     fill = _picture(topics, values)
-    info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo", sensor=True)
+    info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo")
     fill_info = topics.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(topics, lens)}, [])
 
     def write(sample: Any) -> None:

@@ -9,7 +9,7 @@ __all__ = ["serve_clock"]
 
 def serve_clock(topics: RosTopics) -> None:
     """Send the time of every step; programs with ``use_sim_time`` take theirs from it."""
-    handle = topics.advertise("/clock", "rosgraph_msgs/Clock", sensor=True)
+    handle = topics.advertise("/clock", "rosgraph_msgs/Clock")
     fill = topics.template("rosgraph_msgs/Clock", {}, ["clock"])
 
     def clock(stamp_ns: int) -> None:

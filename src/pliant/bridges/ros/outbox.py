@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from pliant.bridges.ros.threads import WireThread
+
 __all__ = ["Outbox", "Sender"]
 
 MESSAGES = 2000
@@ -28,16 +30,24 @@ class Outbox:
 
     Args:
         name: name of the thread.
-        put: hands a message to the wire; it may take long. It must not raise.
+        put: hands a message to the wire; it may take long. If it raises, the thread ends and says so.
+        complain: takes the fault that ended the thread.
         messages: most messages that wait.
         size: most bytes that wait.
     """
 
     def __init__(
-        self, name: str, put: Callable[[Any, bytes], None], *, messages: int = MESSAGES, size: int = BYTES
+        self,
+        name: str,
+        put: Callable[[Any, bytes], None],
+        *,
+        complain: Callable[[str], None] = lambda text: None,
+        messages: int = MESSAGES,
+        size: int = BYTES,
     ) -> None:
         self._name = name
         self._put = put
+        self._complain = complain
         self._messages = messages
         self._limit = size
         self._queue: deque[tuple[Sender, bytes]] = deque()
@@ -47,7 +57,7 @@ class Outbox:
         self._wake = threading.Event()
         self._idle = False
         self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread: WireThread | None = None
         self.direct = False
         """Whether the caller's thread writes, in `flush`, instead of the thread here."""
         self.dropped = 0
@@ -56,9 +66,15 @@ class Outbox:
     def __len__(self) -> int:
         return len(self._queue)
 
+    @property
+    def dead_threads(self) -> dict[str, str]:
+        """The thread, if it died, and why."""
+        thread = self._thread
+        return {} if thread is None or not thread.fault else {thread.name: thread.fault}
+
     def start(self) -> None:
         """Start the thread."""
-        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        self._thread = WireThread(self._name, self._run, self._complain)
         self._thread.start()
 
     def send(self, sender: Sender, data: bytes) -> None:
@@ -93,7 +109,6 @@ class Outbox:
         self._wake.set()
         if self._thread is not None:
             self._thread.join(patience)
-            self._thread = None
 
     def _run(self) -> None:
         while True:

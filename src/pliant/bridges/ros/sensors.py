@@ -38,7 +38,7 @@ def is_imu(device: Any) -> bool:
 
 def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
-    handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/Imu", sensor=True)
+    handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/Imu")
     values: dict[str, Any] = {"header": {"frame_id": getattr(device, "frame", name)}}
     for part, noise in getattr(device, "noise", {}).items():
         values[f"{part}_covariance"] = covariance(noise)
@@ -69,7 +69,7 @@ def is_wrench(device: Any) -> bool:
 
 def serve_wrench(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
-    handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped", sensor=True)
+    handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped")
     header = {"header": {"frame_id": getattr(device, "frame", name)}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = topics.stamped("geometry_msgs/WrenchStamped", header, paths)

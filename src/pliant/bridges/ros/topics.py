@@ -79,9 +79,9 @@ class RosTopics:
                     act(stamp_ns)
 
     # ------------------------------------------------------------------ out
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
         """Publish a topic; the same topic twice is one."""
-        handle = self.transport.advertise(topic, type_name, latch=latch, sensor=sensor)
+        handle = self.transport.advertise(topic, type_name, latch=latch)
         if handle not in self.handles:
             self.handles.append(handle)
         return handle

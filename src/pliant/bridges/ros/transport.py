@@ -76,8 +76,8 @@ class Transport(Protocol):
         """Close the wire and join its threads; may be called twice."""
         ...
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
-        """Publish a topic; ``latch`` keeps the last message for who comes later, ``sensor`` prefers the newest."""
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
+        """Publish a topic; ``latch`` keeps the last message for late joiners."""
         ...
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:

@@ -57,7 +57,7 @@ class Ros1Transport:
         self.node.stop()
         self._interval.restore()
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
         """Publish a topic."""
         return self.node.advertise(topic, type_name, latch=latch)
 

@@ -1,6 +1,6 @@
-"""ROS 2: its wire over DDS, without ROS 2, and the bridge on it."""
+"""ROS 2: its wire, RTPS, without ROS 2, and the bridge on it."""
 
-from pliant.bridges.ros2.bridge import Ros2Transport, make
-from pliant.bridges.ros2.participant import Participant
+from pliant.bridges.ros2.bridge import make
+from pliant.bridges.ros2.node import Ros2Node
 
-__all__ = ["Participant", "Ros2Transport", "make"]
+__all__ = ["Ros2Node", "make"]

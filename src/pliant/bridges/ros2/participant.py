@@ -1,712 +1,857 @@
-"""A participant of ROS 2's wire: DDS topics with ROS names, our own CDR, written and read as raw bytes.
+"""A participant of DDS: discovery (SPDP and SEDP), writers and readers on UDP sockets.
 
-It needs cyclonedds from PyPI and nothing of ROS. What ROS 2 adds to DDS is here: names (``rt/`` in front, ``dds_`` in
-the types), quality of service, ``ros_discovery_info`` and the user data by which graph tools list the node.
-
-Bytes go through cyclonedds' private ``_clayer.ddspy_write`` and ``ddspy_take``; where these are missing, or do not take
-what they took when this was written, the public ``write`` and ``read`` do the work, more slowly (`RawWriter.raw`).
+It finds others over multicast and over unicast to the well-known ports of this machine. Its writers and readers are
+those of `endpoints`. One thread, ``ros2-rtps``, receives; any thread may write. A caller that waits for an answer may
+receive in its own thread instead (`RtpsParticipant.pump`).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import keyword
-import logging
+import contextlib
 import os
+import select
+import socket
+import struct
 import threading
 import time
-import types
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
-from pliant.bridges.ros.outbox import Outbox
-from pliant.bridges.ros2.names import NodeNames
-from pliant.errors import BridgeError, MissingDependency, WireError
-from pliant.wire.ros import Codec, Registry, dds_type_name
-from pliant.wire.ros.types import MessageType
-
-__all__ = ["DISTROS", "Participant", "Publication"]
-
-DISTROS: dict[str, int] = {"humble": 24, "iron": 16, "jazzy": 16, "kilted": 16, "rolling": 16}
-"""Distribution of ROS 2 -> bytes of a global identifier in ``ros_discovery_info``."""
-LAST_DOMAIN = 232
-DEPTH = 1000
-"""History of a writer and of a reader."""
-DISCOVERY = "ros_discovery_info"
-ERROR_LIMIT = 20
-SEEN = 100
-"""Readers that a topic remembers for the report."""
-SPIN = 5e-4
-"""How long the lock-step looks for an answer before it sleeps [s]."""
-LOOPBACK = (
-    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"
-    "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-    "<MaxAutoParticipantIndex>60</MaxAutoParticipantIndex><Peers><Peer address='127.0.0.1'/></Peers></Discovery>"
-    "<Internal><SynchronousDeliveryLatencyBound>inf</SynchronousDeliveryLatencyBound></Internal></Domain></CycloneDDS>"
+from pliant.bridges.ros.threads import WireThread
+from pliant.bridges.ros2.discovery import Discovery
+from pliant.bridges.ros2.endpoints import (
+    FRAGMENT_SIZE,
+    Address,
+    Delivered,
+    Outgoing,
+    Reader,
+    ReaderProxy,
+    Writer,
+    WriterProxy,
 )
-_log = logging.getLogger("pliant.ros2")
+from pliant.errors import BridgeError, WireError
+from pliant.wire.rtps import (
+    AckNack,
+    Data,
+    DataFrag,
+    EndpointData,
+    Gap,
+    Header,
+    Heartbeat,
+    InfoDestination,
+    InfoSource,
+    InfoTimestamp,
+    Locator,
+    NackFrag,
+    ParticipantData,
+    Qos,
+    Submessage,
+    decode_endpoint,
+    decode_message,
+    decode_participant,
+    encode_endpoint,
+    encode_message,
+    encode_participant,
+    mismatch,
+    related_identity,
+)
+from pliant.wire.rtps.messages import UNKNOWN_ENTITY, UNKNOWN_PREFIX, Parameters
+from pliant.wire.rtps.parameters import UDP4, disposed, encode_key
+
+__all__ = ["CYCLONE", "LocalReader", "LocalWriter", "RtpsParticipant", "Sample"]
+
+GROUP = "239.255.0.1"
+"""Multicast group of discovery (DDSI-RTPS 2.3, 9.6.1.4.1)."""
+SPREAD = 62
+"""How many participants of this machine are looked for by their well-known ports."""
+LEASE = 20.0
+"""How long others assume that this participant lives when it is silent [s]."""
+ANNOUNCE_EARLY = (0.0, 0.05, 0.15, 0.4)
+"""When this participant announces itself after its start [s]."""
+ANNOUNCE_PERIOD = 0.7
+"""Time between two announcements after that [s]: a node that starts later is found within it."""
+SEEN_LIMIT = 100
+"""Most readers that a writer remembers for the report."""
+PACE_DATAGRAMS = 2
+"""Fragments that are sent at once: more could be lost in the receiver's socket, which holds 208 KiB by default."""
+PACE_S = 2e-4
+"""Pause after these fragments [s]."""
+PUMP_FRESH_S = 0.1
+"""How long the own thread leaves the sockets to a caller that received last [s]."""
+REMOTE_LIMIT = 200
+"""Most participants that are remembered."""
+ENDPOINT_LIMIT = 4000
+"""Most endpoints of one participant that are remembered."""
+TICK = 0.02
+"""How often timers are looked at while somebody has to be asked [s]; ten times as seldom otherwise."""
+BATCH = 64
+
+CYCLONE = b"\x01\x10"
+"""Number of Cyclone DDS among the makers (list of the OMG)."""
+_PARTICIPANT = b"\0\0\1\xc1"
+_SPDP_WRITER, _SPDP_READER = b"\0\1\0\xc2", b"\0\1\0\xc7"
+_PUB_WRITER, _SUB_WRITER = b"\0\0\3\xc2", b"\0\0\4\xc2"
+"""The writers of discovery: of a participant's writers, and of its readers."""
+_PUB_READER, _SUB_READER = b"\0\0\3\xc7", b"\0\0\4\xc7"
+_BUILTIN = 0x3F
+"""Announcer and detector of participants, writers and readers."""
 
 
-def _dds() -> Any:
-    """Return the package, or say how to get it."""
-    try:
-        import cyclonedds.core
-        import cyclonedds.domain
-        import cyclonedds.idl
-        import cyclonedds.idl.annotations
-        import cyclonedds.idl.types
-        import cyclonedds.pub
-        import cyclonedds.sub
-        import cyclonedds.topic
-        import cyclonedds.util
-    except ImportError as error:
-        raise MissingDependency(
-            f"cyclonedds ({error})", command="pip install 'pliant[ros2]'", purpose="the ROS 2 bridge"
-        ) from None
-    return cyclonedds
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What a reader got."""
+
+    payload: bytes
+    """Encapsulation and content."""
+    writer: bytes
+    """Identifier of the writer, 16 bytes."""
+    sequence: int
+    """Its number."""
+    related: tuple[bytes, int] | None
+    """Writer or reader, and number, of the sample that this one belongs to."""
+    vendor: bytes
+    """Who made the writer's participant."""
 
 
-class IdlTypes:
-    """Message types as classes of cyclonedds, made at run time.
+@dataclass(slots=True, kw_only=True)
+class LocalWriter:
+    """A writer of this participant."""
 
-    Args:
-        registry: the types.
-    """
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._made: dict[str, Any] = {}
-
-    def get(self, name: str) -> Any:
-        """Return the class of a type."""
-        if name not in self._made:
-            self._made[name] = self._make(self._registry.message(name))
-        return self._made[name]
-
-    def _time(self, kind: str) -> Any:
-        name = f"builtin_interfaces/{kind.capitalize()}"
-        if name not in self._made:
-            idl = _dds().idl.types
-            self._made[name] = self._build(name, {"sec": idl.int32, "nanosec": idl.uint32})
-        return self._made[name]
-
-    def _make(self, message: MessageType) -> Any:
-        idl = _dds().idl.types
-        members: dict[str, Any] = {}
-        for field in message.fields:
-            if field.base in ("time", "duration"):
-                kind: Any = self._time(field.base)
-            elif field.base == "string":
-                kind = str if not field.bound or field.size is not None else idl.bounded_str[field.bound]
-            elif field.base == "bool":
-                kind = bool
-            elif field.primitive:
-                kind = getattr(idl, {"char": "uint8", "byte": "uint8"}.get(field.base, field.base))
-            else:
-                kind = self.get(field.base)
-            if field.size is not None:
-                kind = idl.sequence[kind] if field.size < 0 else idl.array[kind, field.size]
-            members[field.name + ("_" if keyword.iskeyword(field.name) else "")] = kind
-        if not members:
-            members["structure_needs_at_least_one_member"] = idl.uint8
-        return self._build(message.name, members)
-
-    def _build(self, name: str, members: dict[str, Any]) -> Any:
-        cyclonedds = _dds()
-
-        def fill(space: dict[str, Any]) -> None:
-            space["__annotations__"] = members
-            space["__module__"] = __name__
-
-        made = types.new_class(
-            name.replace("/", "_"), (cyclonedds.idl.IdlStruct,), {"typename": dds_type_name(name)}, fill
-        )
-        return cyclonedds.idl.annotations.final(dataclasses.dataclass(made))
-
-
-class Publication:
-    """A topic that is published."""
-
-    __slots__ = (
-        "_participant", "_write", "count", "drops", "first_at", "gid", "last_at", "latch", "look", "matched", "raw",
-        "seen", "topic", "type", "writer",
-    )  # fmt: skip
-
-    def __init__(self, participant: Participant, topic: str, type_name: str, latch: bool) -> None:
-        self._participant = participant
-        self.topic = topic
-        self.type = type_name
-        self.latch = latch
-        self.matched = 0
-        self.count = 0
-        self.drops = 0
-        self.first_at = self.last_at = 0.0
-        self.raw = True
-        self.writer: Any = None
-        self._write: Callable[[bytes], None] = lambda data: None
-        self.gid = b""
-        self.look = False
-        """Whether readers came that were not asked who they are."""
-        self.seen: dict[bytes, None] = {}
-        """Identifiers of the readers there are and were."""
+    data: EndpointData
+    """What is told of it."""
+    state: Writer
+    """Its samples and readers."""
+    seen: dict[bytes, None] = field(default_factory=dict)
+    """Identifiers of the readers there are and were."""
 
     @property
-    def active(self) -> bool:
-        """Whether a message would go anywhere."""
-        return self.matched > 0 or self.latch
+    def guid(self) -> bytes:
+        """Its identifier."""
+        return self.data.guid
 
     @property
-    def subscribers(self) -> list[str]:
-        """Names of the nodes that listen, or have listened; readers of no node are counted.
+    def matched(self) -> int:
+        """How many readers it has."""
+        return len(self.state.proxies)
 
-        Those that went before they could be asked are not there.
-        """
-        self._participant.look(self)
-        return self._participant.names.of(self.seen)
-
-    def ask(self) -> None:
-        """Note who reads this."""
-        self.look = False
-        for handle in self.writer.get_matched_subscriptions():
-            found = self.writer.get_matched_subscription_data(handle)
-            if found is not None and len(self.seen) < SEEN:
-                self.seen[found.key.bytes] = None
-
-    def send(self, data: bytes) -> None:
-        """Queue one message, its encapsulation included; never waits."""
-        self.count += 1
-        self.last_at = time.monotonic()
-        if self.count == 1:
-            self.first_at = self.last_at
-        self._participant.outbox.send(self, data)
+    def reaches(self, prefix: bytes) -> bool:
+        """Return whether a participant has a reader of it."""
+        return any(guid[:12] == prefix for guid in list(self.state.proxies))
 
 
-class _Domains:
-    """The domains that this process has configured; each lives as long as one of its participants.
+@dataclass(slots=True, kw_only=True)
+class LocalReader:
+    """A reader of this participant."""
 
-    With the object goes the domain, and with the domain all its participants, whoever made it.
-    """
+    data: EndpointData
+    """What is told of it."""
+    state: Reader
+    """Its writers."""
+    callback: Callable[[Sample], None]
+    """Takes what arrives, in the participant's thread."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._made: dict[int, tuple[Any, int]] = {}
+    @property
+    def guid(self) -> bytes:
+        """Its identifier."""
+        return self.data.guid
 
-    def take(self, number: int) -> Any:
-        """Return a domain on 127.0.0.1; None where somebody else in the process configured it."""
-        cyclonedds = _dds()
-        with self._lock:
-            found, users = self._made.get(number, (None, 0))
-            if found is None:
-                try:
-                    found = cyclonedds.domain.Domain(number, LOOPBACK)
-                except cyclonedds.core.DDSException:
-                    return None
-            self._made[number] = found, users + 1
-            return found
-
-    def leave(self, number: int) -> None:
-        """Give a domain back that `take` returned."""
-        with self._lock:
-            found, users = self._made.pop(number)
-            if users > 1:
-                self._made[number] = found, users - 1
+    @property
+    def matched(self) -> int:
+        """How many writers it has."""
+        return len(self.state.proxies)
 
 
-_DOMAINS = _Domains()
+@dataclass(slots=True, kw_only=True)
+class _Remote:
+    data: ParticipantData
+    metatraffic: Address
+    default: Address
+    expires: float
+    endpoints: dict[bytes, tuple[EndpointData, bool]] = field(default_factory=dict)
 
 
-class Participant:
-    """One node on the wire of ROS 2.
+class RtpsParticipant:
+    """A participant.
 
     Args:
-        node: name of the node.
-        namespace: its name space, beginning with a slash.
-        domain: number of the domain; None for ``ROS_DOMAIN_ID``, else 0.
-        loopback: talk on 127.0.0.1 only; False leaves it to cyclonedds and ``CYCLONEDDS_URI``.
-        distro: distribution of ROS 2 that graph tools are of.
-        raw: write and read bytes directly; False takes cyclonedds' public calls.
-
-    Raises:
-        BridgeError: no such domain or distribution.
+        name: what others call it.
+        domain: number of the domain.
+        discovery: whom it looks for, and whether it talks on 127.0.0.1 only.
+        complain: takes the faults of others.
+        user_data: what is told of it.
     """
 
     def __init__(
         self,
-        node: str,
+        name: str,
         *,
-        namespace: str = "/",
-        domain: int | None = None,
-        loopback: bool = True,
-        distro: str = "jazzy",
-        raw: bool = True,
+        domain: int,
+        discovery: Discovery | None = None,
+        complain: Callable[[str], None] = lambda _: None,
+        user_data: bytes = b"",
     ) -> None:
-        if domain is None:
-            text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
-            if not text.isdigit():
-                raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; valid is 0 to {LAST_DOMAIN}", field="domain")
-            domain = int(text)
-        if not 0 <= domain <= LAST_DOMAIN:
-            raise BridgeError(f"the domain is {domain}; valid is 0 to {LAST_DOMAIN}", field="domain")
-        if distro not in DISTROS:
-            raise BridgeError(f"the distribution is {distro!r}; valid: {', '.join(DISTROS)}", field="distro")
-        self.node = node
-        self.namespace = "/" + namespace.strip("/")
+        self.name = name
         self.domain = domain
-        self.loopback = loopback
-        self.distro = distro
-        registry = Registry(2)
-        registry.add({"rmw_dds_common/Gid": f"uint8[{DISTROS[distro]}] data\n"})
-        self.codec = Codec(2, registry)
-        self.idl = IdlTypes(registry)
-        self.want_raw = raw
-        self.publications: dict[str, Publication] = {}
-        self.readers: dict[str, Any] = {}
-        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
-        self.error_count = 0
-        self.on_complaint: Callable[[str], None] = lambda text: None
-        """Called, in any thread, with each fault of the other side."""
-        self.outbox = Outbox("ros2-writer", self._put)
-        self._pumped_at = 0.0
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self.discovery = discovery or Discovery()
+        self.loopback = self.discovery.loopback
+        self.prefix = bytes(2) + os.urandom(10)
+        self.writers: dict[bytes, LocalWriter] = {}
+        self.readers: dict[bytes, LocalReader] = {}
+        self.remotes: dict[bytes, _Remote] = {}
+        self.malformed = 0
+        """Datagrams that could not be read."""
+        self.unsent = 0
+        """Datagrams that the system did not take."""
+        self.on_tick: Callable[[float], None] = lambda now: None
+        """Called now and then, in the participant's thread, with the time [s, monotonic]."""
+        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
+        """Called, in the participant's thread, with each topic of ROS that another participant writes, and who."""
+        self._complain = complain
+        self._user_data = user_data
         self._lock = threading.RLock()
-        self.names = NodeNames()
-        self._takes_raw = False
-        self._participant: Any = None
-        self._domain: Any = None
-        self._topics: dict[str, Any] = {}
-        self._attached: tuple[tuple[Any, Any, str, Any, Callable[[Any], None]], ...] = ()
-        self._take: Callable[[Any], list[bytes]] = lambda reader: []
-        self._fault: type[Exception] = RuntimeError
-        self._discovery: Publication | None = None
-        self._announced = False
-        self._elsewhere: tuple[list[bytes], list[bytes]] = ([], [])
+        self.direct = False
+        """Whether a caller's thread receives, in `pump`."""
+        self._pumped_at = 0.0
+        self._later: list[Outgoing] = []
+        self._idle = True
+        self._gone: deque[bytes] = deque(maxlen=64)
+        self._local: dict[str, bool] = {}
+        self._entities = 0
+        self._announced = 0
+        self._announcements: list[float] = []
+        self._stopping = False
+        self._thread: WireThread | None = None
+        self.thread_faults: dict[str, str] = {}
+        """Thread that died -> why."""
+        self._sockets: list[socket.socket] = []
+        self._port = 0
+        self._host = "127.0.0.1"
+        self._pub = Writer(self.prefix + _PUB_WRITER, transient_local=True, depth=0)
+        self._sub = Writer(self.prefix + _SUB_WRITER, transient_local=True, depth=0)
+        self._pub_reader = Reader(self.prefix + _PUB_READER)
+        self._sub_reader = Reader(self.prefix + _SUB_READER)
+        self._writer_of: dict[bytes, Writer] = {_PUB_WRITER: self._pub, _SUB_WRITER: self._sub}
+        self._callbacks: dict[bytes, Callable[[Sample], None]] = {}
+        self._listening: dict[bytes, list[Reader]] = {}
+        """Writer elsewhere -> the readers that listen to it."""
 
     # ------------------------------------------------------------------ life
     def start(self) -> None:
-        """Join the domain.
+        """Open the sockets and look for others.
 
         Raises:
-            MissingDependency: cyclonedds is not installed.
-            BridgeError: the domain cannot be joined.
+            BridgeError: no port of the domain is free.
         """
-        cyclonedds = _dds()
-        core, policy = cyclonedds.core, cyclonedds.core.Policy
-        if self.on_loopback:
-            # One configuration a domain and process: a second participant takes the first one's.
-            self._domain = _DOMAINS.take(self.domain)
-        try:
-            self._participant = cyclonedds.domain.DomainParticipant(
-                self.domain, qos=core.Qos(policy.EntityName(self.node), policy.Userdata(b"enclave=/;"))
-            )
-        except core.DDSException as error:
-            self._leave_domain()
+        if not self.loopback:
+            self._host = _own_address()
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        first = 7400 + 250 * self.domain + 10
+        for index in range(120):
+            with contextlib.suppress(OSError):
+                sock.bind(("127.0.0.1" if self.loopback else "", first + 2 * index))
+                break
+        else:
+            sock.close()
             raise BridgeError(
-                f"domain {self.domain} of DDS cannot be joined: {error}. Another program may hold its UDP ports "
-                f"({7400 + 250 * self.domain} and the next ones), or too many participants run here; choose another "
-                "domain, or stop them",
+                f"no UDP port of domain {self.domain} is free ({first} to {first + 238}); choose another domain",
                 field="domain",
-            ) from None
-        self._fault = core.DDSException
-        self._take = self._taker()
-        self._waitset = core.WaitSet(self._participant)
-        self._guard = core.GuardCondition(self._participant)
-        self._waitset.attach(self._guard)
-        self._thread = threading.Thread(target=self._read_loop, name="ros2-reader", daemon=True)
+            )
+        self._port = sock.getsockname()[1]
+        sock.setblocking(False)
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self._host))
+            sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+        wake, self._wake = socket.socketpair()
+        wake.setblocking(False)
+        self._wake.setblocking(False)
+        self._sockets = [sock, wake]
+        self._join_group()
+        now = time.monotonic()
+        self._announcements = [now + t for t in ANNOUNCE_EARLY]
+        self._thread = WireThread("ros2-rtps", self._run, self._complain)
         self._thread.start()
-        self.outbox.start()
-        self._discovery = self.advertise(DISCOVERY, "rmw_dds_common/ParticipantEntitiesInfo", latch=True, plain=True)
-        if self._takes_raw:
-            self._hear_names()
 
-    @property
-    def direct(self) -> bool:
-        """Whether the caller's thread writes and reads, by `flush` and `pump`, instead of the threads here."""
-        return self.outbox.direct
+    def _join_group(self) -> None:
+        """Listen to the group of discovery on every interface; unicast does without.
 
-    @direct.setter
-    def direct(self, value: bool) -> None:
-        self.outbox.direct = value
-
-    @property
-    def on_loopback(self) -> bool:
-        """Whether it talks on 127.0.0.1 only: asked for, and not overruled by ``CYCLONEDDS_URI``."""
-        return self.loopback and "CYCLONEDDS_URI" not in os.environ
-
-    @property
-    def prefix(self) -> bytes:
-        """Its identifier on the wire, 12 bytes."""
-        return self._participant.guid.bytes[:12]
-
-    def announce(self, readers: Iterable[bytes] = (), writers: Iterable[bytes] = ()) -> None:
-        """Tell graph tools which node has which topics, now and whenever that changes.
-
-        Args:
-            readers: identifiers of readers that the node has elsewhere, those of its services.
-            writers: identifiers of such writers.
+        Nodes on this machine may announce themselves on any interface. Where this participant talks on 127.0.0.1
+        only, it passes over what comes from other machines.
         """
-        self._elsewhere = list(readers), list(writers)
-        self._announced = True
-        self._tell_graph()
-
-    def _tell_graph(self) -> None:
-        if not self._announced or self._stopping.is_set():
+        if not self.discovery.multicast:
             return
-        assert self._discovery is not None
-        size = DISTROS[self.distro]
-
-        def gid(raw: bytes) -> dict[str, Any]:
-            return {"data": raw.ljust(size, b"\0")}
-
-        with self._lock:
-            writers = [p.gid for p in self.publications.values() if p is not self._discovery]
-            readers = [reader.guid.bytes for reader, _, name, *_ in self._attached if name != DISCOVERY]
-        readers += self._elsewhere[0]
-        writers += self._elsewhere[1]
-        values = {
-            "gid": gid(self._participant.guid.bytes),
-            "node_entities_info_seq": [
-                {
-                    "node_namespace": self.namespace,
-                    "node_name": self.node,
-                    "reader_gid_seq": [gid(r) for r in readers],
-                    "writer_gid_seq": [gid(w) for w in writers],
-                }
-            ],
-        }
-        self._discovery.send(self.codec.encode("rmw_dds_common/ParticipantEntitiesInfo", values))
+        group = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            group.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            group.bind((GROUP, 7400 + 250 * self.domain))
+            wanted = socket.inet_aton(GROUP)
+            members = [wanted + bytes(4) + struct.pack("=i", index) for index, _ in socket.if_nameindex()]
+            members += [wanted + socket.inet_aton(host) for host in {"127.0.0.1", self._host}]
+            joined = 0
+            for member in members:
+                with contextlib.suppress(OSError):
+                    group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+                    joined += 1
+            if not joined:
+                raise OSError("no interface takes multicast")
+            group.setblocking(False)
+            self._sockets.append(group)
+        except OSError:
+            group.close()
 
     def stop(self) -> None:
-        """Send what is queued, leave the domain, join the threads. May be called twice."""
-        if self._participant is None or self._stopping.is_set():
+        """Say goodbye, close the sockets, join the thread. May be called twice."""
+        thread, self._thread = self._thread, None
+        if thread is None:
             return
-        self.outbox.stop()
-        self._stopping.set()
-        self._guard.set(True)
+        with self._lock:
+            self._say_goodbye()
+            self._stopping = True
+        with contextlib.suppress(OSError):
+            self._wake.send(b"x")
+        thread.join(5.0)
+        self._collect_fault(thread)
+        for sock in (*self._sockets, self._wake):
+            sock.close()
+
+    def _collect_fault(self, thread: WireThread) -> None:
+        if thread.fault:
+            self.thread_faults[thread.name] = thread.fault
+
+    @property
+    def dead_threads(self) -> dict[str, str]:
+        """Threads that died, and why."""
         if self._thread is not None:
-            self._thread.join(5.0)
-        with self._lock:
-            self._attached = ()
-            for publication in self.publications.values():
-                self.look(publication)
-                publication.matched = 0
-                publication.latch = False
-                publication.writer = None
-                publication._write = lambda data: None
-            self.readers.clear()
-            self._topics.clear()
-            self._waitset = None
-            self._guard = None
-            self._participant = None
-        self._leave_domain()
+            self._collect_fault(self._thread)
+        return self.thread_faults
 
-    def _leave_domain(self) -> None:
-        if self._domain is not None:
-            self._domain = None
-            _DOMAINS.leave(self.domain)
+    @property
+    def guid(self) -> bytes:
+        """Its identifier, 16 bytes."""
+        return self.prefix + _PARTICIPANT
 
-    # ------------------------------------------------------------------ topics
-    def _qos(self, *, latch: bool, sensor: bool, type_name: str) -> Any:
-        cyclonedds = _dds()
-        policy, duration = cyclonedds.core.Policy, cyclonedds.util.duration
-        reliability = (
-            policy.Reliability.BestEffort if sensor else policy.Reliability.Reliable(duration(milliseconds=10))
-        )
-        return cyclonedds.core.Qos(
-            reliability,
-            policy.Durability.TransientLocal if latch else policy.Durability.Volatile,
-            policy.History.KeepLast(1 if latch else 5 if sensor else DEPTH),
-            policy.DataRepresentation(use_cdrv0_representation=True),
-            # The node hears itself where it forwards references; DDS would send them round.
-            policy.IgnoreLocal.Participant,
-            policy.Userdata(f"typehash={self.codec.types.rihs01(type_name)};".encode()),
-        )
-
-    def _topic(self, topic: str, type_name: str) -> Any:
-        cyclonedds = _dds()
-        found = self._topics.get(topic)
-        if found is None:
-            found = cyclonedds.topic.Topic(self._participant, topic, self.idl.get(type_name))
-            self._topics[topic] = found
-        return found
-
-    def advertise(
-        self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False, plain: bool = False
-    ) -> Publication:
-        """Publish a topic.
-
-        Args:
-            topic: its name in ROS, such as ``/clock``.
-            type_name: its type.
-            latch: late joiners get the last message (transient local).
-            sensor: best effort, as ROS's sensor data profile.
-            plain: a name of DDS that gets no ``rt/`` in front.
-        """
-        cyclonedds = _dds()
-        name = topic if plain else "/" + topic.strip("/")
-        with self._lock:
-            if name in self.publications:
-                return self.publications[name]
-            publication = Publication(self, name, type_name, latch)
-
-            class Matched(cyclonedds.core.Listener):
-                def on_publication_matched(self, writer: Any, status: Any) -> None:
-                    publication.matched = status.current_count
-                    publication.look = publication.look or status.current_count_change > 0
-
-            try:
-                writer = cyclonedds.pub.DataWriter(
-                    self._participant,
-                    self._topic(name if plain else f"rt{name}", type_name),
-                    qos=self._qos(latch=latch, sensor=sensor, type_name=type_name),
-                    listener=Matched(),
-                )
-            except cyclonedds.core.DDSException as error:
-                raise BridgeError(f"{name} cannot be published: {error}", field=name) from None
-            publication.writer = writer
-            publication.gid = writer.guid.bytes
-            publication._write, publication.raw = self._writer(writer, type_name)
-            self.publications[name] = publication
-        self._tell_graph()
-        return publication
-
-    def _writer(self, writer: Any, type_name: str) -> tuple[Callable[[bytes], None], bool]:
-        """Return the call that writes bytes, and whether it is the direct one."""
-        cyclonedds = _dds()
-        if self.want_raw:
-            try:
-                from cyclonedds._clayer import ddspy_write
-
-                ref = writer._ref
-            except (ImportError, AttributeError) as error:
-                self.complain(f"this cyclonedds takes no raw bytes ({error}); the public write is used")
-            else:
-
-                def write_raw(data: bytes) -> None:
-                    ret = ddspy_write(ref, data + bytes(-len(data) % 4))
-                    if ret < 0:
-                        raise cyclonedds.core.DDSException(ret)
-
-                return write_raw, True
-        kind = self.idl.get(type_name)
-
-        def write_public(data: bytes) -> None:
-            writer.write(kind.deserialize(data + bytes(-len(data) % 4)))
-
-        return write_public, False
-
-    def subscribe(
+    # ------------------------------------------------------------------ endpoints
+    def writer(
         self,
         topic: str,
         type_name: str,
-        callback: Callable[[dict[str, Any]], None],
         *,
-        latch: bool = False,
-        plain: bool = False,
+        reliable: bool = True,
+        transient_local: bool = False,
+        depth: int = 100,
+        user_data: bytes = b"",
+    ) -> LocalWriter:
+        """Make a writer.
+
+        Args:
+            topic: name of the topic on the wire.
+            type_name: name of its type on the wire.
+            reliable: whether samples are sent again until they have arrived.
+            transient_local: whether readers that come later get what is kept.
+            depth: how many samples are kept.
+            user_data: what is told of it.
+        """
+        with self._lock:
+            guid = self._guid(3)
+            qos = Qos(reliable=reliable, durability=int(transient_local), depth=depth)
+            data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
+            state = Writer(guid, reliable=reliable, transient_local=transient_local, depth=depth)
+            made = LocalWriter(data=data, state=state)
+            self.writers[guid] = made
+            self._writer_of[guid[12:]] = made.state
+            self._send_all(self._pub.write(encode_endpoint(data), time.monotonic()))
+            for remote in self.remotes.values():
+                for endpoint, writes in list(remote.endpoints.values()):
+                    if not writes:
+                        self._match_writer(made, remote, endpoint)
+        self._nudge()
+        return made
+
+    def reader(
+        self,
+        topic: str,
+        type_name: str,
+        callback: Callable[[Sample], None],
+        *,
+        transient_local: bool = False,
+        depth: int = 100,
+        user_data: bytes = b"",
+    ) -> LocalReader:
+        """Make a reliable reader.
+
+        Args:
+            topic: name of the topic on the wire.
+            type_name: name of its type on the wire.
+            callback: takes what arrives, in this participant's thread; it must be short.
+            transient_local: whether it wants what was sent before; volatile writers then do not match.
+            depth: how many samples others take it to keep.
+            user_data: what is told of it.
+        """
+        with self._lock:
+            guid = self._guid(4)
+            qos = Qos(durability=int(transient_local), depth=depth)
+            data = EndpointData(guid=guid, topic=topic, type=type_name, qos=qos, user_data=user_data)
+            made = LocalReader(data=data, state=Reader(guid), callback=callback)
+            self.readers[guid] = made
+            self._callbacks[guid] = callback
+            self._send_all(self._sub.write(encode_endpoint(data), time.monotonic()))
+            for remote in self.remotes.values():
+                for endpoint, writes in list(remote.endpoints.values()):
+                    if writes:
+                        self._match_reader(made, remote, endpoint)
+        self._nudge()
+        return made
+
+    def remove(self, endpoint: LocalWriter | LocalReader) -> None:
+        """Take a writer or a reader back."""
+        inline, payload = encode_key(endpoint.guid)
+        with self._lock:
+            teller = self._pub if isinstance(endpoint, LocalWriter) else self._sub
+            self.writers.pop(endpoint.guid, None)
+            self.readers.pop(endpoint.guid, None)
+            self._writer_of.pop(endpoint.guid[12:], None)
+            self._callbacks.pop(endpoint.guid, None)
+            if isinstance(endpoint, LocalReader):
+                for readers in self._listening.values():
+                    if endpoint.state in readers:
+                        readers.remove(endpoint.state)
+            self._send_all(teller.write(payload, time.monotonic(), inline=inline, key=True))
+
+    def write(
+        self,
+        writer: LocalWriter,
+        payload: bytes,
+        *,
+        inline: Parameters = (),
+        only: frozenset[bytes] | None = None,
     ) -> None:
-        """Listen to a topic; the callback runs in the reader's thread and must be short.
+        """Send a sample. It waits only between the fragments of a long one.
 
         Args:
-            topic: its name in ROS.
-            type_name: its type.
-            callback: takes the messages.
-            latch: also those that were sent before (transient local).
-            plain: a name of DDS that gets no ``rt/`` in front.
+            writer: who writes.
+            payload: encapsulation and content.
+            inline: parameters beside it.
+            only: prefixes of the participants that it is for; None for every reader.
         """
-        cyclonedds = _dds()
-        name = topic if plain else "/" + topic.strip("/")
         with self._lock:
-            try:
-                reader = cyclonedds.sub.DataReader(
-                    self._participant,
-                    self._topic(name if plain else f"rt{name}", type_name),
-                    qos=self._qos(latch=latch, sensor=False, type_name=type_name),
-                )
-            except cyclonedds.core.DDSException as error:
-                raise BridgeError(f"{name} cannot be listened to: {error}", field=name) from None
-            condition = cyclonedds.core.ReadCondition(
-                reader,
-                cyclonedds.core.ViewState.Any | cyclonedds.core.InstanceState.Any | cyclonedds.core.SampleState.NotRead,
-            )
-            self._waitset.attach(condition)
-            self.readers[name] = reader
-            kind = self.codec.types.message(type_name)
-            self._attached = (*self._attached, (reader, condition, name, kind, callback))
-        self._tell_graph()
+            if self._stopping:
+                return
+            out = writer.state.write(payload, time.monotonic(), inline=inline, only=only)
+            if len(payload) <= FRAGMENT_SIZE:
+                self._send_all(out)
+                out = []
+        for k, (address, datagram) in enumerate(out):
+            if k and not k % PACE_DATAGRAMS:
+                time.sleep(PACE_S)
+            self._send_bytes(address, datagram)
+        if self._idle:
+            self._idle = False
+            self._nudge()
 
-    def unsubscribe(self, topic: str) -> None:
-        """Stop listening."""
-        name = "/" + topic.strip("/")
-        with self._lock:
-            for item in self._attached:
-                if item[2] == name:
-                    self._waitset.detach(item[1])
-            self._attached = tuple(item for item in self._attached if item[2] != name)
-            self.readers.pop(name, None)
-        self._tell_graph()
-
-    def _hear_names(self) -> None:
-        """Listen to what the nodes tell of themselves.
-
-        It needs bytes: the public read would take the identifiers of one distribution only.
-        """
-        cyclonedds = _dds()
-        core = cyclonedds.core
-        policy = core.Policy
-        type_name = "rmw_dds_common/ParticipantEntitiesInfo"
-        with self._lock:
-            reader = cyclonedds.sub.DataReader(
-                self._participant,
-                self._topic(DISCOVERY, type_name),
-                qos=core.Qos(
-                    policy.Reliability.Reliable(cyclonedds.util.duration(milliseconds=10)),
-                    policy.Durability.TransientLocal,
-                    policy.History.KeepLast(DEPTH),
-                    policy.DataRepresentation(use_cdrv0_representation=True),
-                    policy.IgnoreLocal.Participant,
-                ),
-            )
-            condition = core.ReadCondition(
-                reader, core.ViewState.Any | core.InstanceState.Any | core.SampleState.NotRead
-            )
-            self._waitset.attach(condition)
-            self._attached = (*self._attached, (reader, condition, DISCOVERY, None, self.names.take))
-
-    def look(self, publication: Publication) -> None:
-        """Note who reads a topic, if anybody came since that was done last."""
-        if not publication.look:
-            return
-        with self._lock:
-            if publication.writer is not None:
-                try:
-                    publication.ask()
-                except IndexError:  # a reader came while cyclonedds counted them
-                    publication.look = True
-                except self._fault as error:
-                    _log.info("%s: who reads it is not told: %s", publication.topic, error)
-
-    def taken(self, topics: list[str], patience: float = 0.4) -> dict[str, list[str]]:
-        """Return the topics that other participants write already.
+    def publishers_of(self, topics: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return which of some topics others write, and who.
 
         Args:
-            topics: names in ROS.
-            patience: how long discovery is waited for [s].
+            topics: name on the wire -> how the result calls it.
         """
-        from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
-
-        own = {p.gid for p in self.publications.values()}
-        wanted = {f"rt/{t.strip('/')}": t for t in topics}
-        reader = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found: dict[str, list[str]] = {}
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            for sample in reader.take(1000):
-                name = getattr(sample, "topic_name", None)
-                if name in wanted and sample.key.bytes not in own and sample.sample_info.valid_data:
-                    found.setdefault(wanted[name], []).append(f"participant {sample.participant_key}")
-            if found:
-                break
-            time.sleep(0.02)
-        return found
+        with self._lock:
+            for remote in self.remotes.values():
+                for endpoint, writes in remote.endpoints.values():
+                    if writes and endpoint.topic in topics:
+                        found.setdefault(topics[endpoint.topic], []).append(_called(remote.data))
+        return {topic: sorted(set(names)) for topic, names in found.items()}
 
-    def complain(self, text: str) -> None:
-        """Note a fault of the other side."""
-        self.error_count += 1
-        if not self.errors or self.errors[-1] != text:
-            self.errors.append(text)
-            _log.warning("%s", text)
-        self.on_complaint(text)
+    def made_by(self, vendor: bytes) -> frozenset[bytes]:
+        """Return the participants of a maker."""
+        with self._lock:
+            return frozenset(prefix for prefix, remote in self.remotes.items() if remote.data.vendor == vendor)
 
-    # ------------------------------------------------------------------ threads
-    def flush(self) -> None:
-        """Write what is queued, in the caller's thread."""
-        self.outbox.flush()
+    def _guid(self, kind: int) -> bytes:
+        self._entities += 1
+        return self.prefix + struct.pack(">I", self._entities << 8 | kind)
 
-    def _put(self, publication: Publication, data: bytes) -> None:
+    # ------------------------------------------------------------------ sending
+    def _header(self) -> Header:
+        return Header(prefix=self.prefix)
+
+    def _send(self, address: Address, header: Header, submessages: Iterable[Submessage]) -> None:
+        self._send_bytes(address, encode_message(header, submessages))
+
+    def _send_bytes(self, address: Address, datagram: bytes) -> None:
+        if self._stopping or not self._sockets:
+            return
         try:
-            publication._write(data)
-        except Exception as error:  # DDS says time-out where a reader does not follow
-            publication.drops += 1
-            self.complain(f"{publication.topic}: not written: {error}")
+            self._sockets[0].sendto(datagram, address)
+        except OSError:  # no route, or the system has no room: what is reliable is sent again
+            self.unsent += 1
 
-    def pump(self, timeout: float, first: tuple[str, ...] = ()) -> None:
-        """Wait for messages, at most ``timeout`` [s], and hand them to their callbacks, in the caller's thread.
+    def _send_all(self, out: list[Outgoing]) -> None:
+        for address, datagram in out:
+            self._send_bytes(address, datagram)
+
+    def _locators(self) -> tuple[Locator, ...]:
+        return (Locator(address=self._host, port=self._port),)
+
+    def _announcement(self) -> Data:
+        self._announced += 1
+        data = ParticipantData(
+            guid=self.guid, domain=self.domain, builtin=_BUILTIN, lease=LEASE, metatraffic=self._locators(),
+            default=self._locators(), name=self.name, user_data=self._user_data,
+        )  # fmt: skip
+        return Data(
+            reader=UNKNOWN_ENTITY, writer=_SPDP_WRITER, sequence=self._announced, payload=encode_participant(data)
+        )
+
+    def _everywhere(self) -> list[Address]:
+        base, discovery = 7400 + 250 * self.domain, self.discovery
+        found = [(GROUP, base)] if discovery.multicast else []
+        for host in ("127.0.0.1", *discovery.peers) if discovery.multicast else discovery.peers:
+            ports = (base + 10 + 2 * i for i in range(SPREAD))
+            found += [(host, port) for port in ports if (host, port) != ("127.0.0.1", self._port)]
+        known = {remote.metatraffic for remote in self.remotes.values()}
+        return found + sorted(known.difference(found))
+
+    def _announce(self, addresses: list[Address]) -> None:
+        stamp = InfoTimestamp(time_ns=time.time_ns())
+        datagram = encode_message(self._header(), (stamp, self._announcement()))
+        for address in addresses:
+            self._send_bytes(address, datagram)
+
+    def _say_goodbye(self) -> None:
+        inline, payload = encode_key(self.guid, participant=True)
+        self._announced += 1
+        data = Data(writer=_SPDP_WRITER, sequence=self._announced, inline=inline, payload=payload, key=True)
+        for remote in self.remotes.values():
+            self._send(remote.metatraffic, self._header(), (data,))
+
+    # ------------------------------------------------------------------ the thread
+    def _nudge(self) -> None:
+        """Let the thread look at its timers."""
+        if threading.current_thread() is not self._thread and self._thread is not None:
+            with contextlib.suppress(OSError):
+                self._wake.send(b"x")
+
+    def _run(self) -> None:
+        everything, wake = list(self._sockets), [self._sockets[1]]
+        ticked = 0.0
+        busy = True
+        while not self._stopping:
+            # Where a caller receives, this thread only looks at the timers.
+            pumped = self.direct and time.monotonic() - self._pumped_at < PUMP_FRESH_S
+            self._idle = not busy
+            readable, _, _ = select.select(wake if pumped else everything, (), (), TICK if busy else 10 * TICK)
+            for sock in readable:
+                self._receive(sock)
+            now = time.monotonic()
+            if now - ticked >= TICK:
+                ticked = now
+                self._send_later()
+                with self._lock:
+                    busy = self._tick(now)
+            self.on_tick(now)
+
+    def pump(self, timeout: float, spin: float) -> None:
+        """Receive in the caller's thread until something has arrived.
 
         Args:
             timeout: longest wait [s].
-            first: topics that are looked at again and again for half a millisecond before the thread sleeps: a
-                controller that answers at once is heard without the delay of a wake-up.
+            spin: how long the sockets are looked at again and again before the thread sleeps [s].
         """
         self._pumped_at = time.monotonic()
-        if first:
-            urgent = [item for item in self._attached if item[2] in first]
-            end = time.perf_counter() + min(timeout, SPIN)
-            while time.perf_counter() < end:
-                if sum(map(self._serve, urgent)):
-                    if self._waitset.wait(0):
-                        self._serve_all()
-                    return
-                os.sched_yield()
-        self._pump(timeout)
-
-    def _pump(self, timeout: float) -> None:
-        try:
-            if not self._waitset.wait(int(timeout * 1e9)):
+        self._send_later()
+        sockets = [sock for sock in self._sockets if sock is not self._sockets[1]]
+        end = time.perf_counter() + min(timeout, spin)
+        while time.perf_counter() < end:
+            if self._receive(sockets[0]):
                 return
-        except self._fault as error:
-            self.complain(f"waiting for commands: {error}")
-            return
-        self._serve_all()
+        for sock in select.select(sockets, (), (), timeout)[0]:
+            self._receive(sock)
 
-    def _serve_all(self) -> None:
-        if not self._stopping.is_set():
-            for item in self._attached:
-                self._serve(item)
+    def _send_later(self) -> None:
+        """Send the answers that were put off until the loop has its message."""
+        if self._later:
+            with self._lock:
+                out, self._later = self._later, []
+                self._send_all(out)
 
-    def _serve(self, item: tuple[Any, Any, str, Any, Callable[[Any], None]]) -> bool:
-        """Hand over what a reader has; return whether it had anything."""
-        reader, _, name, kind, callback = item
-        bodies = self._take(reader)
-        for body in bodies:
+    def _receive(self, sock: socket.socket) -> int:
+        """Handle what has arrived; return how many datagrams."""
+        for count in range(BATCH):
             try:
-                callback(body if kind is None else self.codec.decode(kind, body))
+                datagram, source = sock.recvfrom(65536)
+            except OSError:
+                return count
+            if sock is self._sockets[1] or not datagram or (self.loopback and not self._is_local(source[0])):
+                continue
+            try:
+                header, submessages = decode_message(datagram)
+                if header.prefix != self.prefix:
+                    with self._lock:
+                        self._handle(header, submessages, source)
             except WireError as error:
-                self.complain(f"{name}: {error}")
-            except Exception:  # a fault of ours must not stop the reader
-                _log.exception("message on %s", name)
-        return bool(bodies)
+                self.malformed += 1
+                if self.malformed <= 10:
+                    self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
+        return BATCH
 
-    def _read_loop(self) -> None:
-        while not self._stopping.is_set():
-            for publication in list(self.publications.values()):
-                self.look(publication)
-            if not self.direct:
-                self._pump(0.2)
-            elif time.monotonic() - self._pumped_at < 0.1:
-                self._stopping.wait(0.05)  # the caller's thread does it
-            else:
-                self._pump(0.02)
+    def _tick(self, now: float) -> bool:
+        """Do what is due; return whether something is to be asked soon."""
+        due = [t for t in self._announcements if t <= now]
+        if due:
+            self._announcements = [t for t in self._announcements if t > now] or [now + ANNOUNCE_PERIOD]
+            self._announce(self._everywhere())
+        for remote in [r for r in self.remotes.values() if r.expires < now]:
+            self._forget(remote.data.guid[:12])
+        busy = False
+        for writer in list(self._writer_of.values()):
+            if not writer.proxies:  # most of them, most of the time
+                continue
+            self._send_all(writer.tick(now))
+            busy = busy or any(p.reliable and p.acknowledged < writer.last for p in writer.proxies.values())
+        readers = (self._pub_reader, self._sub_reader, *(reader.state for reader in self.readers.values()))
+        for reader in readers:
+            if not reader.proxies:
+                continue
+            ready, out = reader.tick(now)
+            self._send_all(out)
+            self._deliver(reader, ready)
+            busy = busy or any(p.reliable and p.expected is None for p in reader.proxies.values())
+        return busy or any(t < now + 10 * TICK for t in self._announcements)
 
-    def _taker(self) -> Callable[[Any], list[bytes]]:
-        """Return the call that takes all messages of a reader as bytes."""
-        core = _dds().core
-        states = core.SampleState.Any | core.ViewState.Any | core.InstanceState.Any
-        if self.want_raw:
-            try:
-                from cyclonedds._clayer import ddspy_take
-            except ImportError as error:
-                self.complain(f"this cyclonedds gives no raw bytes ({error}); the public read is used")
-            else:
+    # ------------------------------------------------------------------ receiving
+    def _handle(self, header: Header, submessages: list[Submessage], source: Address) -> None:
+        if self._stopping:
+            return
+        now = time.monotonic()
+        prefix = header.prefix
+        ours = True
+        for message in submessages:
+            match message:
+                case InfoDestination():
+                    ours = message.prefix in (UNKNOWN_PREFIX, self.prefix)
+                case InfoSource():
+                    prefix = message.prefix
+                case Data() if ours and message.writer == _SPDP_WRITER:
+                    self._participant_told(prefix, message, source, now)
+                case Data() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.take(prefix, message, now))
+                case DataFrag() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.take_fragments(prefix, message, now))
+                case Heartbeat() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._act(reader, *reader.hear(prefix, message, now))
+                case Gap() if ours:
+                    for reader in self._readers_of(prefix, message.reader, message.writer):
+                        self._deliver(reader, reader.skip(prefix, message))
+                case AckNack() if ours:
+                    writer = self._writer_of.get(message.writer)
+                    if writer is not None:
+                        self._send_all(writer.answer(prefix, message, now))
+                case NackFrag() if ours:
+                    writer = self._writer_of.get(message.writer)
+                    if writer is not None:
+                        self._send_all(writer.answer_fragments(prefix, message))
+        remote = self.remotes.get(prefix)
+        if remote is not None:
+            remote.expires = max(remote.expires, now + remote.data.lease)
 
-                def take_raw(reader: Any) -> list[bytes]:
-                    found = ddspy_take(reader._ref, states, 100)
-                    return [] if isinstance(found, int) else [data for data, info in found if info.valid_data]
+    def _readers_of(self, prefix: bytes, reader: bytes, writer: bytes) -> list[Reader]:
+        if writer == _PUB_WRITER:
+            return [self._pub_reader]
+        if writer == _SUB_WRITER:
+            return [self._sub_reader]
+        if reader != UNKNOWN_ENTITY:
+            found = self.readers.get(self.prefix + reader)
+            return [] if found is None else [found.state]
+        return self._listening.get(prefix + writer, [])
 
-                self._takes_raw = True
-                return take_raw
+    def _act(self, reader: Reader, ready: list[Delivered], out: list[Outgoing]) -> None:
+        self._deliver(reader, ready)
+        if self.direct:
+            self._later += out  # the loop waits for what was delivered, not for this
+        else:
+            self._send_all(out)
 
-        def take_public(reader: Any) -> list[bytes]:
-            return [sample.serialize() for sample in reader.take(100) if sample.sample_info.valid_data]
+    def _deliver(self, reader: Reader, ready: list[Delivered]) -> None:
+        for guid, data in ready:
+            if reader is self._pub_reader or reader is self._sub_reader:
+                self._endpoint_told(guid, data, writes=reader is self._pub_reader)
+                continue
+            callback = self._callbacks.get(reader.guid)
+            if callback is None or data.payload is None or data.key:
+                continue
+            remote = self.remotes.get(guid[:12])
+            callback(
+                Sample(
+                    payload=data.payload, writer=guid, sequence=data.sequence,
+                    related=related_identity(data.inline, little=data.little),
+                    vendor=b"\0\0" if remote is None else remote.data.vendor,
+                )
+            )  # fmt: skip
 
-        return take_public
+    # ------------------------------------------------------------------ discovery
+    def _participant_told(self, prefix: bytes, message: Data, source: Address, now: float) -> None:
+        guid = disposed(message.inline, message.payload)
+        if guid is not None:
+            # What it said before may still lie in the other socket.
+            self._gone.append(guid[:12])
+            self._forget(guid[:12])
+            return
+        if message.payload is None or prefix in self._gone:
+            return
+        data = decode_participant(message.payload)
+        if data.guid[:12] != prefix or (data.domain is not None and data.domain != self.domain):
+            return
+        remote = self.remotes.get(prefix)
+        metatraffic = self._address(data.metatraffic, source)
+        default = self._address(data.default or data.metatraffic, source)
+        if metatraffic is None or default is None:
+            return
+        if remote is not None:
+            remote.data, remote.metatraffic, remote.default = data, metatraffic, default
+            return
+        if len(self.remotes) >= REMOTE_LIMIT:
+            self._complain(
+                f"more than {REMOTE_LIMIT} participants are in domain {self.domain}; {data.name!r} is left out"
+            )
+            return
+        remote = _Remote(data=data, metatraffic=metatraffic, default=default, expires=now + data.lease)
+        self.remotes[prefix] = remote
+        self._announce([metatraffic])
+        out: list[Outgoing] = []
+        for bit, writer, entity in ((3, self._pub, _PUB_READER), (5, self._sub, _SUB_READER)):
+            if data.builtin >> bit & 1:
+                out += writer.add(ReaderProxy(guid=prefix + entity, address=metatraffic), now)
+        for bit, reader, entity in ((2, self._pub_reader, _PUB_WRITER), (4, self._sub_reader, _SUB_WRITER)):
+            if data.builtin >> bit & 1:
+                proxy = WriterProxy(guid=prefix + entity, address=metatraffic, base_zero=data.vendor != CYCLONE)
+                out += reader.add(proxy, now)
+        self._send_all(out)
+
+    def _forget(self, prefix: bytes) -> None:
+        """Drop a participant that is gone."""
+        remote = self.remotes.pop(prefix, None)
+        if remote is None:
+            return
+        for guid, (_, writes) in remote.endpoints.items():
+            self._unmatch(guid, writes)
+        for writer, entity in ((self._pub, _PUB_READER), (self._sub, _SUB_READER)):
+            writer.remove(prefix + entity)
+        for reader, entity in ((self._pub_reader, _PUB_WRITER), (self._sub_reader, _SUB_WRITER)):
+            reader.remove(prefix + entity)
+
+    def _unmatch(self, guid: bytes, writes: bool) -> None:
+        if writes:
+            for reader in self._listening.pop(guid, []):
+                reader.remove(guid)
+        else:
+            for writer in self.writers.values():
+                writer.state.remove(guid)
+
+    def _endpoint_told(self, teller: bytes, data: Data, *, writes: bool) -> None:
+        remote = self.remotes.get(teller[:12])
+        if remote is None:
+            return
+        guid = disposed(data.inline, data.payload)
+        if guid is not None:
+            if remote.endpoints.pop(guid, None) is not None:
+                self._unmatch(guid, writes)
+            return
+        if data.payload is None or data.key:
+            return
+        endpoint = decode_endpoint(data.payload, writer=writes)
+        if endpoint.guid[:12] != teller[:12]:
+            return
+        known = endpoint.guid in remote.endpoints
+        if not known and len(remote.endpoints) >= ENDPOINT_LIMIT:
+            self._complain(
+                f"{remote.data.name!r} has more than {ENDPOINT_LIMIT} endpoints; {endpoint.topic} is left out"
+            )
+            return
+        remote.endpoints[endpoint.guid] = (endpoint, writes)
+        if known:
+            return
+        if writes:
+            for reader in self.readers.values():
+                self._match_reader(reader, remote, endpoint)
+        else:
+            for writer in self.writers.values():
+                self._match_writer(writer, remote, endpoint)
+        if writes and endpoint.topic.startswith("rt/"):
+            self.on_publication(endpoint.topic[2:], _called(remote.data))
+
+    def _fits(self, ours: EndpointData, theirs: EndpointData, *, writes: bool, name: str) -> bool:
+        """Return whether two endpoints match; complain where they nearly do."""
+        if ours.topic != theirs.topic:
+            return False
+        what = "writes" if writes else "reads"
+        if ours.type != theirs.type:
+            self._complain(f"{ours.topic}: {name} {what} {theirs.type}; the type must be {ours.type}")
+            return False
+        reason = mismatch(theirs.qos, ours.qos) if writes else mismatch(ours.qos, theirs.qos)
+        if reason:
+            self._complain(f"{ours.topic}: {name} {what} it with another quality of service: {reason}")
+        return not reason
+
+    def _match_writer(self, writer: LocalWriter, remote: _Remote, endpoint: EndpointData) -> None:
+        if self._fits(writer.data, endpoint, writes=False, name=_called(remote.data)):
+            address = self._address(endpoint.locators, remote.default) or remote.default
+            proxy = ReaderProxy(guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable)
+            self._send_all(writer.state.add(proxy, time.monotonic()))
+            if len(writer.seen) < SEEN_LIMIT:
+                writer.seen[endpoint.guid] = None
+
+    def _match_reader(self, reader: LocalReader, remote: _Remote, endpoint: EndpointData) -> None:
+        if self._fits(reader.data, endpoint, writes=True, name=_called(remote.data)):
+            address = self._address(endpoint.locators, remote.default) or remote.default
+            proxy = WriterProxy(
+                guid=endpoint.guid, address=address, reliable=endpoint.qos.reliable,
+                base_zero=remote.data.vendor != CYCLONE,
+            )  # fmt: skip
+            self._listening.setdefault(endpoint.guid, []).append(reader.state)
+            self._send_all(reader.state.add(proxy, time.monotonic()))
+
+    def _address(self, locators: tuple[Locator, ...], source: Address) -> Address | None:
+        """Return the address to speak to: on this machine where it can be, else where the other one spoke from."""
+        found = [item for item in locators if item.kind == UDP4 and item.port and item.address != "0.0.0.0"]
+        for wanted in ("127.0.0.1", source[0]):
+            for item in found:
+                if item.address == wanted:
+                    return item.address, item.port
+        for item in found:
+            if not self.loopback or self._is_local(item.address):
+                return item.address, item.port
+        return None
+
+    def _is_local(self, address: str) -> bool:
+        """Return whether an address is one of this machine's."""
+        if address.startswith("127."):
+            return True
+        if address not in self._local:
+            if len(self._local) > 256:
+                self._local.clear()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                try:
+                    probe.bind((address, 0))
+                    self._local[address] = True
+                except OSError:
+                    self._local[address] = False
+        return self._local[address]
+
+
+def _called(data: ParticipantData) -> str:
+    return f"the participant {data.name!r}" if data.name else f"the participant {data.guid[:12].hex()}"
+
+
+def _own_address() -> str:
+    """Return the address of the interface that leads to the group of discovery, 127.0.0.1 if none does."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((GROUP, 7400))
+            return probe.getsockname()[0]
+        except OSError:
+            return "127.0.0.1"

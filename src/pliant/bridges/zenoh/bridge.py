@@ -61,9 +61,9 @@ class ZenohTransport:
         self.node.stop()
         self._interval.restore()
 
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> TopicHandle:
-        """Publish a topic; the clock is reliable, as on DDS."""
-        return self.node.advertise(topic, type_name, latch=latch, sensor=sensor and topic != "/clock")
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
+        """Publish a topic."""
+        return self.node.advertise(topic, type_name, latch=latch)
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
         """Listen to a topic."""

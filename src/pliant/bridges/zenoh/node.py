@@ -34,8 +34,6 @@ LAST_DOMAIN = 232
 """Largest number of a ROS domain."""
 DEPTH = 1000
 """History of a reliable topic, as told to others."""
-SENSOR_DEPTH = 5
-"""History of ROS's sensor data profile."""
 SERVICE_DEPTH = 10
 """History of ROS's services profile."""
 HEARTBEAT = 0.5
@@ -337,27 +335,26 @@ class ZenohNode:
             publication.seen.add(endpoint.node_name)
 
     # ------------------------------------------------------------------ topics
-    def advertise(self, topic: str, type_name: str, *, latch: bool = False, sensor: bool = False) -> Publication:
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> Publication:
         """Publish a topic.
 
         Args:
             topic: its name in ROS, such as ``/clock``.
             type_name: its type.
             latch: late joiners get the last message (transient local).
-            sensor: best effort, as ROS's sensor data profile.
         """
         zenoh, session = self._zenoh, self._session
         name = "/" + topic.strip("/")
         with self._lock:
             if name in self.publications:
                 return self.publications[name]
-            depth = 1 if latch else SENSOR_DEPTH if sensor else DEPTH
-            qos = Qos(reliable=not sensor, transient_local=latch, depth=depth)
+            depth = 1 if latch else DEPTH
+            qos = Qos(transient_local=latch, depth=depth)
             endpoint = self._message_endpoint("MP", name, type_name, qos)
             publication = Publication(self, name, type_name, latch, endpoint)
             options = {
                 "congestion_control": zenoh.CongestionControl.DROP,
-                "reliability": zenoh.Reliability.BEST_EFFORT if sensor else zenoh.Reliability.RELIABLE,
+                "reliability": zenoh.Reliability.RELIABLE,
                 # The node hears itself where it forwards references.
                 "allowed_destination": zenoh.Locality.REMOTE,
             }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pliant.errors import WireError
 
@@ -30,8 +31,12 @@ __all__ = [
     "NackFrag",
     "Parameters",
     "Submessage",
+    "data_submessage",
     "decode_message",
+    "encode_header",
     "encode_message",
+    "encode_submessage",
+    "heartbeat_submessage",
     "read_parameters",
     "write_parameters",
 ]
@@ -56,6 +61,14 @@ _NACK_FRAG, _HEARTBEAT_FRAG, _DATA, _DATA_FRAG = 0x12, 0x13, 0x15, 0x16
 _FRACTION = 1 << 32
 _BILLION = 1_000_000_000
 _INVALID_TIME = (0xFFFFFFFF, 0xFFFFFFFF)
+_DATA_HEAD = {order: struct.Struct(f"{order}BBHHH4s4siI") for order in "<>"}
+"""Kind, flags, length, extra flags, octets to the inline parameters, reader, writer, sequence number."""
+_HEARTBEAT_FORM = {order: struct.Struct(f"{order}BBH4s4siIiII") for order in "<>"}
+"""Kind, flags, length, reader, writer, first and last sequence number, count."""
+_DATA_BODY = {order: struct.Struct(f"{order}HH4s4siI") for order in "<>"}
+_HEARTBEAT_BODY = {order: struct.Struct(f"{order}4s4siIiII") for order in "<>"}
+_LENGTH = {order: struct.Struct(f"{order}H") for order in "<>"}
+_PADDING = (b"", bytes(1), bytes(2), bytes(3))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +298,49 @@ def write_parameters(parameters: Iterable[tuple[int, bytes]], order: str = "<") 
     return bytes(out + struct.pack(f"{order}HH", SENTINEL, 0))
 
 
+def data_submessage(
+    reader: bytes,
+    writer: bytes,
+    sequence: int,
+    payload: bytes | None,
+    *,
+    inline: Parameters = (),
+    key: bool = False,
+    order: str = "<",
+) -> bytes:
+    """Return a DATA submessage; a writer calls this for each sample and each reader."""
+    beside = write_parameters(inline, order) if inline else b""
+    content = payload or b""
+    flags = (0x02 if inline else 0) | (0 if payload is None else 0x08 if key else 0x04) | (order == "<")
+    size = 20 + len(beside) + len(content)
+    padding = _PADDING[-size % 4]
+    length = size + len(padding)
+    # A length of zero says that the last submessage goes to the end: that of one longer than 16 bits.
+    head = _DATA_HEAD[order].pack(
+        _DATA, flags, length if length <= 0xFFFF else 0, 0, 16, reader, writer, sequence >> 32, sequence & 0xFFFFFFFF
+    )
+    return b"".join((head, beside, content, padding))
+
+
+def heartbeat_submessage(
+    reader: bytes,
+    writer: bytes,
+    first: int,
+    last: int,
+    count: int,
+    *,
+    final: bool,
+    liveliness: bool = False,
+    order: str = "<",
+) -> bytes:
+    """Return a HEARTBEAT submessage; a writer adds one to each sample."""
+    flags = (0x02 if final else 0) | (0x04 if liveliness else 0) | (order == "<")
+    return _HEARTBEAT_FORM[order].pack(
+        _HEARTBEAT, flags, 28, reader, writer, first >> 32, first & 0xFFFFFFFF, last >> 32, last & 0xFFFFFFFF,
+        count & 0xFFFFFFFF,
+    )  # fmt: skip
+
+
 def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
     """Return kind, flags and content of a submessage."""
     match message:
@@ -297,13 +353,6 @@ def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
             return _INFO_DST, 0, message.prefix
         case InfoSource():
             return _INFO_SRC, 0, bytes(4) + bytes(message.version) + message.vendor + message.prefix
-        case Data():
-            flags = (0x02 if message.inline else 0) | (0 if message.payload is None else 0x08 if message.key else 0x04)
-            body = struct.pack(f"{order}HH", 0, 16) + _entity(message.reader) + _entity(message.writer)
-            body += _number(message.sequence, order)
-            if message.inline:
-                body += write_parameters(message.inline, order)
-            return _DATA, flags, body + (message.payload or b"")
         case DataFrag():
             flags = (0x02 if message.inline else 0) | (0x04 if message.key else 0)
             body = struct.pack(f"{order}HH", 0, 28) + _entity(message.reader) + _entity(message.writer)
@@ -314,10 +363,6 @@ def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
             if message.inline:
                 body += write_parameters(message.inline, order)
             return _DATA_FRAG, flags, body + message.payload
-        case Heartbeat():
-            flags = (0x02 if message.final else 0) | (0x04 if message.liveliness else 0)
-            body = _entity(message.reader) + _entity(message.writer) + _number(message.first, order)
-            return _HEARTBEAT, flags, body + _number(message.last, order) + struct.pack(f"{order}I", message.count)
         case AckNack():
             body = _entity(message.reader) + _entity(message.writer) + _number(message.base, order)
             body += _bitmap(message.base, message.missing, order) + struct.pack(f"{order}I", message.count)
@@ -333,6 +378,40 @@ def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
         case HeartbeatFrag():
             body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
             return _HEARTBEAT_FRAG, 0, body + struct.pack(f"{order}II", message.last, message.count)
+        case _:
+            raise WireError(f"{message} is no submessage of this kind")
+
+
+def encode_submessage(message: Submessage, order: str = "<") -> bytes:
+    """Return a submessage in a byte order, "<" little or ">" big endian."""
+    match message:
+        case Data():
+            return data_submessage(
+                _entity(message.reader), _entity(message.writer), message.sequence, message.payload,
+                inline=message.inline, key=message.key, order=order,
+            )  # fmt: skip
+        case Heartbeat():
+            return heartbeat_submessage(
+                _entity(message.reader), _entity(message.writer), message.first, message.last, message.count,
+                final=message.final, liveliness=message.liveliness, order=order,
+            )  # fmt: skip
+    kind, flags, body = _body(message, order)
+    body += bytes(-len(body) % 4)
+    length = len(body) if len(body) <= 0xFFFF else 0
+    return struct.pack(f"{order}BBH", kind, flags | (order == "<"), length) + body
+
+
+def encode_header(header: Header) -> bytes:
+    """Return the 20 bytes that a message begins with.
+
+    Raises:
+        WireError: an identifier of another length.
+    """
+    if len(header.prefix) != 12 or len(header.vendor) != 2:
+        raise WireError(
+            f"a prefix of {len(header.prefix)} and a vendor of {len(header.vendor)} bytes; they must have 12 and 2"
+        )
+    return b"RTPS" + bytes(header.version) + header.vendor + header.prefix
 
 
 def encode_message(header: Header, submessages: Iterable[Submessage], *, little: bool = True) -> bytes:
@@ -346,20 +425,14 @@ def encode_message(header: Header, submessages: Iterable[Submessage], *, little:
     Raises:
         WireError: an identifier of another length, a number that does not fit.
     """
-    if len(header.prefix) != 12 or len(header.vendor) != 2:
-        raise WireError(f"a prefix of {len(header.prefix)} and a vendor of {len(header.vendor)} bytes; valid: 12, 2")
     order = "<" if little else ">"
-    out = bytearray(b"RTPS" + bytes(header.version) + header.vendor + header.prefix)
+    parts = [encode_header(header)]
     for message in submessages:
         try:
-            kind, flags, body = _body(message, order)
+            parts.append(encode_submessage(message, order))
         except struct.error as error:
-            raise WireError(f"{message} cannot be written: {error}") from None
-        body += bytes(-len(body) % 4)
-        # A length of zero says that the last submessage goes to the end: that of one longer than 16 bits.
-        length = len(body) if len(body) <= 0xFFFF else 0
-        out += struct.pack(f"{order}BBH", kind, flags | little, length) + body
-    return bytes(out)
+            raise WireError(f"a number does not fit in {message}: {error}") from None
+    return b"".join(parts)
 
 
 # ---------------------------------------------------------------------- decode
@@ -388,6 +461,17 @@ def read_parameters(view: bytes | memoryview, order: str, at: int = 0) -> tuple[
         at += length
 
 
+_FORMS: dict[str, struct.Struct] = {}
+"""Byte order and letters -> what reads them."""
+
+
+def _sequence(high: int, low: int, least: int = 1) -> int:
+    value = (high << 32) | low
+    if value < least:
+        raise WireError(f"the sequence number is {value}; it must be >= {least}")
+    return value
+
+
 class _Cursor:
     """Reads the content of one submessage."""
 
@@ -407,14 +491,22 @@ class _Cursor:
         return found
 
     def unpack(self, letters: str) -> tuple[int, ...]:
-        return struct.unpack(self.order + letters, self.take(struct.calcsize("<" + letters)))
+        form = _FORMS.get(self.order + letters)
+        if form is None:
+            form = _FORMS[self.order + letters] = struct.Struct(self.order + letters)
+        return form.unpack(self.take(form.size))
+
+    def read(self, forms: dict[str, struct.Struct]) -> tuple[Any, ...]:
+        """Return the values of a form that stands for each byte order."""
+        form, at = forms[self.order], self.at
+        if at + form.size > len(self.view):
+            raise WireError(f"a submessage of {len(self.view)} bytes ends before byte {at + form.size}")
+        self.at = at + form.size
+        return form.unpack_from(self.view, at)
 
     def number(self, least: int = 1) -> int:
         high, low = self.unpack("iI")
-        value = (high << 32) | low
-        if value < least:
-            raise WireError(f"the sequence number {value}; valid is {least} or more")
-        return value
+        return _sequence(high, low, least)
 
     def members(self, base: int) -> tuple[int, ...]:
         (bits,) = self.unpack("I")
@@ -454,10 +546,10 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
             major, minor = cursor.take(2)
             return InfoSource(version=(major, minor), vendor=cursor.take(2), prefix=cursor.take(12))
         case 0x15:
-            _, octets = cursor.unpack("HH")
-            start = cursor.at
-            reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
-            cursor.skip_to_inline(start, octets)
+            _, octets, reader, writer, high, low = cursor.read(_DATA_BODY)
+            sequence = _sequence(high, low)
+            if octets != 16:
+                cursor.skip_to_inline(4, octets)
             inline = cursor.inline() if flags & 0x02 else ()
             payload = cursor.rest() if flags & 0x0C else None
             return Data(
@@ -479,9 +571,8 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
                 little=bool(flags & 0x01),
             )  # fmt: skip
         case 0x07:
-            reader, writer = cursor.take(4), cursor.take(4)
-            first, last = cursor.number(), cursor.number(0)
-            (count,) = cursor.unpack("I")
+            reader, writer, high, low, last_high, last_low, count = cursor.read(_HEARTBEAT_BODY)
+            first, last = _sequence(high, low), _sequence(last_high, last_low, 0)
             if last < first - 1:
                 raise WireError(
                     f"a heartbeat from {first} to {last}; valid is from 1 on, the last not before the first"
@@ -521,7 +612,7 @@ def _split(view: memoryview) -> Iterator[tuple[int, int, memoryview]]:
         if at + 4 > len(view):
             raise WireError(f"a message of {len(view)} bytes ends in the header of a submessage at {at}")
         kind, flags = view[at], view[at + 1]
-        (length,) = struct.unpack_from("<H" if flags & 0x01 else ">H", view, at + 2)
+        (length,) = _LENGTH["<" if flags & 0x01 else ">"].unpack_from(view, at + 2)
         at += 4
         if length == 0 and kind not in (_PAD, _INFO_TS):
             length = len(view) - at

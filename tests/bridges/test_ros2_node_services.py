@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
-from pliant.bridges.ros2.rtps_node import Asker, RtpsNode, read_request, write_reply
-from pliant.bridges.ros2.rtps_participant import CYCLONE, RtpsParticipant, Sample
+from pliant.bridges.ros2.participant import CYCLONE, RtpsParticipant, Sample
+from pliant.bridges.ros2.services import Asker, Services, read_request, write_reply
 from pliant.errors import BridgeError, DeviceError, WireError
 from pliant.wire.ros import Codec, dds_type_name, registry
 from pliant.wire.rtps import related_identity
@@ -26,10 +26,13 @@ def domain():
 @pytest.fixture
 def node(domain):
     faults = []
-    made = RtpsNode(RtpsParticipant("server", domain=domain, complain=faults.append), Codec(2), faults.append)
+    participant = RtpsParticipant("server", domain=domain, complain=faults.append)
+    made = Services(participant, Codec(2), faults.append)
     made.faults = faults
     made.start()
+    participant.start()
     yield made
+    participant.stop()
     made.stop()
 
 
@@ -50,7 +53,6 @@ def fast(domain):
 
 @pytest.fixture
 def cyclone(domain):
-    pytest.importorskip("cyclonedds", reason="no cyclonedds; type: pip install 'pliant[ros2]'")
     made = []
 
     def make(name, type_name, guid):
@@ -87,7 +89,7 @@ def test_both_conventions_are_answered_side_by_side(node, fast, cyclone):
     # Clients of Cyclone DDS know their own replies; those of rmw_fastrtps hear nothing else.
     until(lambda: third.others == fourth.others == 10)
     assert sorted(first.replies) == sorted(second.replies) == list(range(1, 11))
-    assert node.services == {"/robot/switch": 40}
+    assert node.calls == {"/robot/switch": 40}
     assert node.faults.count("/robot/switch: there is no off") == 20
     assert set(node.faults) == {"/robot/switch: there is no off"}
 
@@ -136,7 +138,7 @@ def test_a_reply_waits_for_a_reader_that_is_not_known_yet(node, domain):
 
 
 def test_a_reply_that_nobody_waits_for_is_told_and_dropped(node, domain, monkeypatch):
-    monkeypatch.setattr("pliant.bridges.ros2.rtps_node.MATCH_PATIENCE", 0.0)
+    monkeypatch.setattr("pliant.bridges.ros2.services.MATCH_PATIENCE", 0.0)
     node.serve("/lost", "std_srvs/Trigger", lambda _: {"success": True})
     participant = RtpsParticipant("client", domain=domain)
     participant.start()
@@ -162,7 +164,7 @@ def test_requests_that_cannot_be_read_are_told(node, fast):
 
 
 def test_too_many_requests_are_refused_and_told(node, fast, monkeypatch):
-    monkeypatch.setattr("pliant.bridges.ros2.rtps_node.WAITING_LIMIT", 6)
+    monkeypatch.setattr("pliant.bridges.ros2.services.WAITING_LIMIT", 6)
     go = threading.Event()
 
     def slow(_):

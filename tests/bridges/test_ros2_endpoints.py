@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.bridges.ros2.rtps_endpoints import FRAGMENT_SIZE, Reader, ReaderProxy, Writer, WriterProxy
-from pliant.wire.rtps import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag
+from pliant.bridges.ros2.endpoints import FRAGMENT_SIZE, Reader, ReaderProxy, Writer, WriterProxy
+from pliant.wire.rtps import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag, decode_message
 
 A, B, C = (bytes([k]) * 12 for k in (1, 2, 3))
 WRITER, READER = A + b"\0\0\1\3", B + b"\0\0\1\4"
@@ -19,7 +19,9 @@ class Wire:
         self.got, self.flying, self.now = [], [], 0.0
 
     def send(self, out):
-        for prefix, _, submessages in out:
+        for _, datagram in out:
+            (to, *submessages) = decode_message(datagram)[1]
+            prefix = to.prefix
             fate = self.fate()
             if fate == "lost":
                 continue
@@ -78,7 +80,7 @@ FATES = st.sampled_from(["through", "through", "through", "lost", "twice", "firs
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from([4, 40, 3 * FRAGMENT_SIZE + 5]), min_size=1, max_size=12), st.data())
+@given(st.lists(st.sampled_from([4, 40, 3 * FRAGMENT_SIZE + 8]), min_size=1, max_size=12), st.data())
 def test_everything_arrives_once_and_in_order_over_a_wire_that_loses(sizes, data):
     budget = [60]
 
@@ -110,19 +112,19 @@ def test_what_is_for_another_is_a_gap_and_holds_nothing_up(mine, data):
     wire = pair(fate)
     join(wire)
     for number, own in enumerate(mine):
-        wire.send(wire.writer.write(bytes([number]), wire.now, only=frozenset((B if own else C,))))
+        wire.send(wire.writer.write(bytes([number]) * 4, wire.now, only=frozenset((B if own else C,))))
         wire.carry()
     wire.settle()
-    assert [d.payload for d in wire.got] == [bytes([n]) for n, own in enumerate(mine) if own]
+    assert [d.payload for d in wire.got] == [bytes([n]) * 4 for n, own in enumerate(mine) if own]
 
 
 def test_a_late_reader_gets_what_is_kept_only_from_a_transient_local_writer():
-    for transient, expected in ((True, [b"1", b"2", b"3"]), (False, [b"3"])):
+    for transient, expected in ((True, [b"1111", b"2222", b"3333"]), (False, [b"3333"])):
         wire = pair(transient_local=transient)
-        for payload in (b"0", b"1", b"2")[-2 if transient else 0 :]:
+        for payload in (b"0000", b"1111", b"2222")[-2 if transient else 0 :]:
             wire.writer.write(payload, 0.0)
         join(wire)
-        wire.send(wire.writer.write(b"3", wire.now))
+        wire.send(wire.writer.write(b"3333", wire.now))
         wire.settle(1.0)
         assert [d.payload for d in wire.got] == expected
 
@@ -131,9 +133,9 @@ def test_a_sample_that_is_no_longer_kept_is_passed_over():
     wire = pair(depth=2)
     join(wire)
     for number in range(5):
-        wire.writer.write(bytes([number]), wire.now)  # none of these arrives
+        wire.writer.write(bytes([number]) * 4, wire.now)  # none of these arrives
     wire.settle(5.0)
-    assert [d.payload for d in wire.got] == [b"\3", b"\4"]
+    assert [d.payload for d in wire.got] == [b"\3\3\3\3", b"\4\4\4\4"]
     (proxy,) = wire.reader.proxies.values()
     assert proxy.lost == 3
 
@@ -141,12 +143,12 @@ def test_a_sample_that_is_no_longer_kept_is_passed_over():
 def test_the_last_sample_is_asked_for_although_nothing_follows():
     wire = pair()
     join(wire)
-    for payload in (b"a", b"b"):
-        wire.fate = lambda payload=payload: "lost" if payload == b"b" else "through"
+    for payload in (b"aaaa", b"bbbb"):
+        wire.fate = lambda payload=payload: "lost" if payload == b"bbbb" else "through"
         wire.send(wire.writer.write(payload, wire.now))
     wire.fate = lambda: "through"
     wire.settle(1.0)
-    assert [d.payload for d in wire.got] == [b"a", b"b"]
+    assert [d.payload for d in wire.got] == [b"aaaa", b"bbbb"]
 
 
 def test_stale_counts_are_passed_over():
@@ -186,5 +188,7 @@ def test_wild_numbers_cost_no_memory():
     (proxy,) = reader.proxies.values()
     assert len(proxy.held) <= 1100
     assert len(proxy.assemblies) <= 4
-    _, ((_, _, (answer,)),) = reader.hear(A, Heartbeat(writer=WRITER[12:], first=1, last=1 << 60, count=2), 1.0)
+    _, ((_, datagram),) = reader.hear(A, Heartbeat(writer=WRITER[12:], first=1, last=1 << 60, count=2), 1.0)
+    _, answer, *fragments = decode_message(datagram)[1]
     assert len(answer.missing) <= 256
+    assert len(fragments) <= 4

@@ -1,7 +1,7 @@
 """Reliable writers and readers of RTPS, without sockets and clocks (OMG DDSI-RTPS 2.3, 8.4.9 and 8.4.12).
 
-A writer keeps its last samples and knows of every reader how far it has come; a reader knows of every writer which
-number it wants next. Both return what has to be sent; each `Outgoing` is one datagram. Times are passed in.
+A writer keeps its last samples and knows how far every reader has come; a reader knows which number it expects next
+from every writer. Both return what has to be sent, as datagrams with their addresses. Times are passed in.
 """
 
 from __future__ import annotations
@@ -9,13 +9,29 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from pliant.wire.rtps import AckNack, Data, DataFrag, Gap, Heartbeat, NackFrag, Submessage
+from pliant.wire.rtps import (
+    AckNack,
+    Data,
+    DataFrag,
+    Gap,
+    Header,
+    Heartbeat,
+    InfoDestination,
+    NackFrag,
+    Submessage,
+    data_submessage,
+    encode_message,
+    encode_submessage,
+    heartbeat_submessage,
+)
 from pliant.wire.rtps.messages import Parameters
 
 __all__ = ["FRAGMENT_SIZE", "Address", "Delivered", "Outgoing", "Reader", "ReaderProxy", "Writer", "WriterProxy"]
 
-FRAGMENT_SIZE = 8192
-"""Samples that are longer go out in fragments of this length [bytes]."""
+FRAGMENT_SIZE = 60_000
+"""Longer samples are sent in fragments of this length [bytes]: a datagram has at most 65507."""
+HISTORY_BYTES = 32 * 2**20
+"""Bytes of samples that a writer keeps, whatever its depth; images reach this before their number."""
 SAMPLE_LIMIT = 1 << 22
 """Longest sample that is put together from fragments [bytes]."""
 ASSEMBLIES = 4
@@ -35,8 +51,8 @@ NACK_PERIOD = 0.01
 
 Address = tuple[str, int]
 """IPv4 address and port."""
-Outgoing = tuple[bytes, Address, tuple[Submessage, ...]]
-"""Prefix of the participant it is for, where it listens, what is said."""
+Outgoing = tuple[Address, bytes]
+"""Where a datagram goes, and its bytes."""
 Delivered = tuple[bytes, Data]
 """Identifier of the writer, and what it wrote."""
 
@@ -61,6 +77,8 @@ class ReaderProxy:
     """When it is asked next [s]."""
     beat_period: float = FIRST_BEAT
     """Time to the question after that [s]."""
+    head: bytes = b""
+    """What every datagram to it begins with; its writer sets it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +114,7 @@ class Writer:
         self.last = 0
         self.proxies: dict[bytes, ReaderProxy] = {}
         self._kept: OrderedDict[int, _Change] = OrderedDict()
+        self._kept_bytes = 0
         self._beats = 0
 
     def add(self, proxy: ReaderProxy, now: float) -> list[Outgoing]:
@@ -103,6 +122,7 @@ class Writer:
         proxy.start = self._first() if self.transient_local else self.last + 1
         proxy.acknowledged = proxy.start - 1
         proxy.reliable = proxy.reliable and self.reliable
+        proxy.head = _head(self.guid, proxy.guid)
         self.proxies[proxy.guid] = proxy
         out: list[Outgoing] = []
         for change in self._kept.values():
@@ -139,16 +159,20 @@ class Writer:
         self.last += 1
         change = _Change(sequence=self.last, payload=payload, inline=inline, only=only, key=key)
         self._kept[self.last] = change
-        if self.depth and len(self._kept) > self.depth:
-            self._kept.popitem(last=False)
+        self._kept_bytes += len(payload)
+        while len(self._kept) > 1 and (
+            (self.depth and len(self._kept) > self.depth) or self._kept_bytes > HISTORY_BYTES
+        ):
+            self._kept_bytes -= len(self._kept.popitem(last=False)[1].payload)
         out: list[Outgoing] = []
         for proxy in self.proxies.values():
             if only is None or proxy.guid[:12] in only:
                 out += self._data(proxy, change, beat=proxy.reliable)
             elif proxy.reliable:
                 out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
-            proxy.beat_period = FIRST_BEAT
-            self._delay(proxy, now)
+            if proxy.acknowledged == self.last - 1:  # else it is to be asked already
+                proxy.beat_period = FIRST_BEAT
+                self._delay(proxy, now)
         return out
 
     def answer(self, prefix: bytes, message: AckNack, now: float) -> list[Outgoing]:
@@ -203,28 +227,28 @@ class Writer:
     def _delay(self, proxy: ReaderProxy, now: float) -> None:
         proxy.beat_at = now + proxy.beat_period
 
-    def _beat(self, proxy: ReaderProxy, *, final: bool) -> Heartbeat:
+    def _beat(self, proxy: ReaderProxy, *, final: bool) -> bytes:
         self._beats += 1
         first = min(max(self._first(), proxy.start), self.last + 1)
-        return Heartbeat(
-            reader=proxy.guid[12:], writer=self.entity, first=first, last=self.last, count=self._beats, final=final
-        )
+        return heartbeat_submessage(proxy.guid[12:], self.entity, first, self.last, self._beats, final=final)
 
     def _gap(self, proxy: ReaderProxy, start: int, end: int) -> Gap:
         return Gap(reader=proxy.guid[12:], writer=self.entity, start=start, base=end + 1)
 
     @staticmethod
-    def _out(proxy: ReaderProxy, *submessages: Submessage) -> Outgoing:
-        return proxy.guid[:12], proxy.address, submessages
+    def _out(proxy: ReaderProxy, said: bytes | Submessage) -> Outgoing:
+        return proxy.address, proxy.head + (said if isinstance(said, bytes) else encode_submessage(said))
 
     def _data(self, proxy: ReaderProxy, change: _Change, *, beat: bool = False) -> list[Outgoing]:
+        """Return the datagrams of a sample.
+
+        A heartbeat rides along, so that a reader that lacks an earlier sample asks at once. It wants no answer: that
+        would be one a sample; `tick` asks for one now and then. Only after fragments an answer is wanted at once.
+        """
         reader, payload = proxy.guid[12:], change.payload
         if len(payload) <= FRAGMENT_SIZE:
-            data = Data(
-                reader=reader, writer=self.entity, sequence=change.sequence, inline=change.inline, payload=payload,
-                key=change.key,
-            )  # fmt: skip
-            return [self._out(proxy, data, *([self._beat(proxy, final=False)] if beat else []))]
+            data = data_submessage(reader, self.entity, change.sequence, payload, inline=change.inline, key=change.key)
+            return [(proxy.address, b"".join((proxy.head, data, self._beat(proxy, final=True) if beat else b"")))]
         out = [
             self._out(
                 proxy,
@@ -371,8 +395,7 @@ class Reader:
         elif message.first > proxy.expected:
             proxy.lost += message.first - proxy.expected
             proxy.expected = message.first
-        for sequence in [s for s in proxy.held if s < proxy.expected]:
-            del proxy.held[sequence]
+        self._drop_passed(proxy, proxy.expected)
         proxy.last = max(proxy.last, message.last)
         ready = self._ready(proxy)
         lacks = proxy.expected <= proxy.last
@@ -389,8 +412,7 @@ class Reader:
             proxy.expected = 1
         if message.start <= proxy.expected:
             proxy.expected = max(proxy.expected, message.base)
-            for sequence in [s for s in proxy.held if s < proxy.expected]:
-                del proxy.held[sequence]
+            self._drop_passed(proxy, proxy.expected)
         else:
             for sequence in range(message.start, min(message.base, message.start + HELD_LIMIT)):
                 self._skip_one(proxy, sequence)
@@ -411,6 +433,14 @@ class Reader:
             elif now - proxy.asked_at >= GREETING * (1 if now - proxy.since < 2.0 else 10):
                 out.append(self._greet(proxy, now))
         return ready, out
+
+    @staticmethod
+    def _drop_passed(proxy: WriterProxy, expected: int) -> None:
+        """Forget what is held of samples that no longer matter."""
+        for sequence in [s for s in proxy.held if s < expected]:
+            del proxy.held[sequence]
+        for sequence in [s for s in proxy.assemblies if s < expected]:
+            del proxy.assemblies[sequence]
 
     @staticmethod
     def _skip_one(proxy: WriterProxy, sequence: int) -> None:
@@ -434,16 +464,33 @@ class Reader:
             reader=self.entity, writer=proxy.guid[12:], base=0 if proxy.base_zero else 1, count=proxy.answers,
             final=False,
         )  # fmt: skip
-        return proxy.guid[:12], proxy.address, (message,)
+        return self._out(proxy, [message])
 
     def _ask(self, proxy: WriterProxy, now: float) -> Outgoing:
         assert proxy.expected is not None
         proxy.answers += 1
         proxy.asked_at = now
         end = min(proxy.last, proxy.expected + WINDOW)
-        missing = tuple(s for s in range(proxy.expected, end + 1) if s not in proxy.held)
-        message = AckNack(
-            reader=self.entity, writer=proxy.guid[12:], base=proxy.expected, missing=missing, count=proxy.answers,
-            final=True,
-        )  # fmt: skip
-        return proxy.guid[:12], proxy.address, (message,)
+        writer = proxy.guid[12:]
+        missing = tuple(s for s in range(proxy.expected, end + 1) if s not in proxy.held and s not in proxy.assemblies)
+        said: list[Submessage] = [
+            AckNack(
+                reader=self.entity, writer=writer, base=proxy.expected, missing=missing, count=proxy.answers, final=True
+            )
+        ]
+        for sequence, assembly in proxy.assemblies.items():  # of these only the fragments that are lacking
+            fragments = tuple(sorted(assembly.lacking))
+            fragments = tuple(f for f in fragments if f < fragments[0] + WINDOW)
+            said.append(
+                NackFrag(reader=self.entity, writer=writer, sequence=sequence, missing=fragments, count=proxy.answers)
+            )
+        return self._out(proxy, said)
+
+    def _out(self, proxy: WriterProxy, said: list[Submessage]) -> Outgoing:
+        to = InfoDestination(prefix=proxy.guid[:12])
+        return proxy.address, encode_message(Header(prefix=self.guid[:12]), (to, *said))
+
+
+def _head(own: bytes, other: bytes) -> bytes:
+    """Return what a datagram to the participant of another endpoint begins with."""
+    return encode_message(Header(prefix=own[:12]), (InfoDestination(prefix=other[:12]),))

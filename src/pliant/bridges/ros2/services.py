@@ -18,13 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.bridges.ros2.rtps_participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
+from pliant.bridges.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.errors import BridgeError, PliantError, WireError
 from pliant.wire.ros import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.wire.rtps import related_parameters
 from pliant.wire.rtps.parameters import VENDOR_NAMES
 
-__all__ = ["Asker", "Respond", "RtpsNode", "convention", "read_request", "write_reply"]
+__all__ = ["Asker", "Respond", "Services", "convention", "read_request", "write_reply"]
 
 DEPTH = 50
 """Replies that are kept until they have arrived."""
@@ -102,7 +102,7 @@ class _Service:
     count: int = 0
 
 
-class RtpsNode:
+class Services:
     """The services of a node.
 
     Args:
@@ -123,19 +123,17 @@ class RtpsNode:
         self._pool: ThreadPoolExecutor | None = None
 
     def start(self) -> None:
-        """Join the domain."""
+        """Start the threads; call this before the participant starts."""
         self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="ros2-service")
         self.participant.on_tick = self._send_waiting
-        self.participant.start()
 
     def stop(self) -> None:
-        """Leave the domain; services that run are not waited for. May be called twice."""
-        self.participant.stop()
+        """End the threads when the participant has stopped; services that run are not waited for."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     @property
-    def services(self) -> dict[str, int]:
+    def calls(self) -> dict[str, int]:
         """Services, and how often each was called."""
         return {name: service.count for name, service in list(self._services.items())}
 
