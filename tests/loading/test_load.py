@@ -5,9 +5,13 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant import loading
 from pliant.errors import MissingDependency, ModelError
+from pliant.formats.source import Format
 from pliant.formats.urdf import find_resource
 from pliant.laws import SEA, Mode, QbMove
+from pliant.loading import load
+from pliant.model import Robot
 
 MESH = """<visual><geometry><mesh filename="{visual}"/></geometry></visual>
 <collision><geometry><mesh filename="{collision}"/></geometry></collision>"""
@@ -379,4 +383,30 @@ def test_yaml_aliases_are_refused(tmp_path):
     path.write_text("a: &a [1, 2]\nb: [*a, *a]\n")
     with pytest.raises(ModelError, match="aliases") as caught:
         pliant.load(path)
+    assert caught.value.line == 2
+
+
+def test_a_format_is_one_reader_and_one_line_in_the_table(tmp_path, monkeypatch):
+    def read_pendulum(source):
+        length = float(source.root.get("length"))
+        spec = mujoco.MjSpec()
+        body = spec.worldbody.add_body(name="rod")
+        body.add_joint(name="pivot")
+        body.add_geom(size=[0.01, 0.01, length])
+        return Robot(spec, file=source.path)
+
+    pendulum = Format(name="pendulum", read=read_pendulum, suffixes=(".pendulum",), root="pendulum")
+    monkeypatch.setattr(loading, "FORMATS", (*loading.FORMATS, pendulum))
+    path = tmp_path / "long.pendulum"
+    path.write_text("<pendulum length='2'/>")
+    assert load(path).joints == ["pivot"]
+    (tmp_path / "robot.yaml").write_text("model: long.pendulum\noption: {timestep: 0.002}")
+    assert load(tmp_path / "robot.yaml").timestep == 0.002
+
+
+def test_an_unknown_root_element_names_those_that_are_read(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text("\n<robott/>")
+    with pytest.raises(ModelError, match=r"<robott>; must be one of <mujoco> \(MJCF\), <robot> \(URDF\)") as caught:
+        load(path)
     assert caught.value.line == 2

@@ -27,7 +27,7 @@ from pliant.formats.urdf_extension import (
 )
 from pliant.options import parse_bool, parse_number, parse_vector
 
-__all__ = ["UrdfModel", "find_resource", "read_urdf"]
+__all__ = ["UrdfModel", "find_resource", "read_bodies"]
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 NATIVE_MESHES = (".stl", ".obj", ".msh")
@@ -67,7 +67,7 @@ class UrdfModel:
     """Joints that follow others."""
 
 
-def read_urdf(
+def read_bodies(
     root: Node,
     file: str | Path | None,
     *,

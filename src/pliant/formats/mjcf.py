@@ -1,0 +1,46 @@
+"""Read MJCF, MuJoCo's own format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+
+from pliant.documents.xml_tree import Node, line_of
+from pliant.errors import ModelError
+from pliant.formats.source import DEFAULT_TIMESTEP, Source
+from pliant.model.description import is_authored
+from pliant.model.robot import Robot
+from pliant.model.sensors import described_sensors
+
+__all__ = ["read_mjcf"]
+
+
+def read_mjcf(source: Source) -> Robot:
+    """Return the robot of an MJCF file; its sensors become described sensors.
+
+    Raises:
+        ModelError: MuJoCo refuses the file, or a number in it is not a number.
+    """
+    path = source.path
+    _refuse_nan(source.root, path)
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"MuJoCo refuses the file: {' '.join(str(error).split())}", file=path) from error
+    if not is_authored(spec, "timestep"):
+        spec.option.timestep = DEFAULT_TIMESTEP
+    return Robot(spec, devices=described_sensors(spec), file=path)
+
+
+def _refuse_nan(root: Node, path: Path) -> None:
+    """Refuse numbers that are not numbers, which MuJoCo takes with no more than a warning."""
+    for element in root.iter():
+        for attribute, text in element.attrib.items():
+            if attribute != "name" and any(word.lower().lstrip("+-") == "nan" for word in text.split()):
+                raise ModelError(
+                    f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers",
+                    file=path,
+                    line=line_of(element),
+                    field=attribute,
+                )

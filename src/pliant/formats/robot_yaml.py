@@ -1,0 +1,146 @@
+"""Read pliant's own YAML: a robot made of another file or of a catalogue name, with changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pliant.documents.yaml_tree import Document
+from pliant.errors import LawError, ModelError, nearest
+from pliant.formats.manager import manager_from_mapping, read_manager
+from pliant.formats.source import Source
+from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.model.parameters import change_actuator
+from pliant.model.robot import Robot
+from pliant.model.sensors import sensor_from_mapping
+
+__all__ = ["read_robot_yaml"]
+
+YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "set")
+
+
+def read_robot_yaml(source: Source) -> Robot:
+    """Return the robot of a YAML file: another file or a robot of the catalogue, with changes.
+
+    Raises:
+        ModelError: a field that is unknown or not valid; the message names file, line and field.
+    """
+    path, document = source.path, source.document
+    top = document.value
+
+    def fail(message: str, *keys: Any) -> ModelError:
+        return ModelError(message, file=path, line=document.line(*keys), field=".".join(map(str, keys)) or None)
+
+    if not isinstance(top, Mapping):
+        raise fail(f"the file holds {top!r}; valid: a mapping with {', '.join(YAML_FIELDS)}")
+    if "joints_name" in top and "model" not in top:
+        raise fail("this is a plugin manager's file; load the robot's URDF and name this file with manager=")
+    for key in top:
+        if key not in YAML_FIELDS:
+            raise fail(f"unknown field {key!r}; {nearest(str(key), YAML_FIELDS)}", key)
+    _check_types(document, path)
+    if "model" not in top:
+        raise fail("the field 'model' is missing; valid: a file (.xml, .urdf, .sdf), relative to this one, or a name")
+    model = str(top["model"])
+    beside = path.parent / model
+    inner = beside if beside.exists() or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
+    if isinstance(inner, Path) and inner.suffix.lower() in (".yaml", ".yml"):
+        raise fail(f"model is {model!r}; valid: a file of another kind, or a name of the catalogue", "model")
+    try:
+        robot = source.load(inner)
+    except ModelError as error:
+        if error.line is None and (error.file is None or Path(error.file) == Path(inner)):
+            raise fail(f"model: {error.message}", "model") from error
+        raise
+    robot.file = str(path)
+    if "name" in top:
+        robot.spec.modelname = str(top["name"])
+    if "namespace" in top:
+        robot.interface = robot.interface.replace(namespace=str(top["namespace"]).strip("/"))
+    for joint, tree in (top.get("actuators") or {}).items():
+        try:
+            _actuator_from_yaml(robot, joint, tree)
+        except ModelError as error:
+            keys: list[Any] = ["actuators", joint]
+            for part in (error.field or "").removeprefix(f"{joint}.").split("."):
+                if (*keys, part) in document.lines:
+                    keys.append(part)
+            raise fail(error.message, *keys) from error
+    for name, tree in (top.get("sensors") or {}).items():
+        try:
+            if any(getattr(device, "name", None) == name for device in robot.devices):
+                raise ModelError(f"sensors.{name}: the model has a device of this name; set its fields under 'set'")
+            robot.devices.append(sensor_from_mapping(name, tree, f"sensors.{name}"))
+        except ModelError as error:
+            inner = (error.field or "").removeprefix(f"sensors.{name}.")
+            raise fail(error.message, "sensors", name, *([inner] if inner in tree else [])) from error
+    for section in ("option", "set"):
+        for name, value in (top.get(section) or {}).items():
+            dotted = f"option.{name}" if section == "option" else name
+            try:
+                robot.set(dotted, value)
+            except ModelError as error:
+                raise fail(error.message, section, name) from error
+    if "manager" in top:
+        joints = [j for j in robot.joints if j]
+        modes = {joint: a.mode for joint, a in robot.actuators.items()}
+        if isinstance(top["manager"], str):
+            settings, notes = read_manager(path.parent / top["manager"], joints, modes)
+        else:
+            settings, notes = manager_from_mapping(document, ("manager",), joints, modes)
+        robot.interface = robot.interface.replace(
+            manager=settings,
+            namespace=str(top.get("namespace", settings.namespace)),
+            sample_time=settings.sample_time,
+        )
+        robot.notes.extend(notes)
+    return robot
+
+
+def _check_types(document: Document, path: Path) -> None:
+    """Check the types of the top level; what lies below is checked where it is used."""
+    import msgspec
+
+    Top = msgspec.defstruct(
+        "Robot",
+        [
+            ("model", str, msgspec.UNSET),
+            ("name", str, msgspec.UNSET),
+            ("namespace", str, msgspec.UNSET),
+            ("manager", str | dict[str, Any], msgspec.UNSET),
+            ("option", dict[str, Any] | None, None),
+            ("actuators", dict[str, dict[str, Any]] | None, None),
+            ("sensors", dict[str, dict[str, Any]] | None, None),
+            ("set", dict[str, Any] | None, None),
+        ],
+    )
+    try:
+        msgspec.convert(document.value, Top)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `")
+        keys = [int(k) if k.isdigit() else k for k in where.rstrip("`").removeprefix("$").strip(".").split(".") if k]
+        shown = ".".join(map(str, keys)) or "the file"
+        raise ModelError(f"{shown}: {message}", file=path, line=document.line(*keys), field=shown) from error
+
+
+def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any]) -> None:
+    tree = dict(tree)
+    existing = robot.actuators.get(joint)
+    name = tree.get("law")
+    if existing is None:
+        if not isinstance(name, str):
+            raise ModelError(
+                f"actuators.{joint}: the field 'law' is missing; valid: {', '.join(sorted(registered_laws()))}",
+                field=f"{joint}.law",
+            )
+        try:
+            existing = CompliantActuator(get_law(name)())
+        except LawError as error:
+            raise ModelError(f"actuators.{joint}: {error.message}", field=f"{joint}.law") from error
+        del tree["law"]
+        actuator = change_actuator(existing, tree, joint)
+        robot.add_actuator(joint, actuator)
+    else:
+        robot.actuators[joint] = change_actuator(existing, tree, joint)

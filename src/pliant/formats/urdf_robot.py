@@ -1,0 +1,85 @@
+"""Read URDF: bodies, compliant actuators, sensors and interfaces of one robot.
+
+The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors;
+``<ros2_control>`` and ``<transmission>`` tags say which joints have a controller. Other plugins are listed in the
+robot's notes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from pliant.documents.xml_tree import Node
+from pliant.formats.gazebo import Plugins, read_plugins
+from pliant.formats.ros2_control import read_all
+from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
+from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
+from pliant.formats.source import DEFAULT_TIMESTEP, Source
+from pliant.formats.urdf import read_bodies
+from pliant.model.description import REST_KEY, is_authored
+from pliant.model.interface import Interface
+from pliant.model.robot import Robot
+
+__all__ = ["read_urdf", "robot_of_urdf"]
+
+
+def read_urdf(source: Source) -> Robot:
+    """Return the robot of a URDF file.
+
+    Raises:
+        ModelError: the description is wrong; the message names file and line.
+        MissingDependency: a mesh needs a converter that is not installed.
+    """
+    return robot_of_urdf(source.root, source)
+
+
+def robot_of_urdf(
+    root: Node, source: Source, plugins: Plugins | None = None, sensors: SensorTags | None = None
+) -> Robot:
+    """Return the robot of a URDF tree.
+
+    Args:
+        root: the robot element; it is changed.
+        source: the file that it comes from, and how to read it.
+        plugins: compliant actuators of a file that the tree was made from; None reads those of the tree.
+        sensors: sensors of such a file; None reads those of the tree.
+    """
+    path = source.path
+    types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
+    if plugins is None:
+        plugins = read_plugins(root, types, path)
+    if sensors is None:
+        sensors = read_sensor_tags(root, path, types)
+    controlled, notes = read_all(root, types, path, plugins.joints)
+    model = read_bodies(
+        root,
+        path,
+        package_paths=source.package_paths,
+        allow_missing_meshes=source.allow_missing_meshes,
+        self_collision=source.self_collision,
+    )
+    if not is_authored(model.spec, "timestep"):
+        model.spec.option.timestep = DEFAULT_TIMESTEP
+    tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}
+    served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)
+    plugins.actuators.update(served[0])
+    plugins.joints.update(served[1])
+    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY)]
+    joints = {}
+    for joint, described in plugins.joints.items():
+        limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
+        joints[joint] = dataclasses.replace(
+            described,
+            velocity_limit=min(limits, default=None),
+            command_limits=command_limits(controlled[joint]) if joint in controlled else {},
+        )
+    robot = Robot(
+        model.spec,
+        plugins.actuators,
+        sensors.devices,
+        interface=Interface(joints=joints),
+        notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
+        file=path,
+    )
+    apply_params(robot, controlled)
+    return robot
