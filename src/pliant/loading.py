@@ -66,7 +66,7 @@ def load(
         >>> robot = pliant.load("arm.urdf", timestep=0.0005)
     """
     if timestep is not None:
-        timestep = float(parse_number(timestep, "timestep", error=ModelError))
+        timestep = float(parse_number(timestep, "timestep"))
         if not 0.0 < timestep < math.inf:
             raise ModelError(f"timestep is {timestep:g}; must be > 0 s", field="timestep")
     text = os.fspath(path_or_name)

@@ -39,6 +39,9 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
     Raises:
         ModelError: not well-formed, with the line; a document type; elements nested too deeply.
     """
+    # A declaration must stand first in XML; blank lines ahead of it are passed over, and counted.
+    text = data.lstrip()
+    skipped = data[: len(data) - len(text)].count(b"\n")
     parser = expat.ParserCreate()
     parser.buffer_text = True
     root: list[Node] = []
@@ -47,7 +50,7 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         node = Node(tag, attributes)
-        node.line = parser.CurrentLineNumber
+        node.line = parser.CurrentLineNumber + skipped
         if len(stack) >= MAX_DEPTH:
             raise ModelError(f"elements are nested deeper than {MAX_DEPTH}", file=file, line=node.line)
         if stack:
@@ -60,7 +63,7 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
     def end(_tag: str) -> None:
         last[:] = [stack.pop()]
 
-    def text(value: str) -> None:
+    def characters(value: str) -> None:
         if last:
             last[0].tail = (last[0].tail or "") + value
         elif stack:
@@ -70,21 +73,21 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
         raise ModelError(
             "a document type (<!DOCTYPE ...>) or entity is not accepted in a robot description; remove it",
             file=file,
-            line=parser.CurrentLineNumber,
+            line=parser.CurrentLineNumber + skipped,
         )
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
+    parser.CharacterDataHandler = characters
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
-        parser.Parse(data.lstrip() if data[:1].isspace() else data, True)
+        parser.Parse(text, True)
     except expat.ExpatError as error:
         raise ModelError(
             f"not well-formed XML: {expat.ErrorString(error.code)} in column {error.offset + 1}",
             file=file,
-            line=error.lineno,
+            line=error.lineno + skipped,
         ) from error
     except (ValueError, LookupError) as error:
         raise ModelError(f"not readable as XML: {error}", file=file) from error
