@@ -1,0 +1,70 @@
+"""Rules for all tests, those of ``tests`` and those of ``conformance``.
+
+* A test that opens a network socket in this process is marked ``network``; one that is not marked fails.
+* ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
+  second attempt fails as well, or if two cases of one test function needed a second attempt.
+"""
+
+import sys
+from collections import Counter
+
+import pytest
+
+_NETWORK_EVENTS = {"socket.bind", "socket.connect", "socket.sendto", "socket.sendmsg"}
+_opened: list[str] = []
+_watching = False
+
+
+def _note_sockets(event: str, arguments: tuple) -> None:
+    # Addresses of IPv4 and IPv6 are tuples, those of sockets inside the machine are paths.
+    if _watching and event in _NETWORK_EVENTS and len(arguments) > 1 and isinstance(arguments[1], tuple):
+        _opened.append(f"{event} {arguments[1]}")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rerun-network", action="store_true", help="run a failed test once more if it is marked 'network'"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    sys.addaudithook(_note_sockets)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--rerun-network"):
+        for item in items:
+            if item.get_closest_marker("network"):
+                item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if _opened and report.passed and not item.get_closest_marker("network"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} is not marked 'network', but it opens a socket: {', '.join(_opened[:3])}"
+        _opened.clear()
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None):
+    global _watching
+    _opened.clear()
+    _watching = True
+    try:
+        return (yield)
+    finally:
+        _watching = False
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    reruns = Counter(report.nodeid.split("[")[0] for report in reporter.stats.get("rerun", ()))
+    often = [f"{name} ({count} times)" for name, count in reruns.items() if count > 1]
+    if often:
+        reporter.write_line(f"\nfails: needed a second attempt more than once: {', '.join(often)}", red=True)
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
