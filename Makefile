@@ -20,7 +20,7 @@ demo: $(STAMP)
 	$(BIN)/pliant reproduce viactors-step --output demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) tests
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
 
 # The real clients of the robots against the simulation; each skips with a message where its parts are not there.
 conformance: $(STAMP)

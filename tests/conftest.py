@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "helpers"))
 
+OWN = Path(__file__).resolve().parent / "data"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "gazebo_compliant_plugin"
 
 URDF = """<?xml version="1.0"?>
@@ -61,6 +62,23 @@ def urdf(tmp_path):
 
     write.text = URDF
     return write
+
+
+@pytest.fixture(params=["own", "toolbox"])
+def joint_file(request):
+    """Return the function that names a file of one joint by its kind: our own file, and the toolbox's where it is."""
+    if request.param == "own":
+        return lambda kind: OWN / f"{kind}_joint.urdf"
+    toolbox = request.getfixturevalue("data")
+    return lambda kind: toolbox / f"{kind}_template.urdf"
+
+
+@pytest.fixture(params=["own", "toolbox"])
+def manager_file(request):
+    """Return the plugin manager's file for a joint: our own, and the toolbox's where it is."""
+    if request.param == "own":
+        return OWN / "manager.yaml"
+    return request.getfixturevalue("data") / "compliant_config.yaml"
 
 
 @pytest.fixture

@@ -18,6 +18,13 @@ import xmlrpc.client
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+DATA = FOLDER.parents[1] / "tests" / "data"
+JOINT = DATA / "qbmove_joint.urdf"
+"""A robot of one qbMove in the format of the toolbox."""
+MANAGER = DATA / "manager.yaml"
+"""Its plugin manager's file."""
+TOOLBOX = FOLDER.parents[2] / "shared" / "data" / "gazebo_compliant_plugin" / "qbmove_template.urdf"
+"""The toolbox's own file, where it is beside the checkout."""
 LIMIT = 60.0
 """How long things may take on a machine that has much to do [s]."""
 INSTALL = (

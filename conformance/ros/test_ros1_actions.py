@@ -14,15 +14,12 @@ import real
 
 ACTION = "control_msgs/FollowJointTrajectory"
 CONTROLLER = "/toBEassigned/joint/control/joint_motor_positions_trajectory_controller"
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
-TEMPLATE = DATA / "qbmove_template.urdf"
 PREEMPTED, SUCCEEDED, ABORTED, REJECTED = 2, 3, 4, 5
 
 pytestmark = [
     pytest.mark.network,
     pytest.mark.slow,
     pytest.mark.skipif(real.rospy_python() is None, reason=f"no interpreter has rospy; type: {real.INSTALL}"),
-    pytest.mark.skipif(not TEMPLATE.exists(), reason=f"{TEMPLATE} is not there"),
     pytest.mark.skipif(
         not Path("/usr/lib/python3/dist-packages/actionlib").exists(), reason=f"no actionlib; type: {real.INSTALL}"
     ),
@@ -37,7 +34,7 @@ def test_a_simple_action_client_of_actionlib_is_served(tmp_path):
     texts = tmp_path / "types.json"
     texts.write_text(json.dumps({"messages": {name: types.full_text(name) for name in names}}))
     core = real.Roscore()
-    process = real.pliant(["run", TEMPLATE, "--bridge", "ros1", "--duration", 300, "--no-check"], core.env)
+    process = real.pliant(["run", real.JOINT, "--bridge", "ros1", "--duration", 300, "--no-check"], core.env)
     try:
         status = f"{CONTROLLER}/follow_joint_trajectory/status"
         core.wait_for(status)

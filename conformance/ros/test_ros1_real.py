@@ -9,9 +9,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
-TEMPLATE = DATA / "qbmove_template.urdf"
-
 pytestmark = [
     pytest.mark.network,
     pytest.mark.slow,
@@ -43,10 +40,11 @@ def serve(core):
         process.close()
 
 
-def test_the_main_job_a_template_of_the_toolbox_driven_by_rospy(core, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
-    process = serve(TEMPLATE, 12)
+@pytest.mark.parametrize("source", [real.JOINT, real.TOOLBOX], ids=["own", "toolbox"])
+def test_the_main_job_a_robot_of_the_toolbox_driven_by_rospy(core, serve, source):
+    if not source.exists():
+        pytest.skip(f"{source} is not there")
+    process = serve(source, 12)
     found = real.ros1_step(core, "main_job", "toBEassigned", "joint", 3)
     said = json.loads(real.finish(process))
     base = "/toBEassigned/joint"
@@ -77,9 +75,7 @@ def test_the_main_job_a_template_of_the_toolbox_driven_by_rospy(core, serve):
 
 
 def test_every_topic_on_every_step_is_offered(core, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
-    process = serve(TEMPLATE, 8, "--joint-rate", 1000)
+    process = serve(real.JOINT, 8, "--joint-rate", 1000)
     found = real.ros1_step(core, "main_job", "toBEassigned", "joint", 2)
     said = json.loads(real.finish(process))
     assert found["rates"]["/toBEassigned/joint/link_state"] == pytest.approx(1000, rel=0.02)
@@ -96,9 +92,7 @@ def test_nothing_is_lost_from_five_joints(core, serve):
 
 
 def test_services_and_reconfiguration(core, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
-    process = serve(TEMPLATE, 60)
+    process = serve(real.JOINT, 60)
     found = real.ros1_step(core, "services", "toBEassigned", "joint")
     assert found["answers"]
     assert found["paused_at"] == 20_000_000
@@ -122,11 +116,9 @@ def test_lock_step_is_bit_identical(core, serve):
 
 
 def test_the_tools_of_ros_see_the_node(core, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
     if not Path("/usr/bin/rosnode").exists():
         pytest.skip("rosnode is not there; type: apt-get install --no-install-recommends python3-rosnode")
-    process = serve(TEMPLATE, 40)
+    process = serve(real.JOINT, 40)
 
     def tool(*words):
         return real.tool(core, *words)
@@ -143,9 +135,7 @@ def test_the_tools_of_ros_see_the_node(core, serve):
 
 
 def test_a_roscore_that_dies_is_reported_and_the_run_goes_on(core, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
-    process = serve(TEMPLATE, 10)
+    process = serve(real.JOINT, 10)
     real.ros1_step(core, "no_loss", "toBEassigned", "joint", 1)
     core.close()
     health = json.loads(real.finish(process))["health"]["bridges"]["ros1"]

@@ -11,8 +11,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
-TEMPLATE = DATA / "qbmove_template.urdf"
 STATES = "/toBEassigned/robot_state"
 
 
@@ -25,7 +23,7 @@ def cannot():
     found = subprocess.run(["pkg-config", "--exists", "roscpp"], stdin=subprocess.DEVNULL, check=False)
     if found.returncode:
         return f"no roscpp to build with; type: {real.INSTALL}"
-    return "" if TEMPLATE.exists() else f"{TEMPLATE} is not there"
+    return ""
 
 
 pytestmark = [pytest.mark.network, pytest.mark.slow, pytest.mark.skipif(bool(cannot()), reason=cannot() or "-")]
@@ -67,7 +65,7 @@ def serve(core):
     started = []
 
     def start(options="", duration=300, ready="/pliant/reset"):
-        words = ["run", TEMPLATE, "--bridge", f"ros1{options}", "--duration", duration, "--no-check", "--json"]
+        words = ["run", real.JOINT, "--bridge", f"ros1{options}", "--duration", duration, "--no-check", "--json"]
         process = real.pliant(words, core.env)
         started.append(process)
         real.until(lambda: ready in core.state()[1] or process.poll() is not None, "it is registered")

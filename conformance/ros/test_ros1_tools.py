@@ -14,8 +14,6 @@ import itertools
 
 import real
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
-TEMPLATE = DATA / "qbmove_template.urdf"
 NODE = "/pliant_toBEassigned"
 STATES = "/toBEassigned/robot_state"
 TOOLS = Path("/usr/lib/topic_tools")
@@ -24,7 +22,6 @@ pytestmark = [
     pytest.mark.network,
     pytest.mark.slow,
     pytest.mark.skipif(real.rospy_python() is None, reason=f"no interpreter has rospy; type: {real.INSTALL}"),
-    pytest.mark.skipif(not TEMPLATE.exists(), reason=f"{TEMPLATE} is not there"),
 ]
 
 
@@ -45,7 +42,7 @@ def serve(core):
     started = []
 
     def start(options="", *arguments, ready="/pliant/reset"):
-        words = ["run", TEMPLATE, "--bridge", f"ros1{options}", "--duration", 300, "--no-check", "--json", *arguments]
+        words = ["run", real.JOINT, "--bridge", f"ros1{options}", "--duration", 300, "--no-check", "--json", *arguments]
         process = real.pliant(words, core.env)
         started.append(process)
         real.until(lambda: ready in core.state()[1] or process.poll() is not None, "it is registered")
@@ -221,8 +218,8 @@ def test_sigterm_leaves_nothing_in_the_master(serve, core, tool):
 
 @needs("/usr/bin/rosparam")
 def test_rosparam_shows_the_parameters_of_the_toolbox(serve, tool):
-    serve("", "--manager", DATA / "compliant_config.yaml", ready="/pliant/reset")
-    assert tool("rosparam", "get", "/namespace").strip() == "template_robot"
+    serve("", "--manager", real.MANAGER, ready="/pliant/reset")
+    assert tool("rosparam", "get", "/namespace").strip() == "bench"
     assert tool("rosparam", "get", "/T_sample").strip() == "0.01"
     assert tool("rosparam", "get", "/joints_name").strip() in ("- joint", "[joint]")
     assert tool("rosparam", "get", "/use_sim_time").strip() == "true"

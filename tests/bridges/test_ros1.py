@@ -158,21 +158,19 @@ def test_a_command_that_nobody_takes_is_told(world):
 
 
 def test_a_manager_gives_name_space_rates_and_parameters(master, tmp_path):
-    if not DATA.exists():
-        pytest.skip(f"{DATA} is not there")
-    item = World(master, template(tmp_path, 5), manager=DATA / "compliant_config.yaml")
+    item = World(master, template(tmp_path, 5), manager=DATA / "manager.yaml")
     try:
         item.connect()
-        robot = item.hear("/template_robot/robot_state", "sensor_msgs/JointState")
-        forwarded = item.hear("/template_robot/joint/reference_1", "std_msgs/Float64")
-        send = item.speak("/template_robot/reference_1", "std_msgs/Float64MultiArray")
+        robot = item.hear("/bench/robot_state", "sensor_msgs/JointState")
+        forwarded = item.hear("/bench/joint/reference_1", "std_msgs/Float64")
+        send = item.speak("/bench/reference_1", "std_msgs/Float64MultiArray")
         send(data=[0.25])
         item.simulation.step(100)
         until(lambda: len(robot) == 10 and len(forwarded) == 10)  # T_sample is 0.01
         assert {m["data"] for m in forwarded} == {0.25}
         assert item.simulation.engine.port("joint/reference_1")[0] == 0.25
         until(lambda: "/ref2_topic_name" in master.params)
-        assert master.params["/namespace"] == "template_robot"
+        assert master.params["/namespace"] == "bench"
         assert master.params["/T_sample"] == 0.01
         assert master.params["/joints_number"] == 1
         assert master.params["/joints_name"] == ["joint"]

@@ -240,9 +240,7 @@ def test_the_controller_has_the_topics_of_the_specification(world):
 
 
 def test_every_name_of_the_specification_is_served(world):
-    if not SPEC.exists():
-        pytest.skip(f"{SPEC} is not there")
-    section = SPEC.read_text(encoding="utf-8").partition("## 6.")[2].partition("\n## 7.")[0]
+    section = SPEC.read_text(encoding="utf-8").partition("## 6.")[2].partition("\n## 7.")[0] if SPEC.exists() else ""
     item = world(controller=True)
     names = {*item.wire.out, *item.wire.into, *item.wire.answers}
     topics = names | {f"/{name.rpartition('/')[2]}" for name in names}
@@ -250,10 +248,10 @@ def test_every_name_of_the_specification_is_served(world):
         "/dgm_parameters", "/igm_parameters", "/controller_wrench", "/joint_values", "/parameters_vector_services",
         "/remove_robot", "/desired_values", "/current_values", "/time", "/desired_value",
     ):  # fmt: skip
-        assert topic.removeprefix("/igm_").removeprefix("/") in section
+        assert not section or topic.removeprefix("/igm_").removeprefix("/") in section
         assert topic in topics
     for name in ("limb_name_prefix", "robot_name", "number_of_limbs", "initial_guess", "underactuation_vector"):
-        assert f"/{name}" in section
+        assert not section or f"/{name}" in section
         assert f"/{name}" in item.wire.params
 
 

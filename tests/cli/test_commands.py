@@ -1,34 +1,35 @@
 """The command line, in this process."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from arm import MODEL
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
 
-
-@pytest.mark.parametrize("name", ["template", "qbmove_template", "sea_template", "awas_ii_template"])
-def test_the_urdfs_of_the_toolbox_run_unchanged(call, name):
-    path = DATA / f"{name}.urdf"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    code, out, err = call("run", path, "--duration", "0.2", "--json")
+@pytest.mark.parametrize("kind", ["qbmove", "sea", "awas_ii"])
+def test_the_urdfs_of_the_toolbox_run_unchanged(call, joint_file, kind):
+    code, out, err = call("run", joint_file(kind), "--duration", "0.2", "--json")
     assert code == 0, err
     result = json.loads(out)
     assert result["steps"] == 200
     assert result["joints"]["joint"]["stiffness"] > 0.0
 
 
-def test_the_urdf_that_writes_a_formula_is_refused_with_file_line_field_and_a_valid_value(call):
-    path = DATA / "bavs_template.urdf"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
+def test_the_general_template_of_the_toolbox_runs_unchanged(call, data):
+    code, out, err = call("run", data / "template.urdf", "--duration", "0.2", "--json")
+    assert code == 0, err
+    assert json.loads(out)["steps"] == 200
+
+
+def test_a_urdf_that_writes_a_formula_is_refused_with_file_line_field_and_a_valid_value(call, joint_file, tmp_path):
+    text = joint_file("bavs").read_text().replace("1.21e-6", "1.21*pow(10,-6)")
+    path = tmp_path / "bavs.urdf"
+    path.write_text(text)
+    line = 1 + text[: text.index("<spring_a>")].count("\n")
     code, _, err = call("run", path)
     assert code == 1
-    assert "bavs_template.urdf:49" in err
+    assert f"bavs.urdf:{line}" in err
     assert "spring_a" in err
     assert "1.21e-06" in err
     assert "Traceback" not in err

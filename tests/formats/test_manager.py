@@ -32,10 +32,10 @@ def write(tmp_path):
     return function
 
 
-def test_the_sample_file_of_the_toolbox_goes_with_its_template(data):
-    robot = pliant.load(data / "qbmove_template.urdf", manager=data / "compliant_config.yaml")
+def test_the_sample_file_of_the_toolbox_goes_with_its_joint(joint_file, manager_file):
+    robot = pliant.load(joint_file("qbmove"), manager=manager_file)
     manager = robot.interface.manager
-    assert manager.namespace == robot.interface.namespace == "template_robot"
+    assert manager.namespace == robot.interface.namespace in ("bench", "template_robot")
     assert manager.sample_time == robot.interface.sample_time == 0.01
     assert manager.joints == ("joint",)
     assert (manager.ref_1, manager.ref_2) == (("reference_1",), ("reference_2",))

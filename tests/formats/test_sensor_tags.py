@@ -421,11 +421,11 @@ def test_a_description_from_memory_is_read_without_a_file():
     assert [device.name for device in found.devices] == ["i"]
 
 
-TAGS = st.sampled_from(
-    ["update_rate", "pose", "topic", "imu", "force_torque", "camera", "noise", "mean", "stddev", "type", "x", "plugin",
+TAGS = (
+    "update_rate", "pose", "topic", "imu", "force_torque", "camera", "noise", "mean", "stddev", "type", "x", "plugin",
      "angular_velocity", "linear_acceleration", "horizontal_fov", "image", "width", "height", "clip", "near", "far",
      "frame", "measure_direction", "always_on", "ros", "remapping", "topicName", "cameraName", "bodyName", "jointName",
-     "gaussianNoise", "xyzOffset", "rate", "accel", "depth_camera", "frameName", "robotNamespace"]
+     "gaussianNoise", "xyzOffset", "rate", "accel", "depth_camera", "frameName", "robotNamespace",
 )  # fmt: skip
 TEXTS = st.one_of(
     st.sampled_from(["", "0", "1", "-1", "1e308", "inf", "0 0 0 0 0 0", "1 2 3", "gaussian", "child", "true", "arm",
@@ -435,24 +435,33 @@ TEXTS = st.one_of(
 )  # fmt: skip
 
 
-@st.composite
-def trees(draw, depth=4):
+ATTRIBUTES = {
+    "plugin": [
+        f' name="p" filename="libgazebo_ros_{kind}.so"'
+        for kind in ("imu", "imu_sensor", "ft_sensor", "camera", "openni_kinect", "control")
+    ],
+    "noise": ["", ' type="gaussian"', ' type="gaussian_quantized"'],
+}
+HEADS = st.sampled_from([(tag, attributes) for tag in TAGS for attributes in ATTRIBUTES.get(tag, [""])])
+
+
+def element(head, text, inside=()):
     """An element with a tag that sensors have, attributes that some of them have, and such elements inside."""
-    tag = draw(TAGS)
-    attributes = ""
-    if tag == "plugin":
-        kind = draw(st.sampled_from(["imu", "imu_sensor", "ft_sensor", "camera", "openni_kinect", "control"]))
-        attributes = f' name="p" filename="libgazebo_ros_{kind}.so"'
-    elif tag == "noise":
-        attributes = draw(st.sampled_from(["", ' type="gaussian"', ' type="gaussian_quantized"']))
-    inside = "".join(draw(st.lists(trees(depth=depth - 1), max_size=4))) if depth else ""
-    return f"<{tag}{attributes}>{draw(TEXTS)}{inside}</{tag}>"
+    tag, attributes = head
+    return f"<{tag}{attributes}>{text}{''.join(inside)}</{tag}>"
+
+
+TREES = st.recursive(
+    st.builds(element, HEADS, TEXTS),
+    lambda inner: st.builds(element, HEADS, TEXTS, st.lists(inner, max_size=4)),
+    max_leaves=12,
+)
 
 
 @given(
     kind=st.sampled_from(["imu", "force_torque", "camera", "depth", "rgbd", "ray"]),
     reference=st.sampled_from(["arm", "elbow", "tool", "nowhere", ""]),
-    inside=st.lists(trees(), max_size=6),
+    inside=st.lists(TREES, max_size=4),
 )
 @settings(max_examples=300, deadline=None)
 def test_any_tags_give_sensors_or_an_error_with_a_line(kind, reference, inside):

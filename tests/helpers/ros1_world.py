@@ -19,7 +19,7 @@ from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec, decode_header, encode_header
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "gazebo_compliant_plugin"
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 def until(condition, what="", timeout=30.0):
@@ -35,10 +35,8 @@ def until(condition, what="", timeout=30.0):
 
 
 def template(tmp_path, mode=6, joint="joint", flags=("true", "true", "true")):
-    """The toolbox's own template with another mode."""
-    if not DATA.exists():
-        pytest.skip(f"{DATA} is not there")
-    text = (DATA / "qbmove_template.urdf").read_text()
+    """A robot of one qbMove in the format of the toolbox, in another mode."""
+    text = (DATA / "qbmove_joint.urdf").read_text()
     text = re.sub(r"<operation_mode>\d", f"<operation_mode>{mode}", text)
     for tag, value in zip(("pub_eltau", "pub_state", "sub_ext_tau"), flags):
         text = re.sub(rf"<{tag}>\w+<", f"<{tag}>{value}<", text)

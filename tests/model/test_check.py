@@ -208,14 +208,19 @@ def test_the_default_actuators_have_neither_errors_nor_warnings_at_a_millisecond
     assert [str(p) for p in robot.check() if p.severity != "info"] == []
 
 
-@pytest.mark.parametrize("kind", ["template", "sea_template", "qbmove_template", "awas_ii_template"])
-def test_the_templates_of_the_toolbox_pass(kind, data):
-    robot = pliant.load(data / f"{kind}.urdf")
+@pytest.mark.parametrize("kind", ["sea", "qbmove", "awas_ii"])
+def test_the_joints_of_the_toolbox_pass(kind, joint_file):
+    robot = pliant.load(joint_file(kind))
     assert [str(p) for p in robot.check() if p.severity == "error"] == []
 
 
-def test_the_world_of_the_toolbox_is_too_coarse_for_its_own_gains(data):
-    robot = pliant.load(data / "qbmove_template.urdf", timestep=0.025)
+def test_the_general_template_of_the_toolbox_passes(data):
+    robot = pliant.load(data / "template.urdf")
+    assert [str(p) for p in robot.check() if p.severity == "error"] == []
+
+
+def test_the_world_of_the_toolbox_is_too_coarse_for_its_own_gains(joint_file):
+    robot = pliant.load(joint_file("qbmove"), timestep=0.025)
     assert any("unstable" in p.message for p in found(robot, "error"))
 
 

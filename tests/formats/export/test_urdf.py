@@ -143,9 +143,16 @@ def test_a_robot_of_the_catalogue_survives_the_way_through_urdf(name, tmp_path):
     assert np.array_equal(after.key("rest").qpos, before.key("rest").qpos)
 
 
-@pytest.mark.parametrize("name", ["awas_ii_template", "bavs_template", "qbmove_template", "sea_template", "template"])
-def test_the_toolboxs_own_files_survive_it(name, data, tmp_path):
-    text = (data / f"{name}.urdf").read_text()
+@pytest.mark.parametrize("name", ["awas_ii", "bavs", "qbmove", "sea"])
+def test_the_toolboxs_files_of_one_joint_survive_it(name, joint_file, tmp_path):
+    assert_survives(joint_file(name).read_text(), tmp_path)
+
+
+def test_the_toolboxs_general_template_survives_it(data, tmp_path):
+    assert_survives((data / "template.urdf").read_text(), tmp_path)
+
+
+def assert_survives(text, tmp_path):
     text = re.sub(r"\*pow\(10,(-?\d+)\)", r"e\1", text)  # what pliant says to write instead
     (tmp_path / "given.urdf").write_text(text)
     robot = load(tmp_path / "given.urdf")

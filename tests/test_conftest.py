@@ -1,0 +1,67 @@
+"""The rules of `conftest.py` for all tests: who may open a socket, and who may be run again."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAD = """
+import itertools, socket, pytest
+attempts = itertools.count()
+"""
+FIRST_FAILS = "assert next(attempts), 'bad luck'\n"
+BINDS = "socket.socket().bind(('127.0.0.1', 0))\n"
+
+
+def run(folder, text, *options):
+    """Run some tests under the rules; return the exit code and what is printed."""
+    shutil.copy(ROOT / "conftest.py", folder)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n")
+    (folder / "test_sample.py").write_text(HEAD + text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rR", *options, str(folder)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stdout
+
+
+def test_a_test_that_opens_a_socket_is_marked(tmp_path):
+    code, printed = run(tmp_path, f"def test_a():\n    {BINDS}\n@pytest.mark.network\ndef test_b():\n    {BINDS}")
+    assert code == 1
+    assert "test_sample.py::test_a is not marked 'network', but it opens a socket: socket.bind" in printed
+    assert "1 failed, 1 passed" in printed
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_only_a_network_test_gets_a_second_attempt_and_only_when_asked(tmp_path, workers):
+    marked = f"@pytest.mark.network\ndef test_a():\n    {FIRST_FAILS}"
+    code, printed = run(tmp_path, marked, "--rerun-network", "-n", workers)
+    assert code == 0, printed
+    assert re.search(r"RERUN .*test_a", printed)
+    assert run(tmp_path, marked)[0] == 1
+    assert run(tmp_path, f"def test_a():\n    {FIRST_FAILS}", "--rerun-network", "-n", workers)[0] == 1
+
+
+def test_two_failures_in_a_row_fail_the_run(tmp_path):
+    code, printed = run(tmp_path, "@pytest.mark.network\ndef test_a():\n    assert False\n", "--rerun-network")
+    assert code == 1
+    assert "1 failed, 1 rerun" in printed
+
+
+def test_a_test_that_needs_a_second_attempt_in_two_of_its_cases_fails_the_run(tmp_path):
+    text = "\nseen = set()\n@pytest.mark.network\n@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n):\n"
+    text += "    again = n in seen\n    seen.add(n)\n    assert again\n"
+    code, printed = run(tmp_path, text, "--rerun-network")
+    assert "2 passed, 2 rerun" in printed
+    assert "needed a second attempt more than once: test_sample.py::test_a (2 times)" in printed
+    assert code == 1
+
+
+def test_only_conftest_asks_for_second_attempts():
+    wanted = re.compile(r"mark\.flaky|--reruns\b")
+    files = [p for folder in ("tests", "conformance", ".ci") for p in (ROOT / folder).rglob("*") if p.is_file()]
+    files += [ROOT / "Makefile", ROOT / "pyproject.toml"]
+    found = [str(p.relative_to(ROOT)) for p in files if p.suffix != ".pyc" and wanted.search(p.read_text("latin-1"))]
+    assert found == [str(Path(__file__).relative_to(ROOT))]
