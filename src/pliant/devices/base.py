@@ -256,9 +256,11 @@ class Mailbox:
         Raises:
             DeviceError: the device does not take the mode.
         """
-        mode = command.mode if command.mode in self._accepted else self._choose(command.mode)
+        mode = command.mode
+        if mode not in self._accepted:
+            self._choose(mode)
         with self._condition:
-            self._held[mode] = dict(command.values)
+            self._held.pop(mode, None)
             self._count = command.seq + 1
             self._latest = command
             self._condition.notify_all()

@@ -452,6 +452,8 @@ def observer(model: Any, data: Any, where: np.ndarray, out: np.ndarray) -> Calla
         where: what `addresses` returned.
         out: result, float64, C order, shape (n, OBSERVATIONS).
     """
+    if not len(where):
+        return lambda: None
     code = _get_machine().observe
     arguments = (model._address, data._address, where.ctypes.data, where.shape[0], out.ctypes.data)
     keep = (model, data, where, out)

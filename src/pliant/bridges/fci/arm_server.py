@@ -39,11 +39,13 @@ class ArmServer:
     """
 
     def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int) -> None:
-        from pliant.devices.franka.arm import MODES, REQUESTS
+        from pliant.devices.franka.arm import REQUESTS, CommandValues
 
         self._names = REQUESTS
-        self._modes = MODES
+        self._command_values = CommandValues
         self.device = device
+        self.cabinet = device.cabinet
+        """The arm's controller."""
         self.host, self.port = host, port
         self.hand = HandServer(device, host=host, port=gripper_port) if device.gripper is not None else None
         """The server of the hand; None without a hand."""
@@ -276,7 +278,7 @@ class ArmServer:
         """
         self.counters["cycles"] += 1
         self._message_id = values.state.message_id
-        self._unanswered = self._unanswered + 1 if self.device.first_command_due else 0
+        self._unanswered = self._unanswered + 1 if self.cabinet.first_command_due else 0
         if self.hand is not None:
             self.hand.publish(values)
         connection = self._connection
@@ -294,28 +296,28 @@ class ArmServer:
         Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
         waits for it, so that its first command meets the state that it was computed from.
         """
-        device = self.device
+        cabinet = self.cabinet
         return self._packer is not None and (
-            device.awaits_command or (device.first_command_due and self._unanswered >= STATES_BEFORE_COMMAND)
+            cabinet.awaits_command or (self._unanswered >= STATES_BEFORE_COMMAND and cabinet.first_command_due)
         )
 
     @property
     def fitting(self) -> fci.RobotCommand | None:
         """The command, if it belongs to this cycle or is the first of its motion."""
-        command, device = self.command, self.device
-        if command is None or not device.mode:
+        command, cabinet = self.command, self.cabinet
+        if command is None or not cabinet.moving:
             return None
-        if command.message_id == self._message_id or device.first_command_due or not device.awaits_command:
+        if command.message_id == self._message_id or cabinet.first_command_due or not cabinet.awaits_command:
             return command
         return None
 
     @property
     def timely(self) -> fci.RobotCommand | None:
         """The command, if it is at most one cycle old; a later one is dropped and counted."""
-        command, device = self.command, self.device
-        if command is None or not device.mode:
+        command, cabinet = self.command, self.cabinet
+        if command is None or not cabinet.moving:
             return None
-        if device.awaits_command and self._message_id - command.message_id > 1:
+        if cabinet.awaits_command and self._message_id - command.message_id > 1:
             self.counters["late"] += 1
             return None
         return command
@@ -325,26 +327,14 @@ class ArmServer:
         self.command = None
         device = self.device
         if command is not None:
-            device.inbox.post(Command(command.message_id, device.mode, self._values(command)))
-        elif device.awaits_command:
+            mode = device.mode
+            device.inbox.post(Command(command.message_id, mode, self._command_values(mode, command)))
+        elif self.cabinet.awaits_command:
             self.counters["lost"] += 1
-
-    def _values(self, command: fci.RobotCommand) -> dict[str, Any]:
-        mode = self._modes[self.device.mode]
-        motion = command.motion
-        values: dict[str, Any] = {
-            name: motion[place] for name, place in mode.fields.items() if name != "elbow_c" or command.valid_elbow
-        }
-        if mode.torque:
-            values["tau_J_d"] = command.tau_J_d
-        values["finished"] = float(
-            command.motion_generation_finished or (command.torque_command_finished and mode.torque)
-        )
-        return values
 
     def health(self) -> Mapping[str, Any]:
         """Return counters, the client's version, and the last fault in words."""
-        state = self.device.cabinet.state
+        state = self.cabinet.state
         counters = dict(self.counters)
         if self.hand is not None:
             counters["malformed"] += self.hand.malformed

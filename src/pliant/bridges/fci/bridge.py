@@ -151,7 +151,7 @@ class FciBridge:
             wait = deadline - time.perf_counter()
             if wait <= 0.0:
                 for arm in left:
-                    if arm.device.awaits_command:
+                    if arm.cabinet.awaits_command:
                         arm.counters["timeouts"] += 1
                         arm.last_fault = f"no command within {self.options.command_timeout} s"
                 break
@@ -168,14 +168,17 @@ class FciBridge:
             self._next = now
         while (wait := self._next - time.perf_counter()) > 0.0:
             self._serve(wait)
-            if wake and any(arm.device.first_command_due and arm.command is not None for arm in self.arms):
+            if wake and any(arm.cabinet.first_command_due and arm.command is not None for arm in self.arms):
                 break
         self._next += PERIOD
 
     def _serve(self, timeout: float) -> None:
         """Handle sockets; wait at most timeout [s] for something to happen."""
-        if any(arm.changed for arm in self.arms):
-            self._register()
+        arms = self.arms
+        for arm in arms:
+            if arm.changed:
+                self._register()
+                break
         if timeout <= 0.0:
             ready = {fd for fd, _ in self._poll.poll(0)}
         elif timeout >= 0.02:
@@ -184,7 +187,7 @@ class FciBridge:
             # poll counts in milliseconds; select waits for less
             ready = set(select.select(self._registered, (), (), timeout)[0])
         if ready:
-            for arm in self.arms:
+            for arm in arms:
                 arm.serve(ready)
 
     def _register(self) -> None:

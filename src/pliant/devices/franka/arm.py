@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pliant.engine.base import Engine
     from pliant.model import Robot
 
-__all__ = ["MODES", "FrankaArm", "FrankaArmDescription", "Mode", "StateValues"]
+__all__ = ["MODES", "REQUESTS", "CommandValues", "FrankaArm", "FrankaArmDescription", "Mode", "StateValues"]
 
 Array = NDArray[np.float64]
 PERIOD = 1e-3
@@ -160,6 +160,37 @@ class StateValues(Mapping[str, "float | np.ndarray"]):
         return len(SAMPLES)
 
 
+class CommandValues(Mapping[str, "float | np.ndarray"]):
+    """The values of a command, read from a command of the robot's interface as they are asked for.
+
+    Args:
+        mode: the command mode, a key of `MODES`.
+        command: the command; its arrays are read-only.
+    """
+
+    __slots__ = ("command", "mode")
+
+    def __init__(self, mode: str, command: fci.RobotCommand) -> None:
+        self.mode = mode
+        self.command = command
+
+    def __getitem__(self, name: str) -> float | np.ndarray:
+        command, mode = self.command, MODES[self.mode]
+        if name == "tau_J_d" and mode.torque:
+            return command.tau_J_d
+        if name == "finished":
+            return float(command.motion_generation_finished or (command.torque_command_finished and mode.torque))
+        if name == "elbow_c" and not command.valid_elbow:
+            raise KeyError(name)
+        return command.motion[mode.fields[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in _COMMANDS[self.mode] if name != "elbow_c" or self.command.valid_elbow)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrankaArmDescription:
     """Description of a Franka arm in `Robot.devices`."""
@@ -239,6 +270,7 @@ class FrankaArm(DeviceBase):
 
     def __init__(self, description: FrankaArmDescription) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=PERIOD)
+        self.inbox.accept(())
         self.description = description
         self.urdf = description.urdf
         """URDF text that the robot gives to its clients."""
@@ -301,7 +333,11 @@ class FrankaArm(DeviceBase):
             self.gripper.reset(2.0 * HALF_OPEN)
 
     def _latch(self, command: Command) -> None:
-        values, mode, motion = command.values, MODES[command.mode], self._motion
+        values = command.values
+        if type(values) is CommandValues:
+            self._command = values.command
+            return
+        mode, motion = MODES[command.mode], self._motion
         motion[:] = 0.0
         for name, place in mode.fields.items():
             if name in values:
@@ -421,16 +457,6 @@ class FrankaArm(DeviceBase):
     def mode(self) -> str:
         """The command mode of the running motion, a key of `MODES`; "" without a motion."""
         return self._mode
-
-    @property
-    def awaits_command(self) -> bool:
-        """Whether the client owes a command for each state: a motion runs and its first command has come."""
-        return self.cabinet.awaits_command
-
-    @property
-    def first_command_due(self) -> bool:
-        """Whether a motion runs whose first command has not come yet."""
-        return self.cabinet.first_command_due
 
     def model_library(self, architecture: int, system: int) -> bytes:
         """Return the model library that old clients load, compiled on demand.

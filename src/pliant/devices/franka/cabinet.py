@@ -160,9 +160,11 @@ class Cabinet:
         """Start anew at rest at q, idle, without errors; settings made by requests are kept."""
         m = self._record
         m["q"][:] = m["q_d"][:] = q
-        for name in ("dq", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "integral", "residual"):
+        for name in ("dq", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d"):
             m[name][:] = 0.0
-        for name in ("contact", "collision", "errors"):
+        self._set("observer_started", 0)
+        k.observe(self._memory)  # the first control needs the dynamics at q
+        for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
             m[name][:] = 0
         self._set("observer_started", 0)
         self._set("mode", k.HOLD)
