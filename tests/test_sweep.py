@@ -164,7 +164,7 @@ def test_a_cluster_gives_the_same_table(robot_file):
     distributed = pytest.importorskip("distributed")
     p = plan(robot_file, "elbow.k1=0.001:0.003:6", duration=0.05)
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, host="127.0.0.1"
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster:
         result = run_sweep(p, dask=cluster.scheduler_address, chunk=3)
     assert result.rows == run_sweep(p).rows
