@@ -397,13 +397,13 @@ def test_truncated_and_oversized_input_is_named():
         fci.CommandUnpacker(10).unpack(bytes(370))
     with pytest.raises(WireError, match="state of 1376 bytes"):
         fci.decode_state(bytes(1376), version=10)
-    with pytest.raises(WireError, match="frame of 11 bytes"):
+    with pytest.raises(WireError, match="frame has 11 bytes"):
         fci.Framer().feed(struct.pack("<III", 0, 0, 11))
-    with pytest.raises(WireError, match="frame of 4294967295 bytes"):
+    with pytest.raises(WireError, match="frame has 4294967295 bytes"):
         fci.Framer().feed(struct.pack("<III", 0, 0, 2**32 - 1))
     with pytest.raises(WireError, match="before Connect"):
         fci.decode_request(fci.Frame(3, 0, b""), version=None)
-    with pytest.raises(WireError, match="valid are 0 and 1"):
+    with pytest.raises(WireError, match="must be 0 or 1"):
         fci.decode_request(fci.Frame(6, 0, bytes([2] * 7)), version=10)
     with pytest.raises(WireError, match="has 6 numbers, not 7"):
         fci.encode_request(fci.SetJointImpedance(K_theta=(1.0,) * 6), version=10, command_id=0)

@@ -550,7 +550,7 @@ class Framer:
             while len(self._buffer) - start >= head:
                 command, command_id, size = self._header.unpack_from(self._buffer, start)
                 if not head <= size <= self._limit:
-                    raise WireError(f"frame of {size} bytes; valid are {head} to {self._limit}", field="size")
+                    raise WireError(f"a frame has {size} bytes; must be {head} to {self._limit}", field="size")
                 if len(self._buffer) - start < size:
                     break
                 frames.append(Frame(command, command_id, bytes(self._buffer[start + head : start + size])))
@@ -616,7 +616,7 @@ def _unpack_fields(kind: type, layout: tuple[tuple[str, str, int], ...], packer:
         position += count
         if code == "?":
             if any(b > 1 for b in part):
-                raise WireError(f"{kind.__name__}.{name} holds {part}; valid are 0 and 1", field=name)
+                raise WireError(f"{kind.__name__}.{name} is {part}; must be 0 or 1", field=name)
             part = tuple(bool(b) for b in part)
         values[name] = part[0] if count == 1 else part
     return kind(**values)
@@ -1167,7 +1167,7 @@ def decode_gripper_state(data: bytes) -> GripperState:
         raise WireError(f"gripper state of {len(data)} bytes, not {_GRIPPER_STATE.size}", field="size")
     message_id, width, max_width, grasped, temperature = _GRIPPER_STATE.unpack(data)
     if grasped > 1:
-        raise WireError(f"is_grasped is {grasped}; valid are 0 and 1", field="is_grasped")
+        raise WireError(f"is_grasped is {grasped}; must be 0 or 1", field="is_grasped")
     return GripperState(
         message_id=message_id,
         width=width,

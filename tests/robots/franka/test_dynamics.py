@@ -165,13 +165,13 @@ def test_arrays_broadcast_and_equal_single_calls():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ModelError, match=r"q of shape \(6,\)"):
+    with pytest.raises(ModelError, match=r"q has shape \(6,\)"):
         dynamics.mass(np.zeros(6))
     with pytest.raises(ModelError, match="did you mean 'feasible'"):
         dynamics.mass(np.zeros(7), variant="feasable")  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="gravity of shape"):
+    with pytest.raises(ModelError, match="gravity has shape"):
         dynamics.gravity(np.zeros(7), None, (0, 9.81))
-    with pytest.raises(ModelError, match="mass -1"):
+    with pytest.raises(ModelError, match="mass of a payload is -1"):
         Payload(mass=-1.0)
     with pytest.raises(ModelError, match="not symmetric"):
         Payload(mass=1.0, inertia=(1, 1, 0, 0, 1, 0, 0, 0, 1))

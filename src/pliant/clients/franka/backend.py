@@ -1,4 +1,4 @@
-"""What a `FrankaRobot` drives: an arm of a simulation in this process, or a robot behind its interface."""
+"""The two kinds of arm that a `FrankaRobot` drives: of a simulation in this process, or behind the interface."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Backend(Protocol):
     """
 
     arm: Arm
-    """Which arm it is."""
+    """Parameters of the arm."""
     address: str
-    """Where it is, for messages."""
+    """Address for messages."""
 
     def get(self, name: str) -> Array:
         """Return a vector of the state by its name in the interface, such as "q" or "O_F_ext_hat_K" (a copy)."""
@@ -61,7 +61,7 @@ class Backend(Protocol):
         ...
 
     def begin(self, motion: Motion) -> None:
-        """Start a motion; the state is the first one that wants a command."""
+        """Start a motion; the state is the first one that needs a command."""
         ...
 
     def exchange(self, values: Array) -> None:
@@ -81,11 +81,11 @@ class Backend(Protocol):
         ...
 
     def set_load(self, load: Payload) -> None:
-        """Tell the controller what hangs at the flange beside the end effector."""
+        """Set the load that the controller compensates beside the end effector."""
         ...
 
     def set_end_effector(self, F_T_EE: Array) -> None:
-        """Put the end effector's frame, shape (4, 4) in the flange."""
+        """Set the pose of the end effector in the flange, shape (4, 4)."""
         ...
 
     def hand(self, action: str, *values: float) -> bool:
@@ -97,22 +97,22 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None:
-        """Let the robot go."""
+        """End the running motion and disconnect."""
         ...
 
 
 def as_vector(values: Sequence[float] | Array, size: int, name: str) -> Array:
-    """Return finite numbers of the right count.
+    """Return values as an array of finite numbers of a given length.
 
     Raises:
-        DeviceError: another shape, or what is not a finite number.
+        DeviceError: another shape, or numbers that are not finite.
     """
     try:
         found = np.array(values, dtype=float)
     except (TypeError, ValueError):
-        raise DeviceError(f"{name} {values!r}: must be {size} numbers", field=name) from None
+        raise DeviceError(f"{name} is {values!r}; must be {size} numbers", field=name) from None
     if found.shape != (size,):
-        raise DeviceError(f"{name} has shape {found.shape}; it must be ({size},)", field=name)
+        raise DeviceError(f"{name} has shape {found.shape}; must be ({size},)", field=name)
     if not np.isfinite(found).all():
-        raise DeviceError(f"{name} {found.tolist()}: must be finite numbers", field=name)
+        raise DeviceError(f"{name} is {found.tolist()}; must be finite numbers", field=name)
     return found

@@ -20,12 +20,12 @@ Array = NDArray[np.float64]
 
 
 class NetworkArm:
-    """A robot, or any server of its interface, through pylibfranka.
+    """A robot, or any server of its interface, driven through pylibfranka.
 
     Args:
         address: of the robot.
-        arm: which arm stands there; for limits and the dynamics library.
-        realtime: whether pylibfranka insists on a real-time kernel and priority.
+        arm: parameters of the arm, for limits and dynamics.
+        realtime: whether pylibfranka requires a real-time kernel and priority.
     """
 
     def __init__(self, address: str, *, arm: Arm, realtime: bool = False) -> None:
@@ -53,7 +53,7 @@ class NetworkArm:
         """Turn pylibfranka's exceptions into pliant's."""
         f = self._f
         if self._closed:
-            raise BridgeError(f"the connection to {self.address} was closed; connect anew", field="address")
+            raise BridgeError(f"the connection to {self.address} was closed; connect again", field="address")
         try:
             yield
         except f.ControlException as fault:
@@ -84,7 +84,7 @@ class NetworkArm:
         state = self._state
         if state.m_total <= 0.0:
             return NO_PAYLOAD
-        # sums of numbers that travel in float32
+        # The sums of float32 numbers are not exactly symmetric and positive.
         I = np.reshape(state.I_total, (3, 3))
         I = 0.5 * (I + I.T)
         low = float(np.linalg.eigvalsh(I)[0])
@@ -94,7 +94,7 @@ class NetworkArm:
         return Payload(mass=state.m_total, center_of_mass=(x, y, z), inertia=tuple(I.reshape(-1).tolist()))
 
     def refresh(self) -> None:
-        # what waited in the socket is old: a second state is new
+        # A state that waited in the socket is old, the next one is new.
         stale = wall.perf_counter() - self._read_at > 0.02
         self.idle()
         if stale:
@@ -150,7 +150,7 @@ class NetworkArm:
         self._settled()
 
     def _settled(self) -> None:
-        """Read until a state is surely younger than the last answer."""
+        """Read until a state is certainly newer than the last answer."""
         for _ in range(150):
             self.idle()
 

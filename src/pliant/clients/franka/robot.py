@@ -1,16 +1,16 @@
-"""The arm as a visual-servoing program drives it: one class for the simulation and for the robot.
+"""A Franka arm for visual servoing: one class for the simulation and for the robot.
 
-The methods are those of ViSP's class for the Franka arm and of FrankaSim (Oliva et al. 2022), in Python naming. A
-program is written once; the one line that differs is the constructor:
+The methods are those of ViSP's class for the Franka arm and of FrankaSim (Oliva et al. 2022), in Python naming. Only
+the constructor differs between the simulation and the robot:
 
     robot = FrankaRobot.simulated("fer")        # MuJoCo in this process, no network
     robot = FrankaRobot.of(simulation)          # an arm of a simulation of yours
     robot = FrankaRobot.connect("172.16.0.2")   # the robot, or `pliant run franka --bridge fci`, through pylibfranka
 
-Where those classes run a control thread of their own, this one runs in its caller's: `set_velocity` and
-`set_force_torque` send one command for each millisecond of ``period`` and return with the state that answers the last
-one. On the simulated arm robot time stands still between two calls, so that runs repeat to the last bit; on the robot
-a loop has to call once a millisecond, as with pylibfranka itself.
+Those classes run a control thread; this one runs in the caller's thread. `set_velocity` and `set_force_torque` send one
+command for each millisecond of ``period`` and return with the state that answers the last one. On the simulated arm
+robot time stands still between two calls, so that runs are bit-reproducible. On the robot a loop must call once a
+millisecond, as with pylibfranka itself.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = ["Frame", "FrankaRobot", "RobotState"]
 
 Array = NDArray[np.float64]
 RobotState = Literal["stop", "position", "velocity", "force_torque"]
-"""Which control runs: the states of ViSP's robots."""
+"""The running control, named as ViSP's robot states."""
 Frame = Literal["joint", "end_effector", "reference", "camera"]
-"""Where a quantity is expressed: joint space, the end effector's axes, the base's axes, the camera's axes."""
+"""Frame of a quantity: joint space, or the axes of end effector, base or camera."""
 
 POSITION_GAIN = 2.5 * np.array([6.0, 6.0, 6.0, 6.0, 3.5, 2.5, 2.0])
-"""Of the position servo [1/s]: v = gain (q_desired - q) - damping dq; FrankaSim."""
+"""Gain of the position servo [1/s], from FrankaSim: v = gain (q_desired - q) - damping dq."""
 POSITION_DAMPING = np.array([0.5, 0.5, 0.5, 0.5, 0.3, 0.25, 0.2])
-"""Of the position servo; FrankaSim."""
+"""Damping of the position servo, from FrankaSim."""
 BRAKING = 0.5
-"""Fraction of the acceleration limit that the position servo counts on to brake."""  # assumed
+"""Fraction of the acceleration limit that the position servo uses to brake."""  # assumed
 MARGIN = 1e-3
-"""Distance of commands from the limits of acceleration, jerk and torque rate, as libfranka's own limiter keeps."""
+"""Distance of commands from the limits of acceleration, jerk and torque rate, as in libfranka's limiter."""
 _HEADER = "#PANDA - Joint position file\n#\n# R: q1 q2 q3 q4 q5 q6 q7\n# with joint positions in degrees\n#\n"
 
 _log = logging.getLogger("pliant.franka")
@@ -66,11 +66,11 @@ class FrankaRobot:
     shape (4, 4), ``aJb`` the Jacobian of b's twist (v, omega) in the axes of a, shape (6, 7).
 
     Args:
-        backend: what it drives.
+        backend: the simulated or real arm.
         period: time between two commands of the caller [s], a whole number of milliseconds; 20 ms for a camera loop.
 
     Raises:
-        DeviceError: a period that is no whole number of milliseconds.
+        DeviceError: the period is not a whole number of milliseconds.
 
     Example:
         >>> with FrankaRobot.simulated("fer") as robot:
@@ -83,10 +83,10 @@ class FrankaRobot:
     def __init__(self, backend: Backend, *, period: float = PERIOD) -> None:
         self._backend = backend
         self.arm: Arm = backend.arm
-        """Which arm it is: limits and dynamics."""
+        """Parameters of the arm."""
         self._cycles = round(period / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, period, rel_tol=1e-9):
-            raise DeviceError(f"period {period} s; valid are whole milliseconds", field="period")
+            raise DeviceError(f"period is {period} s; must be a whole number of milliseconds", field="period")
         self._state: RobotState = "stop"
         self._eMc = np.eye(4)
         self._g0: Array | None = None
@@ -105,7 +105,7 @@ class FrankaRobot:
         self._torque_max = np.array(limits.torque)
         self._torque_step = (limits.torque_rate - MARGIN) * PERIOD
         self._load_model()
-        # load every kernel now: in a motion a robot does not wait for the first call
+        # Load every kernel now, because a robot in motion does not wait for the first call.
         q = backend.get("q")
         for axes in ("base", "body"):
             kinematics.jacobian(q, F_T_EE=self._F_T_EE, axes=axes)
@@ -138,7 +138,7 @@ class FrankaRobot:
             friction: whether the identified joint friction acts.
             friction_compensation: whether the cabinet compensates that friction; None: if it acts.
             rpy: roll, pitch, yaw of the base in the world [rad].
-            load: a body that hangs at the flange beside the hand; the controller learns of it by `add_tool`.
+            load: a body fixed to the flange beside the hand; `add_tool` tells the controller of it.
             settings: gains, thresholds and checks of the cabinet.
             period: see the class.
 
@@ -174,24 +174,24 @@ class FrankaRobot:
     def connect(
         cls, address: str = "127.0.0.1", *, arm: str | Arm = "fr3", realtime: bool = False, period: float = PERIOD
     ) -> FrankaRobot:
-        """Return the arm behind an address, driven through pylibfranka.
+        """Return the arm at an address, driven through pylibfranka.
 
         Args:
             address: of the robot, or of ``pliant run fr3 --bridge fci``.
-            arm: which arm stands there, "fer" or "fr3": the interface does not say.
-            realtime: whether to insist on a real-time kernel; a real robot wants it.
+            arm: type of the arm, "fer" or "fr3"; the interface does not tell.
+            realtime: whether to require a real-time kernel, as a real robot needs.
             period: see the class.
 
         Raises:
             MissingDependency: pylibfranka is not installed.
-            BridgeError: nobody answers there.
+            BridgeError: no robot answers at the address.
         """
         return cls(NetworkArm(address, arm=arm_of(arm), realtime=realtime), period=period)
 
     # ---------------------------------------------------------------------------------------------- lifetime
 
     def close(self) -> None:
-        """End what runs and let the robot go."""
+        """End the running control and disconnect."""
         self._state = "stop"
         self._backend.close()
 
@@ -203,7 +203,7 @@ class FrankaRobot:
 
     @property
     def backend(self) -> Backend:
-        """What it drives; a simulated arm has its simulation in ``simulation`` and its device in ``device``."""
+        """The arm; a simulated one has its simulation in ``simulation`` and its device in ``device``."""
         return self._backend
 
     @property
@@ -231,7 +231,7 @@ class FrankaRobot:
         return self._state
 
     def set_robot_state(self, state: RobotState) -> RobotState:
-        """Choose which control runs; a running motion comes to a stand first.
+        """Choose which control runs; a running motion is stopped first.
 
         Args:
             state: "stop", "position", "velocity" or "force_torque".
@@ -259,7 +259,7 @@ class FrankaRobot:
         self._backend.begin(motion)
 
     def stop_motion(self) -> None:
-        """Bring a running motion to a stand and return to the state "stop"."""
+        """Stop a running motion and return to the state "stop"."""
         state, self._state = self._state, "stop"
         if state == "velocity":
             self._brake()
@@ -282,7 +282,7 @@ class FrankaRobot:
         self._backend.recover()
 
     def wait(self, duration: float) -> None:
-        """Let robot time pass; a running control repeats its last command.
+        """Wait in robot time; a running control repeats its last command.
 
         Args:
             duration: rounded to whole milliseconds [s].
@@ -311,7 +311,7 @@ class FrankaRobot:
     # ------------------------------------------------------------------------------------------------ motion
 
     def get_position(self, frame: Frame = "joint") -> Array:
-        """Return where the arm is.
+        """Return the position of the joints or the pose of a frame.
 
         Args:
             frame: "joint": positions, shape (7,) [rad]; "end_effector" or "reference": the pose fMe of the end
@@ -329,11 +329,11 @@ class FrankaRobot:
     def set_position(
         self, frame: Frame, position: ArrayLike, *, tolerance: float = 1e-4, timeout: float | None = None
     ) -> None:
-        """Move to a position and return when it is reached.
+        """Move to a position; return when it is reached.
 
         The joints are servoed by velocities, v = gain (q_desired - q) - damping dq, at most `set_positioning_velocity`
-        percent of the limits and what can be braked; a pose becomes joint positions by inverse kinematics from where
-        the arm is. The state becomes "position" if it is not.
+        percent of the limits and at most what can be braked. A pose becomes joint positions by inverse kinematics from
+        the present position. The state becomes "position".
 
         Args:
             frame: "joint" with positions, shape (7,) [rad]; "end_effector" or "reference" with fMe, shape (4, 4);
@@ -343,7 +343,7 @@ class FrankaRobot:
             timeout: of robot time [s]; None: four times what the distance takes, and 10 s.
 
         Raises:
-            DeviceError: a position outside of the limits, out of reach or not reached in time, or a reflex.
+            DeviceError: the position is outside of the limits or not reached in time, or a reflex.
             ModelError: no joint positions were found for the pose.
         """
         _frame(frame)
@@ -393,11 +393,11 @@ class FrankaRobot:
             DeviceError: another number.
         """
         if not 0.0 < percent <= 100.0:
-            raise DeviceError(f"positioning velocity {percent} %; valid is above 0 to 100", field="percent")
+            raise DeviceError(f"positioning velocity is {percent} %; must be > 0 and <= 100", field="percent")
         self._percent = float(percent)
 
     def get_velocity(self, frame: Frame = "joint") -> Array:
-        """Return how fast the arm moves.
+        """Return the velocity of the joints or the twist of a frame.
 
         Args:
             frame: "joint": shape (7,) [rad/s]; else the twist (v, omega), shape (6,): of the end effector in its own
@@ -410,8 +410,8 @@ class FrankaRobot:
     def set_velocity(self, frame: Frame, velocity: ArrayLike) -> None:
         """Command a velocity for one period; it lasts until the next command, `wait` or `stop_motion`.
 
-        A twist becomes joint velocities by the Jacobian's pseudo-inverse, renewed every millisecond. Beyond a joint's
-        limit all joints slow down alike; changes keep within the limits of acceleration and jerk.
+        A twist becomes joint velocities by the Jacobian's pseudo-inverse, updated every millisecond. If a joint would
+        exceed its limit, all joints are scaled alike; changes keep the limits of acceleration and jerk.
 
         Args:
             frame: as in `get_velocity`.
@@ -448,7 +448,7 @@ class FrankaRobot:
 
         A wrench becomes torques by the Jacobian's transpose, renewed every millisecond. The command passes a low-pass,
         ``y += filter_gain (x - y)`` each millisecond, and the interface's limit of 1000 N m/s. Torques beyond 87 and
-        12 N m are logged as a warning and sent, as in FrankaSim; the arm may answer with a reflex.
+        12 N m are logged as a warning and sent, as in FrankaSim; the arm may stop with a reflex.
 
         Args:
             frame: "joint": torques, shape (7,) [N m]; else a wrench (force, torque) at the end effector or the
@@ -463,7 +463,7 @@ class FrankaRobot:
         size = 7 if _frame(frame) == "joint" else 6
         self._wanted = as_vector(np.asarray(force_torque, dtype=float), size, "force_torque")
         if not 0.0 < filter_gain <= 1.0:
-            raise DeviceError(f"filter_gain {filter_gain}; valid is above 0 to 1", field="filter_gain")
+            raise DeviceError(f"filter_gain is {filter_gain}; must be > 0 and <= 1", field="filter_gain")
         self._frame, self._gain = frame, float(filter_gain)
         for _ in range(self._cycles):
             self._tick()
@@ -486,7 +486,7 @@ class FrankaRobot:
     def _limited(self, wanted: Array) -> Array:
         """Return the next commanded velocity on the way to the wanted one, within velocity, acceleration and jerk.
 
-        It starts from what the robot says it follows, so that a lost command does not turn into a jump.
+        It starts from the velocity that the robot publishes as desired, so that a lost command causes no jump.
         """
         backend, v, a = self._backend, self._velocity, self._acceleration
         a_max, j_max = self._acceleration_max, self._jerk_max
@@ -494,13 +494,13 @@ class FrankaRobot:
         if self.arm.limits.velocity_offset is not None:
             low, high = self.arm.limits.velocity_bounds(backend.get("q_d"))
             wanted = np.minimum(np.maximum(wanted, low + MARGIN), high - MARGIN)
-        # approached at the rate that the jerk allows, so that the velocity does not overshoot
+        # The jerk limit bounds the rate of approach, so that the velocity does not overshoot.
         next_a = (j_max / a_max) * (wanted - v)
         next_a = np.minimum(np.maximum(next_a, a - j_max * PERIOD), a + j_max * PERIOD)
         next_a = np.minimum(np.maximum(next_a, -a_max), a_max)
         v += next_a * PERIOD
         a[:] = next_a
-        # rounding must not keep a brake from ending
+        # Rounding must not keep the deceleration from ending.
         rest = (np.abs(v) < 1e-9) & (wanted == 0.0)
         v[rest] = 0.0
         a[rest & (np.abs(a) < 1e-3)] = 0.0
@@ -522,7 +522,7 @@ class FrankaRobot:
     # ------------------------------------------------------------------------------------- frames and tool
 
     def _load_model(self) -> None:
-        """Read what changes with the tool only."""
+        """Read the state that only a change of the tool changes."""
         self._F_T_EE = self._backend.pose("F_T_EE")
         self._payload = self._backend.payload()
 
@@ -572,7 +572,7 @@ class FrankaRobot:
         """Set the pose of the end effector in the flange, shape (4, 4), here and in the robot.
 
         Raises:
-            DeviceError: a motion runs, or no pose.
+            DeviceError: a motion runs, or flMe is not a pose.
         """
         X = _pose(flMe, "flMe")
         self._needs_rest("set_flMe")
@@ -596,10 +596,10 @@ class FrankaRobot:
         flMcom: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
     ) -> None:
-        """Tell the robot of a tool beside the hand: where its end effector is, and what it weighs.
+        """Tell the robot of a tool beside the hand: pose of its end effector, and its inertia.
 
-        The hand that the robot knows of stays counted; a second call replaces the first tool. In the simulation a tool
-        weighs what `simulated` was given as ``load``: this call is what makes the controller carry it.
+        The inertia of the hand still counts; a second call replaces the first tool. In the simulation the tool is the
+        ``load`` of `simulated`; this call makes the controller compensate it.
 
         Args:
             flMe: pose of the end effector in the flange, shape (4, 4).
@@ -609,7 +609,7 @@ class FrankaRobot:
 
         Raises:
             DeviceError: a motion runs, or the robot refuses the numbers.
-            ModelError: no mass, no inertia.
+            ModelError: a mass or an inertia that no body has.
         """
         X = _pose(flMe, "flMe")
         com = np.zeros(3) if flMcom is None else np.asarray(flMcom, dtype=float)
@@ -620,7 +620,7 @@ class FrankaRobot:
             center = _pose(com, "flMcom")
         I = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
         if I.shape != (3, 3):
-            raise DeviceError(f"inertia of shape {I.shape}; valid is (3, 3)", field="inertia")
+            raise DeviceError(f"inertia has shape {I.shape}; must be (3, 3)", field="inertia")
         R = center[:3, :3]
         x, y, z = center[:3, 3].tolist()
         load = Payload(mass=mass, center_of_mass=(x, y, z), inertia=tuple((R @ I @ R.T).reshape(-1).tolist()))
@@ -672,15 +672,15 @@ class FrankaRobot:
         self._hand("homing")
 
     def gripper_move(self, width: float, speed: float = HAND.max_speed) -> bool:
-        """Open or close to a width [m] at a speed [m/s]; return whether it got there."""
+        """Open or close to a width [m] at a speed [m/s]; return whether it was reached."""
         return self._hand("move", float(width), float(speed))
 
     def gripper_open(self) -> bool:
-        """Open as far as it goes; return whether it got there."""
+        """Open to the largest width; return whether it was reached."""
         return self.gripper_move(HAND.max_width)
 
     def gripper_close(self) -> bool:
-        """Close; return whether it got there."""
+        """Close; return whether the fingers met."""
         return self.gripper_move(0.0)
 
     def gripper_grasp(self, width: float, force: float = 60.0, *, speed: float = HAND.max_speed) -> bool:
@@ -688,7 +688,7 @@ class FrankaRobot:
         return self._hand("grasp", float(width), float(speed), float(force), 0.005, 0.005)
 
     def gripper_release(self) -> None:
-        """Let go."""
+        """Stop the hand and release the object."""
         self._hand("stop")
 
     def get_gripper_width(self) -> float:
@@ -696,7 +696,7 @@ class FrankaRobot:
         return self._backend.hand_width()
 
     def _hand(self, action: str, *values: float) -> bool:
-        # the hand answers when its motion has ended, and an arm in motion wants a command every millisecond
+        # The hand answers when its motion has ended, but an arm in motion needs a command every millisecond.
         self._needs_rest(f"gripper_{action}")
         return self._backend.hand(action, *values)
 
@@ -720,7 +720,7 @@ class FrankaRobot:
                 except ValueError:
                     angles_deg = []
                 if len(angles_deg) != 7 or not np.isfinite(angles_deg).all():
-                    raise DeviceError(f"{line.strip()!r}: valid is R: and seven degrees", file=path, line=number)
+                    raise DeviceError(f"{line.strip()!r} must be R: and seven angles [deg]", file=path, line=number)
                 return np.radians(angles_deg)
         raise DeviceError("no line 'R: q1 q2 q3 q4 q5 q6 q7'", file=path)
 
@@ -759,7 +759,7 @@ def _pose(X: ArrayLike, name: str) -> Array:
         and np.linalg.det(found[:3, :3]) > 0
     )
     if not proper:
-        raise DeviceError(f"{name} is no pose; valid is a homogeneous transform, shape (4, 4)", field=name)
+        raise DeviceError(f"{name} must be a homogeneous transform, shape (4, 4)", field=name)
     return found
 
 

@@ -1,8 +1,7 @@
 """The state machine of the cabinet: requests, motions, reflexes, recovery, and one cycle every millisecond.
 
 A cycle is `observe` (measurements in, state out) followed by `control` (command in, torques out). The caller owns
-time: nothing here sleeps, opens a socket, or knows the wall clock, so two runs with the same inputs give the same
-bytes.
+time: nothing here sleeps, opens a socket or reads the wall clock, so two runs with the same inputs give equal bytes.
 """
 
 from __future__ import annotations
@@ -36,23 +35,24 @@ def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
 NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
 """The error bits of a robot without errors."""
 
-_STIFF = 14250.0
-"""Largest joint stiffness that the interface accepts [N m/rad], the vendor's documentation."""
+_MAX_STIFFNESS = 14250.0
+"""Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
 _SUCCESS_WINDOW = 100
+"""Commands over which the success rate is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the cabinet says to a request."""
+    """Answer of the cabinet to a request."""
 
     command: str
     """Class name of the request."""
     command_id: int
-    """That of the request."""
+    """Number that the request was given."""
     status: str
     """Name of the status; `pliant.wire.fci.status_number` gives the number of a version."""
     payload: bytes = b""
-    """What follows the status."""
+    """Bytes that follow the status."""
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ class Cabinet:
         self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
         self._geometry()
         self.reset(q)
-        # compile or load every kernel now: a pause in the middle of a motion would be one too many
+        # Compile or load every kernel now, so that no motion waits for it.
         k.observe(self._memory)
         k.control(self._memory, self._zero_motion, self._zero_tau, 0)
         k.goal_deviates(self._memory)
@@ -157,7 +157,7 @@ class Cabinet:
         self._memory[name][0] = value
 
     def reset(self, q: ArrayLike) -> None:
-        """Start anew at rest at q, idle, without errors; settings made by requests are kept."""
+        """Return to rest at q, idle and without errors; settings made by requests are kept."""
         m = self._record
         m["q"][:] = m["q_d"][:] = q
         for name in ("dq", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d"):
@@ -193,7 +193,7 @@ class Cabinet:
         )
 
     def _geometry(self) -> None:
-        """Bring what depends on the end effector and the load up to date, published fields included."""
+        """Update everything that depends on the end effector and the load, published fields included."""
         m, state = self._record, self.state
         m["F_T_EE"][:] = self.F_T_NE @ self.NE_T_EE
         m["table"][:] = link_table(self.end_effector.combined(self.load), arm=self.arm)
@@ -218,7 +218,7 @@ class Cabinet:
     # ------------------------------------------------------------------------------------------------- cycle
 
     def observe(self, q: ArrayLike, dq: ArrayLike, tau_J: ArrayLike) -> RobotState:
-        """Take in what the arm measures and return the state of this cycle (the same object every time).
+        """Take the measurements of this cycle and return the robot state (the same object in every cycle).
 
         Args:
             q: joint positions, shape (7,) [rad].
@@ -245,8 +245,8 @@ class Cabinet:
         """Advance by one millisecond and return the joint torques to apply (a view, shape (7,) [N m]).
 
         Args:
-            command: what the client sent for this cycle, or None if nothing came. Before the first command of a
-                motion, and with asynchronous targets, None is not counted as a loss.
+            command: the client's command of this cycle, or None if none came. Before the first command of a motion,
+                and with asynchronous targets, None is not counted as a loss.
         """
         motion = self._motion
         flags = 0
@@ -254,7 +254,7 @@ class Cabinet:
         if motion is not None:
             if command is not None and not motion.finishing:
                 flags = k.PRESENT
-                # copies: what comes from the wire is read-only, another type to the compiler
+                # Copies, because read-only arrays are another type to the compiler.
                 values, tau = self._command_motion, self._command_tau
                 values[:], tau[:] = command.motion, command.tau_J_d
                 if command.valid_elbow:
@@ -278,7 +278,7 @@ class Cabinet:
                     self._reflex("reflex")
                     motion = None
                 elif motion.lost >= self.settings.lost_commands:
-                    # the check is off: stop on the spot instead of running on blindly
+                    # The check is off: stop instead of extrapolating for ever.
                     self._finish("aborted")
             if motion is not None:
                 if motion.finishing:
@@ -286,7 +286,7 @@ class Cabinet:
                 elif motion.asynchronous:
                     flags = (flags & k.PRESENT) | k.ASYNC
                 elif motion.first:
-                    # nothing came yet: hold, with zero torques
+                    # No command yet: hold, with zero torques.
                     flags = 0
                     if motion.controller != k.EXTERNAL:
                         flags = k.FINISH
@@ -302,7 +302,7 @@ class Cabinet:
         return self._torque
 
     def take_answers(self) -> list[Answer]:
-        """Return the answers that are due and forget them."""
+        """Return the answers that are due, and remove them."""
         if not self.answers:
             return []
         answers, self.answers = self.answers, []
@@ -310,7 +310,7 @@ class Cabinet:
 
     @property
     def moving(self) -> bool:
-        """Whether a motion runs or is coming to its end."""
+        """Whether a motion runs or decelerates to its end."""
         return self._motion is not None
 
     @property
@@ -335,8 +335,8 @@ class Cabinet:
     def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
         """Return where the arm rests exactly, or None if it does not rest.
 
-        An arm that holds, within 1e-9 of its goal and of standstill, is kept there by static friction. Rounding then
-        cannot creep in while nothing happens, so that a motion does not depend on how long the arm stood before it.
+        An arm that holds within 1e-9 of its goal and of standstill is kept there, as by static friction. Rounding
+        errors then do not accumulate, so that a motion does not depend on how long the arm stood before it.
         """
         m, motion = self._record, self._motion
         if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
@@ -365,7 +365,7 @@ class Cabinet:
         self.state.controller_mode = fci.ControllerMode.OTHER
 
     def _release(self) -> None:
-        """Go from any controller to holding: start from the measured state if the arm was not following q_d."""
+        """Switch from any controller to holding, from the measured state if the arm did not follow q_d."""
         m = self._record
         if self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
             m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
@@ -434,7 +434,7 @@ class Cabinet:
         self._say("AutomaticErrorRecovery", command_id, "success")
 
     def disconnected(self) -> None:
-        """Stop the arm because its client is gone: decelerate, hold; nobody is left to be answered."""
+        """Decelerate and hold because the client has disconnected; answers that are due are discarded."""
         if self._motion is not None:
             self._finish("aborted")
             self._motion.command_id = self._motion.stop_id = None
@@ -490,9 +490,9 @@ class Cabinet:
     # ----------------------------------------------------------------------------------------------- requests
 
     def request(self, request: fci.Request, command_id: int = 0) -> None:
-        """Handle a request; its answers appear in `take_answers`, now or in a later cycle.
+        """Handle a request; its answers appear in `take_answers`, at once or in a later cycle.
 
-        Connect, LoadModelLibrary and GetRobotModel are for the server, which knows versions and files.
+        The server answers Connect, LoadModelLibrary and GetRobotModel itself.
         """
         name = type(request).__name__
         handler = getattr(self, f"_on_{name}", None)
@@ -521,7 +521,7 @@ class Cabinet:
             self.answers.append(Answer("Move", command_id, status))
             return
         if self._motion is not None:
-            # a new motion takes over from the running one, where that one stands
+            # The new motion starts from the present state of the running one.
             old = self._motion
             self._release()
             self._say("Move", old.command_id, "preempted")
@@ -596,14 +596,14 @@ class Cabinet:
 
     def _on_SetJointImpedance(self, r: fci.SetJointImpedance) -> None:
         K = _positive(r.K_theta, "K_theta")
-        if max(K) > _STIFF:
-            raise DeviceError(f"K_theta {max(K)} exceeds {_STIFF} N m/rad", field="K_theta")
+        if max(K) > _MAX_STIFFNESS:
+            raise DeviceError(f"K_theta {max(K)} exceeds {_MAX_STIFFNESS} N m/rad", field="K_theta")
         self._record["K_theta"][:] = K
 
     def _on_SetCartesianImpedance(self, r: fci.SetCartesianImpedance) -> None:
         K = _positive(r.K_x, "K_x")
         if not (all(10.0 <= v <= 3000.0 for v in K[:3]) and all(1.0 <= v <= 300.0 for v in K[3:])):
-            raise DeviceError("K_x: valid are 10 to 3000 N/m and 1 to 300 N m/rad", field="K_x")
+            raise DeviceError("K_x must be 10 to 3000 N/m and 1 to 300 N m/rad", field="K_x")
         self._record["K_x"][:] = K
 
     def _on_SetGuidingMode(self, r: fci.SetGuidingMode) -> None:
@@ -626,14 +626,14 @@ class Cabinet:
             (r.joint_position, r.joint_velocity, r.cartesian_position, r.cartesian_velocity, r.controller), "filters"
         )
         if min(cutoffs) < 1.0 or max(cutoffs) > 1000.0:
-            raise DeviceError("cut-off frequencies: valid are 1 to 1000 Hz", field="filters")
+            raise DeviceError("cut-off frequencies must be 1 to 1000 Hz", field="filters")
         # first-order low-pass, off at 1000 Hz: gain = dt / (dt + 1 / (2 pi f))
         self._record["filter"][:] = [1.0 if f >= 1000.0 else k.DT / (k.DT + 1.0 / (2.0 * math.pi * f)) for f in cutoffs]
 
     # -------------------------------------------------------------------------------------------- save, load
 
     def save(self) -> dict[str, Any]:
-        """Return everything that changes in a run, to be given to `load`."""
+        """Return everything that changes in a run, for `load_saved`."""
         state = self.state
         motion = self._motion
         return {
@@ -655,7 +655,7 @@ class Cabinet:
         }
 
     def load_saved(self, saved: dict[str, Any]) -> None:
-        """Go back to what `save` returned."""
+        """Return to a state that `save` returned."""
         self._memory[:] = saved["memory"]
         state = self.state
         (
@@ -692,7 +692,7 @@ def _valid(r: fci.Move) -> bool:
 
 def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
     if not all(math.isfinite(v) and v >= 0.0 for v in values):
-        raise DeviceError(f"{name} {tuple(values)}: valid are finite numbers >= 0", field=name)
+        raise DeviceError(f"{name} is {tuple(values)}; must be finite numbers >= 0", field=name)
     return tuple(values)
 
 

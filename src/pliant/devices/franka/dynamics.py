@@ -242,10 +242,10 @@ def _point(m: float, c: Array) -> Array:
 
 
 def link_table(payload: Payload | None = None, *, variant: Variant = "feasible", arm: Arm) -> Array:
-    """Return what the kernels read: a row (m, m c, J about the link's origin) for each link, payload in link 7.
+    """Return the table of the kernels: a row (m, m c, J about the link's origin) for each link, payload in link 7.
 
     Args:
-        payload: what is fixed to the flange; None: nothing.
+        payload: body fixed to the flange; None for none.
         variant: how the published tensors are read.
         arm: the arm.
 

@@ -19,12 +19,12 @@ DT = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class GripperAnswer:
-    """What the hand says to a request."""
+    """Answer of the hand to a request."""
 
     command: int
     """Number of the request, 1 to 4."""
     command_id: int
-    """That of the request."""
+    """Number that the request was given."""
     status: str
     """``success``, ``fail``, ``unsuccessful`` or ``aborted``."""
 
@@ -66,7 +66,7 @@ class Gripper:
         self.reset(width)
 
     def reset(self, width: float) -> None:
-        """Start anew at rest with an opening [m]."""
+        """Return to rest with an opening [m]."""
         self.width = width
         """Measured opening [m]."""
         self.max_width = self.hand.max_width
@@ -81,7 +81,7 @@ class Gripper:
         self._band = (0.0, 0.0)
 
     def take_answers(self) -> list[GripperAnswer]:
-        """Return the answers that are due and forget them."""
+        """Return the answers that are due, and remove them."""
         answers, self.answers = self.answers, []
         return answers
 
@@ -126,8 +126,8 @@ class Gripper:
             else:
                 force = min(request.force, hand.max_force)
                 inner, outer = request.width - request.epsilon_inner, request.width + request.epsilon_outer
-                # Fingers that press stand a little beyond the object's width: what is held is pressed on in the same
-                # direction, or the hand would let go of it.
+                # Pressing fingers are slightly beyond the object's width. A held object is pressed in the same
+                # direction as before, because opening would release it.
                 holds = self.is_grasped and inner < self.width < outer
                 closes = self._hold_force < 0.0 if holds else request.width <= max(0.0, self.width)
                 task = _Task("grasp", 2, command_id, 0.0 if closes else hand.max_width, speed, force)
@@ -166,10 +166,10 @@ class Gripper:
             step = task.speed * DT
             gap = task.target - self._reference
             self._reference += max(-step, min(step, gap))
-            # the reference stays near a blocked finger, so that letting go is not delayed
+            # The reference stays near a blocked finger, so that a release is not delayed.
             lead = 0.005
             self._reference = max(width - lead, min(width + lead, self._reference))
-            # standing still: the width stays within a fifth of a millimetre although the reference has gone ahead
+            # Standstill: the width stays within 0.2 mm although the reference is ahead.
             ahead = abs(self._reference - width) > 0.8 * lead or self._reference == task.target
             if ahead and abs(width - task.anchor) < 2e-4:
                 task.still += 1
@@ -186,7 +186,7 @@ class Gripper:
                 self._done("success")
             elif task.still >= 200 and task.age > 200:
                 if task.kind == "homing":
-                    # the stops were found early: what is between them is the largest width
+                    # The mechanical stops were reached early: the largest width is the present one.
                     self.max_width = width
                     self._done("success")
                 else:
@@ -195,7 +195,7 @@ class Gripper:
             self.is_grasped = False
         if self._hold_force != 0.0:
             return self._hold_force
-        # half the width is the stroke of each finger
+        # The stroke of each finger is half of the width.
         force = 0.5 * (self.stiffness * (self._reference - width) - self.damping * rate)
         return max(-self._limit, min(self._limit, force))
 
@@ -210,7 +210,7 @@ class Gripper:
         self._done("success" if inside else "unsuccessful")
 
     def state(self, message_id: int) -> fci.GripperState:
-        """Return what the hand publishes."""
+        """Return the state that the hand publishes."""
         return fci.GripperState(
             message_id=message_id & 0xFFFFFFFF,
             width=max(0.0, self.width),

@@ -1,4 +1,4 @@
-"""What the controller of a Franka arm knows of its arm: the kinematics that all arms share, and the parameter types.
+"""Parameter types of the Franka arms, and the kinematic constants that all arms share.
 
 The values of each arm, with their sources, are in `pliant.robots.franka.parameters`. Letters as there: [O] Oliva et
 al., FrankaSim, ICARCV 2022; [L] the manufacturer's client library; [D] the manufacturer's robot description.
@@ -83,7 +83,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What an arm may do. Vectors of 7 in joint order."""
+    """Limits of an arm. Vectors of 7 numbers are in joint order."""
 
     position_min: tuple[float, ...]
     """[rad]."""
@@ -146,7 +146,7 @@ class Arm:
     base: Link
     """Link 0."""
     limits: Limits
-    """What it may do."""
+    """Limits of positions, velocities, accelerations, jerks and torques."""
     friction: Array
     """Friction of 7 joints, rows a [N m], b [s/rad], c [rad/s]: a/(1 + exp(-b (dq + c))) - a/(1 + exp(-b c))."""
     motor_inertia: tuple[float, ...] = (0.0,) * 7
@@ -156,7 +156,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What is fixed to the flange: an end effector, a load, or both together."""
+    """A rigid body fixed to the flange: an end effector, a load, or both together."""
 
     mass: float
     """[kg], not negative."""
@@ -167,7 +167,7 @@ class Payload:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.mass) and self.mass >= 0.0):
-            raise ModelError(f"a payload of mass {self.mass}; valid are finite values >= 0 kg", field="mass")
+            raise ModelError(f"the mass of a payload is {self.mass} kg; must be finite and >= 0", field="mass")
         if len(self.center_of_mass) != 3 or not all(map(math.isfinite, self.center_of_mass)):
             raise ModelError(f"centre of mass {self.center_of_mass} is not 3 finite numbers", field="center_of_mass")
         if len(self.inertia) != 9 or not all(map(math.isfinite, self.inertia)):
@@ -199,7 +199,7 @@ class Payload:
 
 
 def _steiner(mass: float, c: Array) -> Array:
-    """Return m (c.c 1 - c c'), what a point mass adds about the origin."""
+    """Return m (c.c 1 - c c'), the inertia of a point mass about the origin."""
     return mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
 
 

@@ -1,4 +1,4 @@
-"""What a cabinet starts with: gains, thresholds, tolerances, and which checks are on."""
+"""Settings of a cabinet at start: gains, thresholds, tolerances and enabled checks."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ CHECKS = frozenset(
         "tau_J_range_violation",
     )
 )
-"""Errors that the cabinet can raise. The other names of the interface belong to functions of the real robot that
-are not simulated (motions planned on the robot, force control of its own, accelerometers at start-up)."""
+"""Errors that the cabinet can raise. The other errors of the interface belong to functions of the real robot that are
+not simulated: motions planned on the robot, its own force control, accelerometers at start-up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Collision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Constants of a cabinet. What the vendor does not publish is marked as assumed."""
+    """Constants of a cabinet. Values that the vendor does not publish are marked as assumed."""
 
     K_theta: tuple[float, ...] = (3000.0, 3000.0, 3000.0, 2500.0, 2500.0, 2000.0, 2000.0)
     """Joint stiffness at start [N m/rad]; the vendor's usual values."""
@@ -86,7 +86,7 @@ class Settings:
     observer_gain: float = 2.0 * 3.141592653589793 * 10.0
     """Gain of the momentum observer [1/s]: external torques are low-passed at 10 Hz."""  # assumed
     checks: frozenset[str] = CHECKS
-    """The errors that may be raised; leave one out to switch it off."""
+    """The errors that may be raised; omit one to switch its check off."""
     friction_compensation: bool = True
     """Whether the identified friction is added to the torques; must be false if the plant has no friction."""
     start_tolerance: float = 0.01
@@ -111,7 +111,7 @@ class Settings:
             if name not in ERRORS:
                 raise DeviceError(f"no check {name!r}: {nearest(name, CHECKS)}", field="checks")
         if len(self.K_theta) != 7 or len(self.K_x) != 6:
-            raise DeviceError("K_theta has 7 numbers and K_x has 6", field="K_theta")
+            raise DeviceError("K_theta must have 7 numbers and K_x 6", field="K_theta")
 
     def without(self, *names: str) -> Settings:
         """Return the same settings with some checks off."""

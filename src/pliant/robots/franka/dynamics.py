@@ -72,7 +72,7 @@ def _friction_batch(dq, table, out):
 def _rows(x: ArrayLike, name: str) -> Array:
     x = np.asarray(x, dtype=np.float64)
     if x.ndim == 0 or x.shape[-1] != 7:
-        raise ModelError(f"{name} of shape {x.shape}; valid is (..., 7)", field=name)
+        raise ModelError(f"{name} has shape {x.shape}; must be (..., 7)", field=name)
     return x
 
 
@@ -81,7 +81,7 @@ def mass(q: ArrayLike, payload: Payload | None = None, *, variant: Variant = "fe
 
     Args:
         q: joint positions, shape (..., 7) [rad].
-        payload: what is fixed to the flange, such as `FRANKA_HAND`; None: nothing.
+        payload: body fixed to the flange, such as `FRANKA_HAND`; None for none.
         variant: ``"feasible"`` or ``"frankasim"``; see the module.
         arm: `FER` or `FR3`.
 
@@ -115,7 +115,7 @@ def coriolis(
     Args:
         q: joint positions, shape (..., 7) [rad].
         dq: joint velocities, broadcast against q [rad/s].
-        payload: what is fixed to the flange; None: nothing.
+        payload: body fixed to the flange; None for none.
         variant: ``"feasible"`` or ``"frankasim"``; see the module.
         arm: `FER` or `FR3`.
 
@@ -147,7 +147,7 @@ def gravity(
 
     Args:
         q: joint positions, shape (..., 7) [rad].
-        payload: what is fixed to the flange; None: nothing.
+        payload: body fixed to the flange; None for none.
         gravity: acceleration in the base frame, shape (3,) or broadcast against q's leading axes [m/s^2]. For a
             base mounted with rotation R_WB it is ``R_WB.T @ gravity_world``.
         variant: as in `mass`; both give the same torques.
@@ -162,7 +162,7 @@ def gravity(
     q = _rows(q, "q")
     g = np.asarray(gravity, dtype=np.float64)
     if g.shape[-1:] != (3,):
-        raise ModelError(f"gravity of shape {g.shape}; valid is (..., 3)", field="gravity")
+        raise ModelError(f"gravity has shape {g.shape}; must be (..., 3)", field="gravity")
     if g.ndim == 1:
         flat_g = g.reshape(1, 3)
     else:

@@ -1,4 +1,4 @@
-"""Where the arm's frames are: forward kinematics, Jacobians, inverse kinematics.
+"""Kinematics of the Franka arms: frames, Jacobians, inverse kinematics.
 
 Poses map coordinates of a frame to the base. Twists are translation first, (v, omega). Link i's frame is that of
 the modified Denavit-Hartenberg convention; ``flange`` and ``end_effector`` follow link 7.
@@ -73,7 +73,7 @@ _EYE = np.eye(4)
 def _joints(q: ArrayLike) -> Array:
     q = np.asarray(q, dtype=np.float64)
     if q.shape[-1:] != (7,):
-        raise ModelError(f"joint positions of shape {q.shape}; valid is (..., 7)", field="q")
+        raise ModelError(f"joint positions have shape {q.shape}; must be (..., 7)", field="q")
     return q
 
 
@@ -84,7 +84,7 @@ def _tool(frame: str, F_T_EE: ArrayLike | None) -> tuple[int, Array]:
         return 7, _EYE
     tool = EE_OF_HAND if F_T_EE is None else np.ascontiguousarray(F_T_EE, dtype=np.float64)
     if tool.shape != (4, 4):
-        raise ModelError(f"F_T_EE of shape {tool.shape}; valid is (4, 4)", field="F_T_EE")
+        raise ModelError(f"F_T_EE has shape {tool.shape}; must be (4, 4)", field="F_T_EE")
     return min(FRAMES.index(frame), 7), tool
 
 
@@ -198,7 +198,7 @@ def inverse_kinematics(
     q = _joints(q0).copy()
     X = np.ascontiguousarray(X, dtype=np.float64)
     if X.shape != (4, 4) or q.shape != (7,):
-        raise ModelError(f"pose of shape {X.shape} and start of shape {q.shape}; valid are (4, 4) and (7,)")
+        raise ModelError(f"pose and start have shapes {X.shape} and {q.shape}; must be (4, 4) and (7,)")
     _, tool = _tool("end_effector", F_T_EE)
     residual = inverse_kernel(q, X, tool, elbow is not None, elbow or 0.0, iterations, 1e-6)
     if not residual <= tolerance:

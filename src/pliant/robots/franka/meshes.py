@@ -40,7 +40,7 @@ def find_meshes(where: str) -> Path:
     missing = [f"link{i}" for i in range(8) if _file(folder, f"link{i}") is None]
     if missing:
         raise ModelError(
-            f"{folder} has no mesh of {', '.join(missing)}; valid: files link0 to link7 that end in "
+            f"{folder} has no mesh of {', '.join(missing)}; it must hold link0 to link7 with one of the endings "
             f"{', '.join(FORMATS)}",
             field="meshes",
         )
