@@ -96,11 +96,11 @@ class Attribute:
         count = len(text.replace(",", " ").split())
         if not least <= count <= self.length:
             valid = f"{least}" if least == self.length else f"{least} to {self.length}"
-            raise ModelError(f"{what} is {text[:80]!r}, {count} numbers; valid: {valid} numbers", field=what)
+            raise ModelError(f"{what} is {text[:80]!r}, {count} numbers; must be {valid} numbers", field=what)
         numbers = parse_vector(text, what, count)
         if not all(math.isfinite(n) and n >= self.low for n in numbers):
             low = f" of {self.low:g} or more" if math.isfinite(self.low) else ""
-            raise ModelError(f"{what} is {text[:80]!r}; valid: finite numbers{low}", field=what)
+            raise ModelError(f"{what} is {text[:80]!r}; must be finite numbers{low}", field=what)
         return numbers[0] if self.length == 1 else numbers
 
 
