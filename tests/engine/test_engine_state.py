@@ -239,7 +239,7 @@ def test_every_port_is_a_live_array_with_shape_unit_and_direction():
         assert view.dtype == np.float64, name
         assert np.shares_memory(view, engine.port(name)), name
         assert info.description, name
-    for field in layout.OBSERVED:
+    for field in layout.OUT:
         assert not ports[f"shoulder/{field}"].writable
     for field in ("position", "velocity", "external_torque", "reference_1", "reference_2"):
         assert ports[f"shoulder/{field}"].writable

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.devices.base import Command, DeviceBase, FieldInfo
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError
-from pliant.laws import COMMAND_NAMES, CompliantActuator
+from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
 
 __all__ = ["BOARD_STATES", "Board"]
 
@@ -20,6 +20,9 @@ BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "motor_2_state": ("motor_2_position", "motor_2_velocity", "motor_2_effort"),
 }
 """The aggregated states of the toolbox's manager -> the fields of a sample: position, velocity, effort."""
+
+_SOURCE = {"effort": "torque"}
+"""The board's own name of a joint's field, which is that of the toolbox's message."""
 
 
 class Board(DeviceBase):
@@ -56,15 +59,14 @@ class Board(DeviceBase):
         self._actuators = dict(actuators)
         self._routes = None if routes is None else [routes[joint] for joint in self.joints]
         n = len(self.joints)
-        units = ("rad", "rad/s", "N m")
+        about = f"joints {', '.join(self.joints)}"
         samples = {
-            field: FieldInfo((n,), unit, f"{state}, joints {', '.join(self.joints)}")
+            field: FieldInfo((n,), JOINT_FIELDS[_SOURCE.get(field, field)].unit, f"{state}, {about}")
             for state, fields in BOARD_STATES.items()
-            for field, unit in zip(fields, units, strict=True)
+            for field in fields
         }
-        samples["stiffness"] = FieldInfo((n,), "N m/rad", "true slope of the spring torque")
-        samples["equilibrium"] = FieldInfo((n,), "rad", "equilibrium position of the motors")
-        samples["preset"] = FieldInfo((n,), "rad", "stiffness preset of the motors, in m on a lever")
+        for field in ("stiffness", "equilibrium", "preset"):
+            samples[field] = FieldInfo((n,), JOINT_FIELDS[field].unit, JOINT_FIELDS[field].description)
         commands = {
             "references": {
                 "reference_1": FieldInfo((n,), "", "first reference of each joint, unit by its mode"),
@@ -87,7 +89,7 @@ class Board(DeviceBase):
             for i, a in enumerate(self._actuators.values())
             if a.law.second_input == "lever"
         ]
-        names = {field: "torque" if field == "effort" else field for field in self.samples}
+        names = {field: _SOURCE.get(field, field) for field in self.samples}
         self._gather = _Gather(
             [[engine.port(f"{joint}/{source}") for joint in self.joints] for source in names.values()]
         )

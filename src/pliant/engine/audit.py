@@ -8,25 +8,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.laws import layout
 from pliant.laws.compile import native
+from pliant.laws.layout import (
+    O_COPPER_POWER,
+    O_LINK_DAMPING_TORQUE,
+    O_LINK_FRICTION_TORQUE,
+    O_MOTOR_1_DAMPING,
+    O_MOTOR_1_EFFORT,
+    O_MOTOR_1_FRICTION,
+    O_MOTOR_1_VELOCITY,
+    O_MOTOR_2_DAMPING,
+    O_MOTOR_2_EFFORT,
+    O_MOTOR_2_FRICTION,
+    O_MOTOR_2_VELOCITY,
+    O_STORED_ENERGY,
+    O_TORQUE,
+    OBSERVATIONS,
+    P_MODE,
+)
 
 if TYPE_CHECKING:
     from pliant.engine.mujoco_engine import MujocoEngine
 
 __all__ = ["EnergyAudit", "EnergyBalance"]
 
-_W = layout.OBSERVATIONS
-_OUT = layout.OUT
-_O_EFFORT_1, _O_EFFORT_2 = _OUT["motor_1_effort"], _OUT["motor_2_effort"]
-_O_FRICTION_1, _O_FRICTION_2 = _OUT["motor_1_friction"], _OUT["motor_2_friction"]
-_O_DAMPING_1, _O_DAMPING_2 = _OUT["motor_1_damping"], _OUT["motor_2_damping"]
-_O_SPEED_1, _O_SPEED_2 = _OUT["motor_1_velocity"], _OUT["motor_2_velocity"]
-_O_TORQUE = _OUT["torque"]
-_O_LINK_FRICTION, _O_LINK_DAMPING = _OUT["link_friction_torque"], _OUT["link_damping_torque"]
-_O_COPPER = _OUT["copper_power"]
-_O_STORED = _OUT["stored_energy"]
-
+_W = OBSERVATIONS
 # what the accumulator holds
 _MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
 _THROUGHPUT, _STORED, _START = 9, 10, 11
@@ -37,7 +43,7 @@ def audit_before(observed, n, was, qvel, nv, velocity, sums):
     """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
     stored = 0.0
     for i in range(n):
-        stored += observed[i * _W + _O_STORED]
+        stored += observed[i * _W + O_STORED_ENERGY]
     for k in range(n * _W):
         was[k] = observed[k]
     for k in range(nv):
@@ -67,25 +73,27 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
     stored = 0.0
     for i in range(n):
         r = i * _W
-        stored += observed[r + _O_STORED]
-        copper += 0.5 * h * (was[r + _O_COPPER] + observed[r + _O_COPPER])
-        moved = 0.5 * h * (was[r + _O_SPEED_1] + observed[r + _O_SPEED_1])
-        if moved == moved and was[r + _O_EFFORT_1] == was[r + _O_EFFORT_1]:  # not NaN: the mode has this motor
-            motors += was[r + _O_EFFORT_1] * moved
-            friction += was[r + _O_FRICTION_1] * moved
-            damping += was[r + _O_DAMPING_1] * moved
-        moved = 0.5 * h * (was[r + _O_SPEED_2] + observed[r + _O_SPEED_2])
-        if moved == moved and was[r + _O_EFFORT_2] == was[r + _O_EFFORT_2]:
-            motors += was[r + _O_EFFORT_2] * moved
-            friction += was[r + _O_FRICTION_2] * moved
-            damping += was[r + _O_DAMPING_2] * moved
+        stored += observed[r + O_STORED_ENERGY]
+        copper += 0.5 * h * (was[r + O_COPPER_POWER] + observed[r + O_COPPER_POWER])
+        moved = 0.5 * h * (was[r + O_MOTOR_1_VELOCITY] + observed[r + O_MOTOR_1_VELOCITY])
+        if (
+            moved == moved and was[r + O_MOTOR_1_EFFORT] == was[r + O_MOTOR_1_EFFORT]
+        ):  # not NaN: the mode has this motor
+            motors += was[r + O_MOTOR_1_EFFORT] * moved
+            friction += was[r + O_MOTOR_1_FRICTION] * moved
+            damping += was[r + O_MOTOR_1_DAMPING] * moved
+        moved = 0.5 * h * (was[r + O_MOTOR_2_VELOCITY] + observed[r + O_MOTOR_2_VELOCITY])
+        if moved == moved and was[r + O_MOTOR_2_EFFORT] == was[r + O_MOTOR_2_EFFORT]:
+            motors += was[r + O_MOTOR_2_EFFORT] * moved
+            friction += was[r + O_MOTOR_2_FRICTION] * moved
+            damping += was[r + O_MOTOR_2_DAMPING] * moved
         d = dofs[i]
         if d >= 0:
             turned = 0.5 * h * (velocity[d] + qvel[d])
-            lost = (was[r + _O_LINK_FRICTION] + was[r + _O_LINK_DAMPING]) * turned
+            lost = (was[r + O_LINK_FRICTION_TORQUE] + was[r + O_LINK_DAMPING_TORQUE]) * turned
             link += lost
             if direct[i] != 0:
-                motors += was[r + _O_TORQUE] * turned + lost
+                motors += was[r + O_TORQUE] * turned + lost
     sums[_MOTORS] += motors
     sums[_EXTERNAL] += external
     sums[_FRICTION] += friction
@@ -156,7 +164,7 @@ class EnergyAudit:
     def __init__(self, engine: MujocoEngine) -> None:
         self._engine = engine
         data, where = engine.data, engine._where
-        modes = engine.model.actuator_user[where[:, 0], layout.P_MODE] if where.size else np.zeros(0)
+        modes = engine.model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
         self._sums = np.zeros(_SIZE)
         self._was = np.zeros_like(engine.observed)
         self._velocity = np.zeros(engine.model.nv)
@@ -203,7 +211,7 @@ class EnergyAudit:
     def reset(self) -> None:
         """Start a new balance at the present state."""
         self._sums[:] = 0.0
-        self._sums[_STORED] = self._first_stored = float(self._engine.observed[:, _O_STORED].sum())
+        self._sums[_STORED] = self._first_stored = float(self._engine.observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = self.rigid_energy()
 
     def before(self) -> None:

@@ -444,7 +444,7 @@ def addresses(model: Any) -> np.ndarray:
 
 
 def observer(model: Any, data: Any, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
-    """Return a function that evaluates the fields of `layout.OBSERVED` for the present state of ``data``.
+    """Return a function that evaluates the fields of `pliant.laws.fields.OBSERVED` for the present state of ``data``.
 
     Args:
         model: compiled model.

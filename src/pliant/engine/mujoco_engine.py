@@ -17,44 +17,13 @@ from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo
 from pliant.engine.guard import Guard
 from pliant.errors import LawError, ModelError, PortError, nearest
-from pliant.laws import Mode, layout
+from pliant.laws import JOINT_FIELDS, Mode, layout
 from pliant.laws.actuator import call_hold
 from pliant.laws.compile import compiled
 
 __all__ = ["MujocoEngine", "hold_pose"]
 
 log = logging.getLogger("pliant")
-
-_UNITS = {
-    "elastic_torque": "N m",
-    "torque": "N m",
-    "load_1": "N m",
-    "load_2": "N m",
-    "stiffness": "N m/rad",
-    "reported_stiffness": "N m/rad",
-    "energy": "J",
-    "motor_1_position": "rad",
-    "motor_1_velocity": "rad/s",
-    "motor_1_effort": "N m",
-    "motor_2_position": "rad",
-    "motor_2_velocity": "rad/s",
-    "motor_2_effort": "N m",
-    "equilibrium": "rad",
-    "preset": "rad",
-    "motor_power": "W",
-    "friction_power": "W",
-    "damping_power": "W",
-    "copper_power": "W",
-    "link_friction_torque": "N m",
-    "link_loss_power": "W",
-    "stored_energy": "J",
-    "at_stop": "",
-    "motor_1_friction": "N m",
-    "motor_1_damping": "N m",
-    "motor_2_friction": "N m",
-    "motor_2_damping": "N m",
-    "link_damping_torque": "N m",
-}
 
 
 def hold_pose(model: Any, data: Any, presets: Mapping[str, float] | None = None, *, zero: bool = False) -> None:
@@ -100,7 +69,7 @@ class MujocoEngine:
 
     * ``<joint>/position``, ``<joint>/velocity``, ``<joint>/external_torque`` of every hinge and slide joint;
     * ``<joint>/reference_1``, ``<joint>/reference_2`` of every compliant actuator, and each of
-      `pliant.laws.layout.OBSERVED` as ``<joint>/<field>``, for the state at the end of the last step;
+      `pliant.laws.fields.OBSERVED` as ``<joint>/<field>``, for the state at the end of the last step;
     * ``<actuator>/control``, ``<actuator>/force`` of every other actuator;
     * ``sensor/<name>``; ``body/<name>/wrench`` (force, torque in world axes at the centre of mass),
       ``body/<name>/position``, ``body/<name>/orientation``;
@@ -435,13 +404,9 @@ class MujocoEngine:
                     add(f"{name}/reference_2", d.ctrl[c2 : c2 + 1], "", True, "second reference of the mode")
                 lever = m.actuator_user[i, layout.P_SECOND] == 2.0
                 for field, column in layout.OUT.items():
-                    unit = _UNITS[field]
-                    if lever and field in ("preset", "motor_2_position", "motor_2_velocity"):
-                        unit = unit.replace("rad", "m")
-                    elif lever and field in ("load_2", "motor_2_effort", "motor_2_friction", "motor_2_damping"):
-                        unit = "N"
+                    declared = JOINT_FIELDS[field]
                     view = self.observed[compliant[i], column : column + 1]
-                    add(f"{name}/{field}", view, unit, False, field.replace("_", " "))
+                    add(f"{name}/{field}", view, declared.unit_of(lever), False, declared.description)
             else:
                 add(f"{name}/control", d.ctrl[c : c + m.actuator_ctrlnum[i]], "", True, "control of the actuator")
                 o = m.actuator_outadr[i]

@@ -4,8 +4,9 @@ from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.awas2 import AwAS2
 from pliant.laws.base import Law, LawValues, get_law, law, registered_laws
 from pliant.laws.bavs import BAVS
+from pliant.laws.fields import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, JointCommand, JointField
 from pliant.laws.friction import PreslidingFriction
-from pliant.laws.modes import COMMAND_NAMES, Mode
+from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, Electrical, LeverDrive
 from pliant.laws.pid import PID
 from pliant.laws.qbmove import QbMove
@@ -13,7 +14,9 @@ from pliant.laws.sea import SEA
 
 __all__ = [
     "BAVS",
+    "COMMANDS",
     "COMMAND_NAMES",
+    "JOINT_FIELDS",
     "PID",
     "SEA",
     "ActuatorTraces",
@@ -21,6 +24,8 @@ __all__ = [
     "CompliantActuator",
     "DCMotor",
     "Electrical",
+    "JointCommand",
+    "JointField",
     "Law",
     "LawValues",
     "LeverDrive",

@@ -31,7 +31,7 @@ class ActuatorTraces:
     torque: NDArray[np.float64]
     """Torque on the link applied in the step that begins at the sample [N m], shape (n,)."""
     values: dict[str, NDArray[np.float64]]
-    """The fields of `pliant.laws.layout.OBSERVED`, each of shape (n,): those of the motor positions that made the
+    """The fields of `pliant.laws.fields.OBSERVED`, each of shape (n,): those of the motor positions that made the
     torque (after the motors' step in modes 5 and 6, before it in mode 4)."""
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:

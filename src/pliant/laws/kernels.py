@@ -53,6 +53,32 @@ from pliant.laws.layout import (
     M_SPEED,
     M_SUPPLY,
     M_TORQUE,
+    O_AT_STOP,
+    O_COPPER_POWER,
+    O_DAMPING_POWER,
+    O_ELASTIC_TORQUE,
+    O_ENERGY,
+    O_EQUILIBRIUM,
+    O_FRICTION_POWER,
+    O_LINK_DAMPING_TORQUE,
+    O_LINK_FRICTION_TORQUE,
+    O_LINK_LOSS_POWER,
+    O_LOAD_1,
+    O_LOAD_2,
+    O_MOTOR_1_EFFORT,
+    O_MOTOR_1_FRICTION,
+    O_MOTOR_1_POSITION,
+    O_MOTOR_1_VELOCITY,
+    O_MOTOR_2_EFFORT,
+    O_MOTOR_2_FRICTION,
+    O_MOTOR_2_POSITION,
+    O_MOTOR_2_VELOCITY,
+    O_MOTOR_POWER,
+    O_PRESET,
+    O_REPORTED_STIFFNESS,
+    O_STIFFNESS,
+    O_STORED_ENERGY,
+    O_TORQUE,
     OBSERVATIONS,
     P_DELAY,
     P_LINK_DAMPING,
@@ -322,7 +348,7 @@ def observe_motor(par, b, c, a, cur, prev, mode, ref, load, preset, h, act, rate
 
 
 def observe(par, q, dq, r1, r2, h, act, rate, out):
-    """Write the fields of `layout.OBSERVED` for the present state (act, not the step's result)."""
+    """Write the fields of `fields.OBSERVED` for the present state (act, not the step's result)."""
     mode = int(par[P_MODE])
     for k in range(OBSERVATIONS):
         out[k] = 0.0
@@ -337,10 +363,22 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
             k = int(par[A_PREVIOUS_1])
             ref_rate = (r1 - act[k]) / h if k >= 0 else 0.0
             _, torque = pid_step(par, C_1, act[int(par[A_MOTOR_1])], r1, q, dq, ref_rate, BIG, h)
-        out[1] = torque
-        for k in (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14):
-            out[k] = nan
-        out[15] = torque * dq
+        out[O_TORQUE] = torque
+        out[O_ELASTIC_TORQUE] = nan
+        out[O_LOAD_1] = nan
+        out[O_LOAD_2] = nan
+        out[O_STIFFNESS] = nan
+        out[O_REPORTED_STIFFNESS] = nan
+        out[O_ENERGY] = nan
+        out[O_MOTOR_1_POSITION] = nan
+        out[O_MOTOR_1_VELOCITY] = nan
+        out[O_MOTOR_1_EFFORT] = nan
+        out[O_MOTOR_2_POSITION] = nan
+        out[O_MOTOR_2_VELOCITY] = nan
+        out[O_MOTOR_2_EFFORT] = nan
+        out[O_EQUILIBRIUM] = nan
+        out[O_PRESET] = nan
+        out[O_MOTOR_POWER] = torque * dq
     else:
         ref_1 = r1
         ref_2 = r2
@@ -355,67 +393,71 @@ def observe(par, q, dq, r1, r2, h, act, rate, out):
         torque, load_1, load_2 = law_torques(q, th1, th2, par)
         load = torque
         preset = preset_of(par, th1, th2)
-        out[0] = torque
-        out[1] = torque
-        out[2] = load_1
-        out[3] = load_2
-        out[4] = law_stiffness(q, th1, th2, par)
-        out[5] = law_reported_stiffness(q, th1, th2, par)
-        out[6] = law_energy(q, th1, th2, par)
-        out[7] = th1
-        out[9] = nan
-        out[10] = th2
-        out[12] = nan
+        out[O_ELASTIC_TORQUE] = torque
+        out[O_TORQUE] = torque
+        out[O_LOAD_1] = load_1
+        out[O_LOAD_2] = load_2
+        out[O_STIFFNESS] = law_stiffness(q, th1, th2, par)
+        out[O_REPORTED_STIFFNESS] = law_reported_stiffness(q, th1, th2, par)
+        out[O_ENERGY] = law_energy(q, th1, th2, par)
+        out[O_MOTOR_1_POSITION] = th1
+        out[O_MOTOR_1_EFFORT] = nan
+        out[O_MOTOR_2_POSITION] = th2
+        out[O_MOTOR_2_EFFORT] = nan
         if par[P_SECOND] == 1.0:
-            out[13] = 0.5 * (th1 + th2)
-            out[14] = preset
+            out[O_EQUILIBRIUM] = 0.5 * (th1 + th2)
+            out[O_PRESET] = preset
         else:
-            out[13] = th1
-            out[14] = preset
+            out[O_EQUILIBRIUM] = th1
+            out[O_PRESET] = preset
         if par[P_SECOND] == 0.0:
-            out[10] = nan
-            out[11] = nan
-            out[14] = nan
-        stored = out[6]
+            out[O_MOTOR_2_POSITION] = nan
+            out[O_MOTOR_2_VELOCITY] = nan
+            out[O_PRESET] = nan
+        stored = out[O_ENERGY]
         if mode >= 4:
             a = int(par[A_MOTOR_1])
             k = int(par[A_CURRENT_1])
             n = int(par[A_PREVIOUS_1])
-            p, f, d, c, s = observe_motor(par, M_1, C_1, a, k, n, mode, ref_1, load_1, preset, h, act, rate, out, 7, 23)
-            out[15] += p
-            out[16] += f
-            out[17] += d
-            out[18] += c
+            p, f, d, c, s = observe_motor(
+                par, M_1, C_1, a, k, n, mode, ref_1, load_1, preset, h, act, rate, out,
+                O_MOTOR_1_POSITION, O_MOTOR_1_FRICTION,
+            )  # fmt: skip
+            out[O_MOTOR_POWER] += p
+            out[O_FRICTION_POWER] += f
+            out[O_DAMPING_POWER] += d
+            out[O_COPPER_POWER] += c
             stored += s
             if th1 <= par[M_1 + M_LOW] or th1 >= par[M_1 + M_HIGH]:
-                out[22] = 1.0
+                out[O_AT_STOP] = 1.0
             a = int(par[A_MOTOR_2])
             if a >= 0:
                 k = int(par[A_CURRENT_2])
                 n = int(par[A_PREVIOUS_2])
                 p, f, d, c, s = observe_motor(
-                    par, M_2, C_2, a, k, n, mode, ref_2, load_2, preset, h, act, rate, out, 10, 25
-                )
-                out[15] += p
-                out[16] += f
-                out[17] += d
-                out[18] += c
+                    par, M_2, C_2, a, k, n, mode, ref_2, load_2, preset, h, act, rate, out,
+                    O_MOTOR_2_POSITION, O_MOTOR_2_FRICTION,
+                )  # fmt: skip
+                out[O_MOTOR_POWER] += p
+                out[O_FRICTION_POWER] += f
+                out[O_DAMPING_POWER] += d
+                out[O_COPPER_POWER] += c
                 stored += s
                 if th2 <= par[M_2 + M_LOW] or th2 >= par[M_2 + M_HIGH]:
-                    out[22] = 1.0
+                    out[O_AT_STOP] = 1.0
     s = int(par[A_LINK])
     if s >= 0:
         k = par[P_LINK_FRICTION + 1]
         w = slide(q, act[s], link_friction_level(par, load, preset) / k)
         friction = k * (q - w)
-        out[19] = friction
-        out[1] -= friction
-        out[20] += friction * dq
+        out[O_LINK_FRICTION_TORQUE] = friction
+        out[O_TORQUE] -= friction
+        out[O_LINK_LOSS_POWER] += friction * dq
     d = par[P_LINK_DAMPING] + par[P_LINK_DAMPING + 1] * abs(preset)
-    out[1] -= d * dq
-    out[27] = d * dq
-    out[20] += d * dq * dq
-    out[21] = stored
+    out[O_TORQUE] -= d * dq
+    out[O_LINK_DAMPING_TORQUE] = d * dq
+    out[O_LINK_LOSS_POWER] += d * dq * dq
+    out[O_STORED_ENERGY] = stored
 
 
 def hold(par, q, preset, act):

@@ -11,6 +11,8 @@ import math
 import zlib
 from typing import Any
 
+from pliant.laws.fields import OBSERVED
+
 __all__ = ["PARAMETERS", "law_key", "pack_motor", "pack_pid"]
 
 BIG = 1.0e6
@@ -82,43 +84,37 @@ S_ANCHOR = 2
 S_INTEGRAL = 3
 MOTOR_STATES = 4
 
-# -- what `observe` writes --------------------------------------------------------------------------------
-OBSERVED = (
-    "elastic_torque",
-    "torque",
-    "load_1",
-    "load_2",
-    "stiffness",
-    "reported_stiffness",
-    "energy",
-    "motor_1_position",
-    "motor_1_velocity",
-    "motor_1_effort",
-    "motor_2_position",
-    "motor_2_velocity",
-    "motor_2_effort",
-    "equilibrium",
-    "preset",
-    "motor_power",
-    "friction_power",
-    "damping_power",
-    "copper_power",
-    "link_friction_torque",
-    "link_loss_power",
-    "stored_energy",
-    "at_stop",
-    "motor_1_friction",
-    "motor_1_damping",
-    "motor_2_friction",
-    "motor_2_damping",
-    "link_damping_torque",
-)
-"""Fields of an observation, in order. Powers [W]: motor_power is what the motors put in; friction_power and
-damping_power are lost in them, copper_power in their windings, link_loss_power in the link's own friction and damping.
-stored_energy [J] is spring and motor
-inertia together. motor_i_friction and motor_i_damping are torques against the motion [N m]."""
+# -- what `observe` writes: the observed fields of `pliant.laws.fields.JOINT_FIELDS`, in their order ---------
 OBSERVATIONS = len(OBSERVED)
 OUT = {name: index for index, name in enumerate(OBSERVED)}
+O_ELASTIC_TORQUE = OUT["elastic_torque"]
+O_TORQUE = OUT["torque"]
+O_LOAD_1 = OUT["load_1"]
+O_LOAD_2 = OUT["load_2"]
+O_STIFFNESS = OUT["stiffness"]
+O_REPORTED_STIFFNESS = OUT["reported_stiffness"]
+O_ENERGY = OUT["energy"]
+O_MOTOR_1_POSITION = OUT["motor_1_position"]
+O_MOTOR_2_POSITION = OUT["motor_2_position"]
+O_MOTOR_1_EFFORT = OUT["motor_1_effort"]
+O_MOTOR_2_EFFORT = OUT["motor_2_effort"]
+O_MOTOR_1_VELOCITY = OUT["motor_1_velocity"]
+O_MOTOR_2_VELOCITY = OUT["motor_2_velocity"]
+O_EQUILIBRIUM = OUT["equilibrium"]
+O_PRESET = OUT["preset"]
+O_MOTOR_POWER = OUT["motor_power"]
+O_FRICTION_POWER = OUT["friction_power"]
+O_DAMPING_POWER = OUT["damping_power"]
+O_COPPER_POWER = OUT["copper_power"]
+O_LINK_FRICTION_TORQUE = OUT["link_friction_torque"]
+O_LINK_LOSS_POWER = OUT["link_loss_power"]
+O_STORED_ENERGY = OUT["stored_energy"]
+O_AT_STOP = OUT["at_stop"]
+O_MOTOR_1_FRICTION = OUT["motor_1_friction"]
+O_MOTOR_1_DAMPING = OUT["motor_1_damping"]
+O_MOTOR_2_FRICTION = OUT["motor_2_friction"]
+O_MOTOR_2_DAMPING = OUT["motor_2_damping"]
+O_LINK_DAMPING_TORQUE = OUT["link_damping_torque"]
 
 
 def law_key(name: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["COMMAND_NAMES", "Mode"]
+__all__ = ["Mode"]
 
 
 class Mode(IntEnum):
@@ -34,15 +34,3 @@ class Mode(IntEnum):
     def has_motors(self) -> bool:
         """Whether motors move in this mode."""
         return self >= Mode.MOTOR_TORQUES
-
-
-COMMAND_NAMES: dict[Mode, tuple[str, str]] = {
-    Mode.LINK_TORQUE: ("torque_command", "disabled"),
-    Mode.LINK_PID: ("link_command", "disabled"),
-    Mode.SPRING_REFS: ("reference_1", "reference_2"),
-    Mode.SPRING_EQ_PRESET: ("equilibrium_position", "stiffness_preset"),
-    Mode.MOTOR_TORQUES: ("torque_m1_command", "torque_m2_command"),
-    Mode.PID_REFS: ("reference_1", "reference_2"),
-    Mode.PID_EQ_PRESET: ("equilibrium_position", "stiffness_preset"),
-}
-"""Names of the two commands by mode, as the toolbox's topics spell them."""

@@ -1,0 +1,142 @@
+"""The fields of a compliant joint, each declared once.
+
+`JOINT_FIELDS` says what a compliant joint has: the columns of the kernels' observation, the ports of the engine, the
+samples of the devices, and with them recordings, messages and the documentation take names, units and descriptions
+from here. `COMMANDS` says the same of the two references of each operation mode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.errors import LawError
+from pliant.laws.modes import Mode
+from pliant.options import check_unit
+
+__all__ = ["COMMANDS", "COMMAND_NAMES", "JOINT_FIELDS", "OBSERVED", "SAMPLED", "JointCommand", "JointField"]
+
+
+@dataclass(frozen=True, slots=True)
+class JointField:
+    """One quantity of a compliant joint."""
+
+    name: str
+    """Its name from the kernel to the wire."""
+    unit: str
+    """Unit with rotary motors."""
+    description: str
+    """One sentence: the quantity and its sign."""
+    lever: str | None = None
+    """Unit where the second input of the law is a lever; None where it is the same."""
+    observed: bool = True
+    """Whether the kernel `observe` writes it; the others are the joint's own in MuJoCo and the references."""
+    sampled: bool = True
+    """Whether a device measures it; the others are the audit's."""
+
+    def __post_init__(self) -> None:
+        for unit in (self.unit, self.lever or ""):
+            check_unit(unit, f"the unit of the joint's field {self.name!r}", LawError)
+
+    def unit_of(self, lever: bool) -> str:
+        """Return the unit, with rotary motors or with a lever."""
+        return self.unit if self.lever is None or not lever else self.lever
+
+
+def _table(*fields: JointField) -> dict[str, JointField]:
+    table: dict[str, JointField] = {}
+    for field in fields:
+        if field.name in table:
+            raise LawError(f"the joint's field {field.name!r} is declared twice", field=field.name)
+        table[field.name] = field
+    return table
+
+
+def _own(name: str, unit: str, description: str) -> JointField:
+    return JointField(name, unit, description, observed=False)
+
+
+def _audited(name: str, unit: str, description: str, lever: str | None = None) -> JointField:
+    return JointField(name, unit, description, lever, sampled=False)
+
+
+JOINT_FIELDS: dict[str, JointField] = _table(
+    _own("position", "rad", "link angle q"),
+    _own("velocity", "rad/s", "link velocity"),
+    JointField("torque", "N m", "torque of the actuator on the link, its own friction and damping included"),
+    _own("external_torque", "N m", "external torque on the link"),
+    JointField("stiffness", "N m/rad", "true slope of the spring torque; NaN in modes 0 and 1"),
+    JointField("reported_stiffness", "N m/rad", "stiffness as the original toolbox publishes it"),
+    JointField("elastic_torque", "N m", "torque of the spring on the link; NaN in modes 0 and 1"),
+    JointField("load_1", "N m", "load of the spring on motor 1; NaN in modes 0 and 1"),
+    JointField("load_2", "N m", "load of the spring on motor 2 or the lever; NaN in modes 0 and 1", "N"),
+    JointField("energy", "J", "energy stored in the spring"),
+    JointField("equilibrium", "rad", "equilibrium position of the motors"),
+    JointField("preset", "rad", "stiffness preset of the motors or the lever", "m"),
+    JointField("motor_1_position", "rad", "position of motor 1"),
+    JointField("motor_1_velocity", "rad/s", "velocity of motor 1"),
+    JointField("motor_1_effort", "N m", "torque that motor 1 applies, after its limits"),
+    JointField("motor_2_position", "rad", "position of motor 2 or the lever", "m"),
+    JointField("motor_2_velocity", "rad/s", "velocity of motor 2 or the lever", "m/s"),
+    JointField("motor_2_effort", "N m", "torque or force that motor 2 applies, after its limits", "N"),
+    JointField("motor_power", "W", "mechanical power that the motors put in"),
+    JointField("at_stop", "", "1 where a motor stands at a stop"),
+    _own("reference_1", "", "first reference in force, unit by mode"),
+    _own("reference_2", "", "second reference in force, unit by mode; NaN where the mode has none"),
+    _audited("friction_power", "W", "power lost in the friction of the motors"),
+    _audited("damping_power", "W", "power lost in the damping of the motors"),
+    _audited("copper_power", "W", "power lost in the windings of the motors"),
+    _audited("link_friction_torque", "N m", "friction of the link, against its motion"),
+    _audited("link_loss_power", "W", "power lost in the friction and the damping of the link"),
+    _audited("stored_energy", "J", "energy of the spring and of the inertia of the motors"),
+    _audited("motor_1_friction", "N m", "friction of motor 1, against its motion"),
+    _audited("motor_1_damping", "N m", "damping of motor 1, against its motion"),
+    _audited("motor_2_friction", "N m", "friction of motor 2 or the lever, against its motion", "N"),
+    _audited("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
+    _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
+)
+"""The fields by name, in the order of samples and of observations."""
+
+OBSERVED: tuple[str, ...] = tuple(name for name, field in JOINT_FIELDS.items() if field.observed)
+"""The columns of an observation, in order."""
+
+SAMPLED: tuple[str, ...] = tuple(name for name, field in JOINT_FIELDS.items() if field.sampled)
+"""The fields of a sample of a joint, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointCommand:
+    """One of the two references of an operation mode."""
+
+    name: str
+    """Its name, as the toolbox's topics spell it; "disabled" where the mode has no such reference."""
+    unit: str = ""
+    """Unit with rotary motors."""
+    lever: str | None = None
+    """Unit where the second input of the law is a lever; None where it is the same."""
+
+    def __post_init__(self) -> None:
+        for unit in (self.unit, self.lever or ""):
+            check_unit(unit, f"the unit of the command {self.name!r}", LawError)
+
+    def unit_of(self, lever: bool) -> str:
+        """Return the unit, with rotary motors or with a lever."""
+        return self.unit if self.lever is None or not lever else self.lever
+
+
+_NONE = JointCommand("disabled")
+_MOTORS = (JointCommand("reference_1", "rad"), JointCommand("reference_2", "rad", "m"))
+_PRESET = (JointCommand("equilibrium_position", "rad"), JointCommand("stiffness_preset", "rad", "m"))
+
+COMMANDS: dict[Mode, tuple[JointCommand, JointCommand]] = {
+    Mode.LINK_TORQUE: (JointCommand("torque_command", "N m"), _NONE),
+    Mode.LINK_PID: (JointCommand("link_command", "rad"), _NONE),
+    Mode.SPRING_REFS: _MOTORS,
+    Mode.SPRING_EQ_PRESET: _PRESET,
+    Mode.MOTOR_TORQUES: (JointCommand("torque_m1_command", "N m"), JointCommand("torque_m2_command", "N m", "N")),
+    Mode.PID_REFS: _MOTORS,
+    Mode.PID_EQ_PRESET: _PRESET,
+}
+"""The two references of each mode."""
+
+COMMAND_NAMES: dict[Mode, tuple[str, str]] = {mode: (one.name, two.name) for mode, (one, two) in COMMANDS.items()}
+"""Names of the two references by mode."""
