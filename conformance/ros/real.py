@@ -47,6 +47,31 @@ def rospy_python():
     return None
 
 
+RCLPY_VARIABLES = {"jazzy": "PLIANT_RCLPY_JAZZY", "kilted": "PLIANT_RCLPY_KILTED"}
+"""Distribution of ROS 2 -> environment variable with the folder of a virtual environment that has its rclpy."""
+RCLPY_LIMIT = 240.0
+"""How long it may take to make such an environment [s]."""
+
+
+@functools.cache
+def rclpy_python(distro):
+    """Return the interpreter that has rclpy of a distribution, made from PyPI where it is not there; and why not."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "pliant-tests"
+    folder = Path(os.environ.get(RCLPY_VARIABLES[distro]) or cache / f"rclpy-{distro}")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    words = ["sh", FOLDER / "make_rclpy_venv.sh", distro, folder, sys.executable]
+    try:
+        code, _, err = run(words, clean_env(), RCLPY_LIMIT)
+    except AssertionError as error:
+        return None, f"no rclpy of {distro}: {error}"
+    if code:
+        return (
+            None,
+            f"no rclpy of {distro}, or pip does not reach it; {RCLPY_VARIABLES[distro]} names a folder: {err[-300:]}",
+        )
+    return folder / "bin" / "python", ""
+
+
 def clean_env(port=None):
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     env["PATH"] = "/usr/bin:/bin:" + env.get("PATH", "")

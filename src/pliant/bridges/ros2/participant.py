@@ -73,10 +73,8 @@ ANNOUNCE_PERIOD = 0.7
 """Time between two announcements after that [s]: a node that starts later is found within it."""
 SEEN_LIMIT = 100
 """Most readers that a writer remembers for the report."""
-PACE_DATAGRAMS = 2
-"""Fragments that are sent at once: more could be lost in the receiver's socket, which holds 208 KiB by default."""
-PACE_S = 2e-4
-"""Pause after these fragments [s]."""
+PACE_S = 5e-4
+"""Pause between two fragments [s]: the receiver's socket holds three of them by default (208 KiB)."""
 PUMP_FRESH_S = 0.1
 """How long the own thread leaves the sockets to a caller that received last [s]."""
 REMOTE_LIMIT = 200
@@ -442,7 +440,7 @@ class RtpsParticipant:
                 self._send_all(out)
                 out = []
         for k, (address, datagram) in enumerate(out):
-            if k and not k % PACE_DATAGRAMS:
+            if k:
                 time.sleep(PACE_S)
             self._send_bytes(address, datagram)
         if self._idle:
