@@ -29,7 +29,18 @@ def core():
 
 def drive(core, step, *arguments, robot="6PFR", seconds=60.0, bridge="ros1"):
     """Run a robot on the bridge and one step of the script; return what both said."""
-    command = ["cpr", "run", robot, "--bridge", bridge, "--segments", 4, "--duration", seconds, "--json", *arguments]
+    command = [
+        "run",
+        robot,
+        "--bridge",
+        bridge,
+        "--set",
+        "robot.segments=4",
+        "--duration",
+        seconds,
+        "--json",
+        *arguments,
+    ]
     process = real.pliant(command, core.env)
     try:
         script = subprocess.run(
@@ -95,7 +106,7 @@ def test_a_script_for_the_simulator_moves_the_robot_and_calls_its_services(core)
 
 
 def test_the_controller_pulls_the_plate_to_the_pose_of_a_script(core):
-    found, _, err = drive(core, "control", "--controller")
+    found, _, err = drive(core, "control", "--set", "robot.controller=true")
     assert found["arrived"]
     assert found["heard"]
     assert found["x"] == pytest.approx(0.02)

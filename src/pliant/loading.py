@@ -12,6 +12,7 @@ from typing import Any
 from pliant.errors import ModelError, nearest
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
+from pliant.formats.parallel import read_parallel
 from pliant.formats.robot_yaml import read_robot_yaml
 from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
@@ -25,8 +26,12 @@ FORMATS = (
     Format(name="MJCF", read=read_mjcf, suffixes=(".xml", ".mjcf"), root="mujoco"),
     Format(name="URDF", read=read_urdf, suffixes=(".urdf", ".xml"), root="robot"),
     Format(name="SDF", read=read_sdf, suffixes=(".sdf", ".world"), root="sdf"),
-    Format(name="YAML", read=read_robot_yaml, suffixes=(".yaml", ".yml")),
-)
+    Format(
+        name="continuum parallel robot", read=read_parallel, suffixes=(".yaml", ".yml", ".json"), key="limbs",
+        folder="robot_config.yaml", has_options=True,
+    ),
+    Format(name="YAML", read=read_robot_yaml, suffixes=(".yaml", ".yml", ".json")),
+)  # fmt: skip
 """Formats of robot descriptions, in the order in which they are tried; a new one is one line here."""
 SUFFIXES = tuple(dict.fromkeys(suffix for f in FORMATS for suffix in f.suffixes))
 
@@ -47,13 +52,15 @@ def load(
     toolbox's plugin tags in URDF and SDF become compliant actuators; other plugins are listed in `Robot.notes`.
 
     Args:
-        path_or_name: a file (.xml, .urdf, .sdf, .yaml), or a name of the catalogue (``pliant list``).
+        path_or_name: a file (.xml, .urdf, .sdf, .yaml, .json), a name of the catalogue (``pliant list``), or a folder
+            of the Gazebo simulator for parallel robots.
         timestep: time step [s]; None takes the file's, or 0.001 s where it has none.
         manager: the toolbox's plugin manager file (YAML) that goes with the robot.
         package_paths: folders that hold ROS packages, searched first for ``package://`` addresses.
         allow_missing_meshes: leave out collision meshes that are not found rather than fail.
         self_collision: whether a URDF's links collide with each other; None does as Gazebo does.
-        options: options of a robot of the catalogue (`pliant.robots`), by name; text is converted.
+        options: options of a robot of the catalogue (`pliant.robots`) or of a parallel robot
+            (`pliant.model.parallel.ParallelOptions`), by name; text is converted.
 
     Returns:
         The robot.
@@ -78,11 +85,7 @@ def load(
     else:
         if not path.exists():
             raise ModelError(f"there is no file {text!r}{_similar_files(path)}", file=text)
-        if options:
-            raise ModelError(
-                f"{text!r} is a file, and only robots of the catalogue have options ({', '.join(options)})", file=text
-            )
-        robot = _from_file(path, package_paths, allow_missing_meshes, self_collision)
+        robot = _from_file(path, package_paths, allow_missing_meshes, self_collision, options or {})
     if timestep is not None:
         robot.set("option.timestep", timestep)
     if manager is not None:
@@ -104,19 +107,32 @@ def _similar_files(path: Path) -> str:
 
 
 def _from_file(
-    path: Path, package_paths: Sequence[str | Path], allow_missing_meshes: bool, self_collision: bool | None
+    path: Path,
+    package_paths: Sequence[str | Path],
+    allow_missing_meshes: bool,
+    self_collision: bool | None,
+    options: Mapping[str, Any],
 ) -> Robot:
     how: dict[str, Any] = {
         "package_paths": package_paths,
         "allow_missing_meshes": allow_missing_meshes,
         "self_collision": self_collision,
     }
-    source = Source(path=path, load=functools.partial(load, **how), **how)
-    is_yaml = any(path.suffix.lower() in f.suffixes for f in FORMATS if not f.root)
+    source = Source(path=path, load=functools.partial(load, **how), options=options, **how)
+    is_yaml = path.is_dir() or any(path.suffix.lower() in f.suffixes for f in FORMATS if not f.root)
     candidates = [f for f in FORMATS if bool(f.root) != is_yaml]
     for found in candidates:
         if found.matches(source):
+            if options and not found.has_options:
+                raise ModelError(
+                    f"{str(path)!r} has no options ({', '.join(options)}); robots of the catalogue and parallel robots "
+                    "have",
+                    file=path,
+                )
             return found.read(source)
+    if path.is_dir():
+        files = ", ".join(f.folder for f in candidates if f.folder)
+        raise ModelError(f"this folder is no robot; name a file, or a folder with {files}", file=path)
     roots = ", ".join(f"<{f.root}> ({f.name})" for f in candidates)
     raise ModelError(
         f"the root element is <{source.root.tag}>; must be one of {roots}", file=path, line=source.root.line

@@ -18,7 +18,7 @@ from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
 from pliant.engine import MujocoEngine
 from pliant.errors import PliantError
-from pliant.model.parallel import build_parallel
+from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.rods import load_robot
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec
@@ -138,8 +138,9 @@ class World:
 
     def __init__(self, name=SPATIAL, *, version=1, controller=False, segments=4, worker=False, **options):
         self.model = build_parallel(name, segments=segments, damping=0.02)
-        self.robot = self.model.solution.robot
-        self.device = ParallelRobotDevice(self.model, worker=worker, **options)
+        self.mechanism = mechanism_of(self.model)
+        self.robot = self.mechanism.solution.robot
+        self.device = ParallelRobotDevice(self.mechanism, worker=worker, **options)
         devices = [self.device]
         if controller:
             self.controller = PlateController(self.device, PlatePosePID())
@@ -286,13 +287,13 @@ def test_parameters_are_those_that_the_original_sets(name):
 @pytest.mark.parametrize("version", [1, 2])
 def test_joint_values_move_the_robot(world, version):
     item = world(version=version)
-    goal = item.model.solution.q + 0.01
+    goal = item.mechanism.solution.q + 0.01
     item.wire.hear("/dgm_parameters", joints_values=goal, distal_plate_wrench={})
     item.loop.run(0.5)
     np.testing.assert_allclose(item.last("/joint_values")["data"], goal, atol=1e-4)
     state = item.last("/joint_states")
     np.testing.assert_allclose(state["position"], goal, atol=1e-4)
-    assert state["name"] == item.model.actuator_names
+    assert state["name"] == item.mechanism.actuators
     assert len(state["velocity"]) == 6
     assert len(state["effort"]) == 0
     found = item.last("/cpr/plate_pose")
@@ -329,7 +330,7 @@ def test_a_pose_and_a_wrench_of_one_step_are_both_taken(world):
     item.loop.step()
     assert item.device.health()["commands"] == 2
     assert item.loop.sample("cpr").values["wrench"][0] == 0.2
-    assert item.device.equilibrium.q[0] > item.model.solution.q[0] + 0.01
+    assert item.device.equilibrium.q[0] > item.mechanism.solution.q[0] + 0.01
 
 
 def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
@@ -371,7 +372,7 @@ def test_rods_are_strips_of_101_points_from_base_to_plate(world, version, name):
     item = world(name, version=version, segments=8)
     item.loop.run(0.04)
     message = item.last("/cpr/rods")
-    lines = item.model.solution.centrelines(101)
+    lines = item.mechanism.solution.centrelines(101)
     assert len(message["markers"]) == len(lines)
     for i, (marker, line) in enumerate(zip(message["markers"], lines, strict=True)):
         assert (marker["type"], marker["action"], marker["ns"], marker["id"]) == (4, 0, "rods", i)
@@ -436,12 +437,12 @@ def test_the_parameters_vector_is_read_and_set(world, worker):
     item = world(worker=worker)
     home = item.call("/parameters_vector_services")["actual_guess"]
     assert len(home) == 7 * 6 + 6
-    np.testing.assert_allclose(home[36:42], item.model.solution.q, atol=1e-6)
+    np.testing.assert_allclose(home[36:42], item.mechanism.solution.q, atol=1e-6)
     np.testing.assert_allclose(home[42:], [0, 0, 1.1, 0, 0, 0], atol=1e-6)
     given = np.array(home, dtype=float)
     given[44] += 0.05
     found = item.call("/parameters_vector_services", given_guess=given)["actual_guess"]
-    np.testing.assert_allclose(found[36:42], item.model.solution.q + 0.05, atol=1e-4)
+    np.testing.assert_allclose(found[36:42], item.mechanism.solution.q + 0.05, atol=1e-4)
     item.loop.run(0.5)
     assert item.last("/cpr/plate_pose")["pose"]["position"]["z"] == pytest.approx(1.15, abs=2e-3)
     # what was read can be given back
@@ -649,7 +650,8 @@ def test_a_node_of_ros_1_drives_the_robot():
     master = FakeMaster()
     model = build_parallel(SPATIAL, segments=4, damping=0.02)
     model.interface = model.interface.replace(namespace=SPATIAL)
-    device = ParallelRobotDevice(model)
+    mechanism = mechanism_of(model)
+    device = ParallelRobotDevice(mechanism)
     bridge = make_bridge(f"ros1:master={master.uri},host=127.0.0.1", model)
     loop = Simulation(MujocoEngine(model, check=False), [device], [bridge], pacer=sync())
     bridge.bind(loop)
@@ -664,7 +666,7 @@ def test_a_node_of_ros_1_drives_the_robot():
         publication = client.advertise("/dgm_parameters", "cpr_messages/DGMParams")
         node = bridge.transport.node
         until(lambda: publication.connections and node.publications["/joint_values"].connections, "connected")
-        goal = model.solution.q + 0.01
+        goal = mechanism.solution.q + 0.01
         values = {"joints_values": goal, "distal_plate_wrench": {}}
         publication.send(client.codec.encode("cpr_messages/DGMParams", values))
         until(lambda: node.subscriptions["/dgm_parameters"].count, "the command is there")

@@ -21,7 +21,7 @@ def test_the_command_line_imports_nothing_heavy_until_a_command_needs_it():
     assert done.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("cpr", "--help"), ("run", "--help"), ("cpr", "run", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("cpr", "--help"), ("run", "--help"), ("view", "--help")])
 def test_help_is_printed_and_ends_well(call, arguments):
     code, out, _ = call(*arguments)
     assert code == 0

@@ -1,4 +1,4 @@
-"""What `run` and `cpr run` share: bridges, time-outs, Ctrl-C, recordings, options that go together."""
+"""Runs of the command line: bridges, time-outs, Ctrl-C, recordings, options that go together."""
 
 import contextlib
 import gc
@@ -278,12 +278,11 @@ def test_a_refusal_of_real_time_says_what_to_do(call, robot_file, monkeypatch):
         (("--plot", "no/such/folder/a.png"), ("there is no folder", "no/such/folder")),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "cpr run"])
+@pytest.mark.parametrize("source", ["bench", "2PR"])
 def test_options_that_do_nothing_or_are_wrong_are_refused_before_anything_runs(
-    call, robot_file, command, options, words
+    call, robot_file, source, options, words
 ):
-    source = robot_file if command == "run" else "2PR"
-    code, _, err = call(*command.split(), source, *options)
+    code, _, err = call("run", robot_file if source == "bench" else source, *options)
     assert code == 1
     for word in words:
         assert word in err, err
@@ -291,7 +290,7 @@ def test_options_that_do_nothing_or_are_wrong_are_refused_before_anything_runs(
 
 # -- parallel robots -------------------------------------------------------------------------------------------
 
-MODEL = ("cpr", "run", "2PR", "--segments", "4", "--damping", "0.05")
+MODEL = ("run", "2PR", "--set", "robot.segments=4", "--set", "robot.damping=0.05")
 
 
 def test_a_parallel_robot_is_served_recorded_and_drawn_as_any_other(call, tmp_path):
@@ -315,27 +314,4 @@ def test_time_outs_hold_for_parallel_robots_too(call):
     found = json.loads(out)
     assert found["steps"] == 11
     assert found["halted"].startswith("mute")
-    assert found["robot"] == "2PR"
-
-
-def test_ctrl_c_keeps_the_table_of_a_parallel_robot(call, tmp_path):
-    table = tmp_path / "trace.csv"
-    code, out, _ = call(*MODEL, "--bridge", "ctrl_c:at=25", "--rtf", "1000", "--duration", "50", "--output", table)
-    assert code == 130
-    assert "interrupted at 0.025 of 50 s" in out
-    lines = table.read_text().splitlines()
-    assert [float(line.split(",")[0]) for line in lines[1:]] == pytest.approx([0.0, 0.01, 0.02, 0.025])
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        (("--ramp", "2"), "--ramp does nothing without --q, --pose or --wrench"),
-        (("--mjcf", "a.xml", "--figure", "a.png"), "--figure would do nothing"),
-        (("--mjcf", "a.xml", "--duration", "1"), "--duration would do nothing"),
-    ],
-)
-def test_options_of_parallel_robots_that_do_nothing_are_refused(call, options, word):
-    code, _, err = call(*MODEL, *options)
-    assert code == 1
-    assert word in err
+    assert found["source"] == "2PR"

@@ -6,10 +6,10 @@ import pytest
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
-from pliant.model.parallel import build_parallel
+from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.rods import load_robot
 from pliant.simulation import Simulation
-from pliant.spatial import exp_so3, pose
+from pliant.spatial import exp_so3, pose, rotation_from_rpy
 
 
 class Clock:
@@ -32,19 +32,28 @@ def statics_device(name):
     return device
 
 
-def simulation(name, **options):
+def simulation(name, *, ramp=0.0, **options):
     options = {"segments": 6, "damping": 0.03, **options}
     robot = build_parallel(name, **options)
-    device = ParallelRobotDevice(robot)
-    return Simulation(MujocoEngine(robot, check=False), [device], pacer="sync"), device, robot
+    mechanism = mechanism_of(robot)
+    device = ParallelRobotDevice(mechanism, ramp=ramp)
+    return Simulation(MujocoEngine(robot), [device], pacer="sync"), device, mechanism
 
 
 def test_names_are_those_of_the_original_topics():
     device = ParallelRobotDevice(load_robot("Stewart_Gough_6PFR"))
-    assert set(device.commands) == {"dgm_parameters", "igm_parameters", "controller_wrench"}
+    assert set(device.commands) == {"dgm_parameters", "igm_parameters", "controller_wrench", "plate_pose"}
     assert set(device.commands["dgm_parameters"]) == {"joints_values", "wrench"}
     assert set(device.commands["igm_parameters"]) == {"pose", "wrench"}
-    assert list(device.samples) == ["joint_values", "joint_velocities", "pose", "twist", "wrench", "stable"]
+    assert list(device.samples) == [
+        "joint_values",
+        "joint_velocities",
+        "pose",
+        "twist",
+        "wrench",
+        "stable",
+        "deviation",
+    ]
     assert device.samples["pose"].shape == (7,)
 
 
@@ -96,18 +105,18 @@ def test_wrong_lengths_are_refused():
 
 
 def test_the_dynamic_robot_stays_at_rest_until_the_first_command():
-    run, _, robot = simulation("Stewart_Gough_6PFR")
+    run, _, mechanism = simulation("Stewart_Gough_6PFR")
     with run:
         run.run(0.2)
         values = run.sample("cpr").values
-    np.testing.assert_allclose(values["joint_values"], robot.solution.q, atol=1e-5)
-    np.testing.assert_allclose(values["pose"][:3], robot.solution.plate_pose[:3, 3], atol=1e-5)
+    np.testing.assert_allclose(values["joint_values"], mechanism.solution.q, atol=1e-5)
+    np.testing.assert_allclose(values["pose"][:3], mechanism.solution.plate_pose[:3, 3], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["Stewart_Gough_6PFR", "3ER"])
 def test_the_dynamic_robot_goes_to_a_commanded_pose(name):
-    run, device, robot = simulation(name)
-    planar = robot.solution.robot.planar
+    run, device, mechanism = simulation(name)
+    planar = mechanism.solution.robot.planar
     with run:
         run.run(0.01)
         goal = np.array(run.sample("cpr").values["pose"])
@@ -119,13 +128,13 @@ def test_the_dynamic_robot_goes_to_a_commanded_pose(name):
 
 
 def test_a_wrench_moves_the_plate_by_the_compliance():
-    run, device, robot = simulation("Stewart_Gough_6PFR", damping=0.005)
+    run, device, mechanism = simulation("Stewart_Gough_6PFR", damping=0.005)
     with run:
         device.inbox.put({"wrench": [0.5, 0, 0, 0, 0, 0]}, mode="controller_wrench")
         run.run(2.5)
         values = run.sample("cpr").values
-    statics = robot.solution.robot
-    exact = statics.solve_dgm(robot.solution.q, [0.5, 0, 0, 0, 0, 0], start=robot.solution)
+    statics = mechanism.solution.robot
+    exact = statics.solve_dgm(mechanism.solution.q, [0.5, 0, 0, 0, 0, 0], start=mechanism.solution)
     assert exact.plate_pose[0, 3] > 1e-3
     np.testing.assert_allclose(values["pose"][:3], exact.plate_pose[:3, 3], atol=2e-5)
     np.testing.assert_array_equal(values["wrench"], [0.5, 0, 0, 0, 0, 0])
@@ -147,18 +156,30 @@ def test_requests_give_the_unknowns_in_the_order_of_the_original_service():
     assert len(asked.result(timeout=0)) == 4 * 3 + 3
 
 
-def test_a_driven_device_moves_the_servos_without_asking_the_statics():
-    loop, device, robot = simulation("3RR")
-    begin = robot.solution
+def test_a_ramp_moves_joints_and_load_in_a_straight_line():
+    loop, device, mechanism = simulation("3RR", ramp=0.2)
+    begin = mechanism.solution
     target = begin.q + 0.05
+    load = np.array([0.1, 0.0, 0.0])
     with loop:
-        for k in range(200):
-            device.drive(begin.q + (k + 1) / 200 * (target - begin.q), begin.wrench)
-            loop.step()
-        expected = robot.solution.robot.solve_dgm(target, start=begin)
-        device.drive(target, begin.wrench, expected)
-        loop.run(2.0)
-    sample = loop.sample("cpr")
-    np.testing.assert_allclose(sample.values["joint_values"], target, atol=1e-4)
-    np.testing.assert_allclose(sample.values["pose"], expected.pose2d, atol=2e-3)
+        device.inbox.put({"joints_values": target, "wrench": load}, mode="dgm_parameters")
+        loop.run(0.1)
+        halfway = loop.sample("cpr").values
+        np.testing.assert_allclose(halfway["wrench"], 0.5 * load, rtol=1e-9)
+        controls = [control[0] for control in device._controls]
+        np.testing.assert_allclose(controls, begin.q + 0.025, rtol=1e-9)
+        loop.run(2.1)
+    sample = loop.sample("cpr").values
+    expected = begin.robot.solve_dgm(target, load, start=begin)
+    np.testing.assert_array_equal(sample["wrench"], load)
+    np.testing.assert_allclose(sample["joint_values"], target, atol=1e-4)
+    np.testing.assert_allclose(sample["pose"], expected.pose2d, atol=2e-3)
     assert device.margins()["index"] == expected.morse_index
+
+
+def test_a_pose_may_be_given_by_three_angles():
+    device = statics_device("Stewart_Gough_6PFR")
+    device.inbox.put({"xyz_rpy": [0.02, 0.0, 1.08, 0.0, 0.1, -0.1]}, mode="plate_pose")
+    device.write()
+    expected = pose((0.02, 0.0, 1.08), rotation_from_rpy((0.0, 0.1, -0.1)))
+    np.testing.assert_allclose(device.plate_pose(), expected, atol=1e-7)

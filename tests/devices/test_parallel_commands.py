@@ -11,7 +11,7 @@ from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
-from pliant.model.parallel import build_parallel
+from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.rods import load_robot
 from pliant.simulation import Simulation
 
@@ -52,8 +52,9 @@ def alone(name=NAME, **options):
 
 def dynamic(name=NAME, segments=4, devices=lambda device: [device], **options):
     robot = build_parallel(name, segments=segments, damping=0.02)
-    device = ParallelRobotDevice(robot, **options)
-    return Simulation(MujocoEngine(robot, check=False), devices(device), pacer="sync"), device, robot
+    mechanism = mechanism_of(robot)
+    device = ParallelRobotDevice(mechanism, **options)
+    return Simulation(MujocoEngine(robot), devices(device), pacer="sync"), device, mechanism
 
 
 # ---------------------------------------------------------------------- the controller's wrench
@@ -138,7 +139,7 @@ def test_a_planar_robot_takes_a_planar_wrench():
 def test_options_that_are_not_valid_are_named():
     with pytest.raises(DeviceError, match="did you mean 'push'"):
         alone(controller_wrench="pushh")
-    with pytest.raises(DeviceError, match="two numbers above 0"):
+    with pytest.raises(DeviceError, match="two numbers > 0"):
         alone(joint_speeds=(0.0, 1.0))
 
 

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from pliant.devices.rod_lines import RodLines
-from pliant.model.parallel import build_parallel
+from pliant.model.parallel import build_parallel, mechanism_of
 
 
 def lines_of(name, **options):
     robot = build_parallel(name, **options)
     model = robot.compile()
-    data = mujoco.MjData(model)
-    robot.start(model, data)
-    return robot, model, data, RodLines(model, data, 101)
+    state = mechanism_of(robot).bind(model, mujoco.MjData(model))
+    state.start()
+    return state, RodLines(model, state.data, 101)
 
 
 @pytest.mark.parametrize(
@@ -29,28 +29,27 @@ def lines_of(name, **options):
     ],
 )
 def test_lines_at_the_start_are_those_of_the_statics(name, options, tolerance):
-    robot, _, _, lines = lines_of(name, **options)
-    expected = np.array([line.position for line in robot.solution.centrelines(101)])
+    state, lines = lines_of(name, **options)
+    expected = np.array([line.position for line in state.mechanism.solution.centrelines(101)])
     found = lines()
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, atol=tolerance)
 
 
 def test_lines_of_extensible_limbs_grow_with_their_length():
-    robot, model, data, lines = lines_of("Stewart_Gough_6EFR")
+    state, lines = lines_of("Stewart_Gough_6EFR")
     for k in range(150):
-        robot.set_joints(model, data, robot.solution.q + 0.05 * min(1.0, k / 100))
-        robot.update(model, data)
-        mujoco.mj_step(model, data)
-    mujoco.mj_forward(model, data)
+        state.set_joints(state.mechanism.solution.q + 0.05 * min(1.0, k / 100))
+        state.step()
+    mujoco.mj_forward(state.model, state.data)
     drawn = np.linalg.norm(np.diff(lines(), axis=1), axis=2).sum(axis=1)
-    np.testing.assert_allclose(drawn, robot.joints(model, data), rtol=2e-3)
+    np.testing.assert_allclose(drawn, state.joints(), rtol=2e-3)
 
 
 def test_nodes_are_the_ends_and_the_hinges():
-    robot, _, data, lines = lines_of("Stewart_Gough_6PFR", segments=5)
+    state, lines = lines_of("Stewart_Gough_6PFR", segments=5)
     nodes = lines.nodes()
     assert nodes.shape == (6, 7, 3)
-    expected = np.array([line.position[[0, -1]] for line in robot.solution.centrelines(101)])
+    expected = np.array([line.position[[0, -1]] for line in state.mechanism.solution.centrelines(101)])
     np.testing.assert_allclose(nodes[:, [0, -1]], expected, atol=1e-9)
-    np.testing.assert_array_equal(nodes[2, 3], data.body("limb3/link3").xpos)
+    np.testing.assert_array_equal(nodes[2, 3], state.data.body("limb3/link3").xpos)

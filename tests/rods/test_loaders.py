@@ -9,8 +9,8 @@ import pytest
 
 from pliant.errors import ModelError
 from pliant.rods import catalogue, load_description, load_robot
+from pliant.rods.description import planar_turn
 from pliant.rods.gazebo import expand_xacro, read_gazebo_folder
-from pliant.rods.loaders import planar_turn
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(
@@ -72,7 +72,7 @@ def test_a_broken_xacro_names_file_and_fault(tmp_path):
     good = file.read_text()
     for change, words in (
         (lambda s: s.replace("${mass}", "${mas}"), ["mas", "did you mean 'mass'"]),
-        (lambda s: s.replace("</model>", ""), ["no XML", "distal_plate.sdf.xacro:"]),
+        (lambda s: s.replace("</model>", ""), ["not well-formed XML", "distal_plate.sdf.xacro:"]),
         (lambda s: s.replace('type="revolute"', 'type="revolut"', 1), ["revolut", "did you mean 'revolute'"]),
         (lambda s: s.replace("$(arg x1)", "$(arg xx1)"), ["xx1"]),
         (lambda s: s.replace("${mass}", "${__import__('os').system('true')}"), ["arithmetic"]),
@@ -150,7 +150,7 @@ def test_a_three_limb_robot_from_yaml_solves_and_units_are_read(tmp_path):
          "- {base: {xyz: [0.4, 0, 0]}, plate_joint: {xyz: [0.3, 0, 0]}}", ["limb 2 repeats limb 1"]),
         ("limbs:\n", "limbs:\n  - 3\n", ["limbs[1]", "mapping"]),
         ("kind: spatial", "kind: planar", ["planar"]),
-        ("name: three-legs", "name: [", ["no YAML"]),
+        ("name: three-legs", "name: [", ["not valid YAML"]),
         ("name: three-legs", "name: a\nname: b", ["twice", ":2"]),
     ],
 )  # fmt: skip

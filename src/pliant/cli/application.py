@@ -23,6 +23,7 @@ from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
 from pliant.cli.sweep import sweep
 from pliant.cli.termination import terminating_as_interrupt
+from pliant.cli.view import view
 from pliant.errors import DivergedError, PliantError
 
 __all__ = ["app", "main"]
@@ -35,7 +36,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-for command in (run, check, reproduce, sweep, export, replay, identify):
+for command in (run, check, view, reproduce, sweep, export, replay, identify):
     app.command(command)
 app.command(list_, name="list")
 app.command(cpr)

@@ -1,11 +1,15 @@
-"""`pliant check`: look a robot over."""
+"""`pliant check`: check a robot."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
 from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.cli.simulating import refuse_unused
 
 __all__ = ["check"]
 
@@ -16,18 +20,27 @@ def check(
     set: Settings = [],
     manager: Path | None = None,
     timestep: float | None = None,
+    simulate: Annotated[
+        bool,
+        Parameter(negative=(), help="Also simulate a parallel robot and compare it with its statics and with theory."),
+    ] = False,
     package_path: Packages = [],
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Look a robot over: time-step bounds, parameters, limits, names, defaults that were filled in.
+    """Check a robot: time-step bounds, parameters, limits, names, defaults that were filled in, its equilibrium.
 
     Prints all findings at once. Exit code 3 where one is an error.
     """
     import_modules(import_)
     robot = load_robot(source, set, timestep, package_path, manager)
     problems = robot.check()
+    if simulate:
+        from pliant.model.parallel import compare_with_statics, find_mechanism
+
+        refuse_unused(find_mechanism(robot) is None, "--simulate", "a parallel robot")
+        problems += compare_with_statics(robot)
     errors = sum(p.severity == "error" for p in problems)
     if json:
         emit(
@@ -35,7 +48,15 @@ def check(
                 "source": source,
                 "ok": errors == 0,
                 "problems": [
-                    {"severity": p.severity, "subject": p.subject, "message": p.message, "hint": p.hint}
+                    {
+                        "severity": p.severity,
+                        "subject": p.subject,
+                        "message": p.message,
+                        "hint": p.hint,
+                        "value": p.value,
+                        "limit": p.limit,
+                        "unit": p.unit,
+                    }
                     for p in problems
                 ],
                 "notes": robot.notes,

@@ -20,11 +20,11 @@ __all__ = ["export"]
 
 
 def export(
-    format: Annotated[str, Parameter(help="urdf: a robot; bag: a recording as a bag of ROS.")],
+    format: Annotated[str, Parameter(help="urdf, mjcf: a robot; bag: a recording as a bag of ROS.")],
     source: Annotated[str, Parameter(help="The robot; of bag: the recording, or a bag of another kind.")],
     output: Annotated[
         Path | None,
-        Parameter(help="The file; a URDF is printed without it. A bag: .bag (ROS 1), .mcap, .db3, or a new folder."),
+        Parameter(help="The file; a robot is printed without it. A bag: .bag (ROS 1), .mcap, .db3, or a new folder."),
     ] = None,
     *,
     package: Annotated[str | None, Parameter(help="ROS package to name meshes by; its folder is the file's.")] = None,
@@ -38,19 +38,41 @@ def export(
 ) -> int:
     """Write a robot as URDF, with meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags.
 
-    Or write a recording as a bag of ROS, with the topics that the bridges serve.
+    Or write it as MuJoCo's MJCF, or a recording as a bag of ROS, with the topics that the bridges serve.
     """
     import_modules(import_)
     if format == "bag":
         for option, given in (("--package", package), ("--set", set), ("--package-path", package_path)):
-            refuse_unused(bool(given), option, "the format urdf")
+            refuse_unused(bool(given), option, "the format urdf or mjcf")
         return write_bag(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
-    if format != "urdf":
-        raise PliantError(f"export {format}: no such format; {nearest(format, ['urdf', 'bag'])}", field="format")
+    if format not in ("urdf", "mjcf"):
+        valid = nearest(format, ["urdf", "mjcf", "bag"])
+        raise PliantError(f"export {format}: no such format; {valid}", field="format")
     refuse_unused(namespace is not None, "--namespace", "the format bag")
     refuse_unused(json, "--json", "the format bag")
-    _write_urdf(load_robot(source, set, None, package_path), output, package, overwrite)
+    robot = load_robot(source, set, None, package_path)
+    if format == "mjcf":
+        refuse_unused(package is not None, "--package", "the format urdf")
+        _write_mjcf(robot, output, overwrite)
+    else:
+        _write_urdf(robot, output, package, overwrite)
     return 0
+
+
+def _write_mjcf(robot: Robot, output: Path | None, overwrite: bool) -> None:
+    from pliant.formats.export.mjcf import describe_mjcf
+
+    text = describe_mjcf(robot)
+    if output is None:
+        print(text, end="")
+        return
+    if output.exists() and not overwrite:
+        raise PliantError("the file exists; --overwrite replaces it", file=output, field="output")
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PliantError(f"the model cannot be written: {error.strerror}", file=output) from None
+    make_console().print(f"written: {output}", soft_wrap=True, markup=False)
 
 
 def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrite: bool) -> None:

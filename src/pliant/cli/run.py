@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -22,7 +22,16 @@ from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions, refuse_unused
 from pliant.errors import PliantError, nearest
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pliant.model import Robot
+    from pliant.simulation import Simulation
+
 __all__ = ["run"]
+
+MAX_SHOWN = 16
+"""Longest array of a sample that the end of a run shows."""
 
 
 def run(
@@ -39,7 +48,7 @@ def run(
             alias="-r",
             negative=(),
             consume_multiple=False,
-            help="A constant command from t = 0 on, JOINT/COMMAND=VALUE; repeat.",
+            help="A constant command from t = 0 on, DEVICE/COMMAND=VALUE; several numbers with commas; repeat.",
         ),
     ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
@@ -55,7 +64,8 @@ def run(
 ) -> int:
     """Simulate a robot: a URDF, MJCF, SDF or YAML file, or a name of the catalogue.
 
-    Joints hold their pose until the first command. The end shows the state of each joint and the energy audit.
+    Joints hold their pose until the first command, parallel robots their equilibrium. The end shows the state of each
+    joint, or of the other devices that take commands, and the energy audit.
     """
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
@@ -63,6 +73,7 @@ def run(
     import_modules(import_)
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.model.parallel import find_mechanism
     from pliant.simulation import read_commands, read_scenario
 
     console = make_console(quiet=plan.json)
@@ -84,7 +95,8 @@ def run(
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
     say_if_compiling(robot, console)
-    engine = MujocoEngine(robot, audit=True, check=False)
+    # The balance does not count the servos of a parallel robot, nor rods that change their length.
+    engine = MujocoEngine(robot, audit=find_mechanism(robot) is None, check=False)
     devices = make_devices(robot, joint_sample_period=period)
     described = [str(getattr(d, "name", d)) for d in robot.devices if hasattr(d, "make")]
     if described:
@@ -97,19 +109,20 @@ def run(
             say_what_is_played(console, table, simulation.play(table))
         if events is not None:
             events.install(simulation)
-        for name, value in constants.items():
-            put_constant(simulation, name, value)
+        put_constants(simulation, constants)
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))
         done.start()
         done.go()
     balance = engine.audit.balance() if engine.audit is not None else None
     states = {joint: _joint_state(engine, joint) for joint in engine.compliant_joints()}
+    samples = _last_samples(simulation, robot)
     if plan.json:
         emit(
             {
                 "source": source,
                 "joints": states,
+                "devices": samples,
                 "energy": balance.as_dict() if balance else None,
                 "notes": robot.notes,
                 **done.as_dict(),
@@ -119,6 +132,9 @@ def run(
     done.say_served()
     if states:
         print_table(console, _state_table(states, engine))
+    for name, values in samples.items():
+        text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
+        console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
         console.print(
             f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
@@ -146,21 +162,40 @@ def _joint_period(rate: float, dt: float) -> float:
     )
 
 
-def put_constant(simulation: Any, name: str, value: str) -> None:
-    device, slash, field = name.rpartition("/")
-    if not slash or device not in simulation.devices:
-        valid = [f"{d.name}/{f}" for d in simulation.devices.values() for m in d.inbox.accepted for f in d.commands[m]]
-        raise PliantError(f"--reference {name}: no such command; {nearest(name, valid)}", field=name)
-    try:
-        numbers: Any = [float(v) for v in value.split(",")]
-    except ValueError:
-        raise PliantError(
-            f"--reference {name}={value}: not a number; valid: one number, or several with commas", field=name
-        ) from None
-    found = simulation.devices[device]
-    shapes = {fields[field].shape for fields in found.commands.values() if field in fields}
-    single = len(numbers) == 1 and shapes <= {()}
-    found.inbox.put({field: numbers[0] if single else numbers})
+def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
+    """Give the devices constant commands, all fields of a device at once.
+
+    Args:
+        simulation: the simulation.
+        constants: DEVICE/FIELD -> a number, or several with commas.
+
+    Raises:
+        PliantError: no such command, or text that is no number.
+        DeviceError: values that the device does not take.
+    """
+    from pliant.simulation.commands import command_mode
+
+    asked: dict[str, dict[str, float | list[float]]] = {}
+    for name, value in constants.items():
+        device, slash, field = name.rpartition("/")
+        found = simulation.devices.get(device) if slash else None
+        infos = (
+            [] if found is None else [found.commands[m][field] for m in found.commands if field in found.commands[m]]
+        )
+        if not infos:
+            valid = [f"{d.name}/{f}" for d in simulation.devices.values() for m in d.commands for f in d.commands[m]]
+            raise PliantError(f"--reference {name}: no such command; {nearest(name, valid)}", field=name)
+        try:
+            numbers = [float(v) for v in value.split(",")]
+        except ValueError:
+            raise PliantError(
+                f"--reference {name}={value}: must be one number, or several with commas", field=name
+            ) from None
+        single = len(numbers) == 1 and not any(info.shape for info in infos)
+        asked.setdefault(device, {})[field] = numbers[0] if single else numbers
+    for device, values in asked.items():
+        found = simulation.devices[device]
+        found.inbox.put(values, mode=command_mode(found, values))
 
 
 def _joint_state(engine: Any, joint: str) -> dict[str, float]:
@@ -176,6 +211,29 @@ def _joint_state(engine: Any, joint: str) -> dict[str, float]:
         "motor_2_position",
     )
     return {field: float(engine.port(f"{joint}/{field}")[0]) for field in fields}
+
+
+def _last_samples(simulation: Simulation, robot: Robot) -> dict[str, dict[str, float | list[float]]]:
+    """Return the last values of the devices that take commands, beside compliant joints and their board."""
+    found: dict[str, dict[str, float | list[float]]] = {}
+    for name, device in simulation.devices.items():
+        if robot.actuators or not device.commands:
+            continue
+        try:
+            values = simulation.sample(name).values
+        except PliantError:  # the run was shorter than the device's period
+            continue
+        found[name] = {
+            field: value if isinstance(value, float) else value.tolist()
+            for field, value in values.items()
+            if device.samples[field].size <= MAX_SHOWN
+        }
+    return found
+
+
+def _shown(value: float | list[float]) -> str:
+    numbers = value if isinstance(value, list) else [value]
+    return " ".join(f"{v:.5g}" for v in numbers)
 
 
 def _introduction(robot: Any, engine: Any) -> Any:

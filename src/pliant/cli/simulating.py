@@ -1,4 +1,4 @@
-"""What `pliant run` and `pliant cpr run` share: from the options to a simulation that runs, and what is said of it."""
+"""From the options of `pliant run` to a simulation that runs, and what is said of it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ __all__ = ["DEFAULT_RUN", "Run", "RunOptions", "command_line", "refuse_unused", 
 FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
+USUAL_DURATION = 5.0
+"""Simulation time where none is asked for and nobody is served [s]."""
 GRACE = 1.0
 """How long a run may take to end by itself after the first Ctrl-C [s]."""
 
@@ -59,7 +61,7 @@ class RunOptions:
     """
 
     duration: float | None = option(None, low=0.0, high=MAX_DURATION, unit="s")
-    """Seconds to simulate; 5 without a bridge (3 for a parallel robot), else until Ctrl-C."""
+    """Seconds to simulate; 5 without a bridge, else until Ctrl-C."""
     rtf: float | None = option(None, low=0.0, above=True)
     """Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that does not wait."""
     record: Path | None = None
@@ -126,8 +128,6 @@ class Run:
         engine: the physics.
         devices: what the robot's electronics is.
         robot: what the bridges serve.
-        extra: further bridges, which are no interface and are not reported.
-        usual: simulation time where none is asked for and nobody is served [s].
 
     Raises:
         PliantError: a bridge that does not exist, options that do not go with the bridges.
@@ -140,9 +140,6 @@ class Run:
         engine: Any,
         devices: Iterable[Any],
         robot: Any,
-        extra: Iterable[Any] = (),
-        *,
-        usual: float = 5.0,
     ) -> None:
         from pliant.recording import Recorder
         from pliant.recording.recording import recorded_names
@@ -169,7 +166,7 @@ class Run:
             pacer = free() if plan.rtf is None and not self.wires else paced(1.0 if plan.rtf is None else plan.rtf)
         self.duration = plan.duration
         if self.duration is None and not self.wires:
-            self.duration = usual
+            self.duration = USUAL_DURATION
         self._scratch: Any = None
         recorder = None
         if plan.record is not None or plan.plot is not None:
@@ -187,7 +184,7 @@ class Run:
             self.simulation = Simulation(
                 engine,
                 devices,
-                [*extra, *self.wires],
+                self.wires,
                 pacer=pacer,
                 recorder=recorder,
                 seed=plan.seed,

@@ -11,6 +11,8 @@ from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
+from pliant.devices.plate_controller import parallel_devices
+from pliant.model.parallel.mechanism import ParallelMechanism
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
 
 __all__ = ["SENSORS", "make_devices"]
@@ -28,7 +30,8 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
 
     Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
     more detail, by default a hundred times a second. Further devices are those of `Robot.devices`: the described
-    sensors that are enabled, and whatever has a method ``make(robot) -> Device``.
+    sensors that are enabled, a parallel robot with its controller, and whatever has a method
+    ``make(robot) -> Device``.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -47,6 +50,8 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
         if kind is not None:
             if described.enabled:
                 devices.append(kind(described, robot))
+        elif isinstance(described, ParallelMechanism):
+            devices.extend(parallel_devices(described, **options))
         elif make is not None:
             devices.append(make(robot))
     if not robot.actuators:

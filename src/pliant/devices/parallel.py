@@ -3,11 +3,13 @@
 Modes and fields are named as the topics of the Gazebo simulator (Gotelli et al. 2022): ``dgm_parameters`` with
 ``joints_values`` and ``wrench``, ``igm_parameters`` with ``pose`` and ``wrench``, ``controller_wrench``; samples carry
 ``joint_values``. Poses are (x, y, z, qx, qy, qz, qw), the order of geometry_msgs/Pose, or (x, y, theta) for a planar
-robot; wrenches are about the plate's origin in world axes, (fx, fy, mz) for a planar robot.
+robot; wrenches are about the plate's origin in world axes, (fx, fy, mz) for a planar robot. ``plate_pose`` takes the
+pose of a spatial robot as (x, y, z, roll, pitch, yaw), for those who type it.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,22 +20,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
+from pliant.devices.rod_lines import RodLines
 from pliant.devices.solving import Solver
 from pliant.engine.base import Engine
+from pliant.engine.mujoco_engine import MujocoEngine
 from pliant.errors import DeviceError, PliantError, nearest
+from pliant.model.parallel.mechanism import MechanismState, ParallelMechanism
+from pliant.model.parallel.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
+from pliant.spatial import pose, rotation_from_rpy
 
 if TYPE_CHECKING:
-    from pliant.model.parallel import ParallelRobot
-    from pliant.rods import ContinuumParallelRobot, Solution
+    from pliant.rods.description import BaseJoint
+    from pliant.rods.robot import ContinuumParallelRobot
+    from pliant.rods.solution import Solution
 
-__all__ = ["CONTROLLER_WRENCHES", "JOINT_SPEEDS", "ParallelRobotDevice"]
+__all__ = ["ParallelRobotDevice"]
 
 Array = np.ndarray
-CONTROLLER_WRENCHES = ("hold", "push", "exert")
-"""What the wrench of a controller does: see `ParallelRobotDevice`."""
-JOINT_SPEEDS = (0.5, 1.0)
-"""Largest speed of sliding and turning joints [m/s, rad/s]. 0.5 m/s is the velocity limit of the prismatic base joints
-in the Gazebo simulator (cpr_description/urdf/limb_base_prismatic.xacro); its turning joints have none.  # assumed"""
 LINE_POINTS = 101
 """Points of a centre line, as many as the Gazebo simulator draws."""
 
@@ -54,6 +57,8 @@ class _Goal:
     """What acts on the plate from outside, shape (6,) [N, N m]."""
     stable: float
     """1 where the equilibrium of the last pose or joint values is stable, else 0."""
+    place: tuple[float, float, float]
+    """Where the equilibrium has the plate's origin [m]."""
     lines: Array | None = None
     """Centre lines, where the device itself is the robot."""
 
@@ -87,7 +92,7 @@ class _Outcome:
 class ParallelRobotDevice(DeviceBase):
     """Direct and inverse model, joint servos and plate of a parallel robot.
 
-    With a dynamic model (`pliant.model.parallel.ParallelRobot`) commands go to its servos, as joint values or through
+    With a dynamic model (`pliant.model.parallel.build_parallel`) commands go to its servos, as joint values or through
     the inverse model, and samples are measured. With a robot of the statics alone the device itself is the robot, as
     in the original: the pose is that of the equilibrium.
 
@@ -103,11 +108,13 @@ class ParallelRobotDevice(DeviceBase):
       on the plate from outside. This is how a controller of the plate's pose can move it.
 
     Args:
-        robot: a `ParallelRobot`, which the engine must simulate, or a `ContinuumParallelRobot`.
+        robot: the mechanism of a robot that the engine simulates (`mechanism_of`), or a `ContinuumParallelRobot`.
         name: unique in a simulation.
         controller_wrench: hold, push or exert.
         joint_speeds: largest speeds of sliding and turning joints [m/s, rad/s]; the servos' commands approach a goal in
             a straight line of the joint space. Not for a robot of the statics alone.
+        ramp: time over which joints and load change to those of a new command, in a straight line [s]; 0: as fast as
+            the joints' speeds allow, the load at once. Not for a robot of the statics alone.
         worker: whether a thread of its own solves, for a run at the clock's pace: what is slow to solve (a command
             without an equilibrium takes a tenth of a second) then keeps no step waiting. Without it the step solves,
             and two runs are equal.
@@ -119,11 +126,12 @@ class ParallelRobotDevice(DeviceBase):
 
     def __init__(
         self,
-        robot: ParallelRobot | ContinuumParallelRobot,
+        robot: ParallelMechanism | ContinuumParallelRobot,
         name: str = "cpr",
         *,
         controller_wrench: str = "push",
         joint_speeds: tuple[float, float] = JOINT_SPEEDS,
+        ramp: float = 0.0,
         worker: bool = False,
         **options: Any,
     ) -> None:
@@ -135,32 +143,38 @@ class ParallelRobotDevice(DeviceBase):
             )
         if len(joint_speeds) != 2 or not all(speed > 0.0 for speed in joint_speeds):
             raise DeviceError(
-                f"{name}: joint_speeds is {joint_speeds!r}; valid: two numbers above 0 [m/s, rad/s]",
+                f"{name}: joint_speeds is {joint_speeds!r}; must be two numbers > 0 [m/s, rad/s]",
                 field="joint_speeds",
             )
-        self._dynamic: Any = robot if hasattr(robot, "solution") else None
-        self._statics: ContinuumParallelRobot = self._dynamic.solution.robot if self._dynamic else robot
+        if isinstance(robot, ParallelMechanism):
+            self._mechanism: ParallelMechanism | None = robot
+            self._statics = robot.solution.robot
+        else:
+            self._mechanism, self._statics = None, robot
         n, planar = self._statics.actuator_count, self._statics.planar
         size = 3 if planar else 6
         pose_text = "(x, y, theta)" if planar else "(x, y, z, qx, qy, qz, qw)"
         unit = "m or rad"
         wrench = FieldInfo((size,), "N, N m", "wrench on the plate about its origin, world axes")
         joints = FieldInfo((n,), unit, "actuated joint values, in the order of the limbs")
-        pose = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
+        place = FieldInfo((3 if planar else 7,), "m, rad" if planar else "m", f"plate pose {pose_text}")
+        angles = FieldInfo((6,), "m, rad", "plate pose (x, y, z, roll, pitch, yaw), R = Rz(yaw) Ry(pitch) Rx(roll)")
         super().__init__(
             name,
             samples={
                 "joint_values": joints,
                 "joint_velocities": FieldInfo((n,), f"({unit})/s", "velocities of the actuated joints"),
-                "pose": pose,
+                "pose": place,
                 "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
                 "wrench": wrench,
                 "stable": FieldInfo(description="1 where the equilibrium that was asked for last is stable, else 0"),
+                "deviation": FieldInfo((), "m", "distance of the plate's origin from that equilibrium"),
             },
             commands={
                 "dgm_parameters": {"joints_values": joints, "wrench": wrench},
-                "igm_parameters": {"pose": pose, "wrench": wrench},
+                "igm_parameters": {"pose": place, "wrench": wrench},
                 "controller_wrench": {"wrench": wrench},
+                **({} if planar else {"plate_pose": {"xyz_rpy": angles, "wrench": wrench}}),
             },
             **options,
         )
@@ -175,6 +189,7 @@ class ParallelRobotDevice(DeviceBase):
         self._speeds = np.array(
             [joint_speeds[1 if joint.kind == "revolute" else 0] for joint in self._actuated_joints()], dtype=float
         )
+        self._ramp = float(ramp)
         self._solver: Solver | None = None
         self._robot = self._statics
         if worker:
@@ -186,9 +201,8 @@ class ParallelRobotDevice(DeviceBase):
         self._controls: list[Array] = []
         self._positions: list[Array] = []
         self._velocities: list[Array] = []
-        self._turning: Callable[[], Array] | None = None
-        self._lines: Callable[[], Array] | None = None
-        self._update: Callable[[], None] | None = None
+        self._state: MechanismState | None = None
+        self._lines: RodLines | None = None
         self._forget()
         self._home()
 
@@ -197,13 +211,15 @@ class ParallelRobotDevice(DeviceBase):
         self._removed = False
 
     def _home(self) -> None:
-        solution: Solution = self._dynamic.solution if self._dynamic else self._statics.home()
+        solution = self._statics.home() if self._mechanism is None else self._mechanism.solution
         wrench = np.array(solution.wrench, dtype=float)
-        goal = _Goal(solution, solution.q.copy(), wrench, np.zeros(6), wrench, float(solution.stable))
+        place = _origin(solution)
+        goal = _Goal(solution, solution.q.copy(), wrench, np.zeros(6), wrench, float(solution.stable), place)
         with self._lock:
             self._generation += 1
             self._newest = self._goal = goal
-        self._setpoint = self._goal.q.copy()
+        self._setpoint, self._load = goal.q.copy(), goal.applied
+        self._approached, self._left = goal, 0
 
     def solve_aside(self) -> None:
         """Let a thread of its own solve from now on, as the option ``worker`` does; before the run."""
@@ -231,48 +247,37 @@ class ParallelRobotDevice(DeviceBase):
     @property
     def joint_names(self) -> list[str]:
         """Names of the actuated joints, in the order of the values."""
-        if self._dynamic is not None:
-            return list(self._dynamic.actuator_names)
+        if self._mechanism is not None:
+            return self._mechanism.actuators
         d = self._statics.description
         return [f"{d.limb_name(i)}/{d.limbs[i].joints[j].kind}" for i, j in d.actuators]
 
-    def _actuated_joints(self) -> list[Any]:
+    def _actuated_joints(self) -> list[BaseJoint]:
         d = self._statics.description
         return [d.limbs[i].joints[j] for i, j in d.actuators]
 
     # -- the loop thread ----------------------------------------------------------------------------------------
 
     def _connect(self, engine: Engine) -> None:
-        if self._dynamic is None:
+        if self._mechanism is None:
             return
-        names = self._dynamic.actuator_names
+        names = self._mechanism.actuators
         self._controls = [engine.port(f"{joint}/control") for joint in names]
         self._positions = [engine.port(f"{joint}/position") for joint in names]
         self._velocities = [engine.port(f"{joint}/velocity") for joint in names]
-        self._load = engine.port("body/plate/wrench")
         self._place = engine.port("body/plate/position")
         self._turn = engine.port("body/plate/orientation")
-        self._com = np.asarray(self._statics.description.plate.com, dtype=float)
         self._step = float(engine.dt)
         # What changes with a rod's length is the model itself, and the plate of a spatial robot hangs on a joint
         # that no port carries.
-        model, data = getattr(engine, "model", None), getattr(engine, "data", None)
-        if model is None or data is None:
+        if not isinstance(engine, MujocoEngine):
             raise DeviceError(
                 f"{self.name}: a dynamic parallel robot needs MuJoCo's model and data, which {type(engine).__name__} "
-                "does not have; valid: a MujocoEngine",
+                "does not have; the engine must be a MujocoEngine",
                 field="engine",
             )
-        if self._dynamic.extensible:
-            robot = self._dynamic
-            self._update = lambda: robot.update(model, data)
-        first = int(model.body_dofadr[model.body("plate").id])
-        speed = data.qvel[first : first + (3 if self.planar else 6)]
-        # MuJoCo gives the turning of a free body in its own axes.
-        self._turning = (lambda: speed) if self.planar else lambda: np.append(speed[:3], _rotate(self._turn, speed[3:]))
-        from pliant.devices.rod_lines import RodLines
-
-        self._lines = RodLines(model, data, LINE_POINTS)
+        self._state = self._mechanism.bind(engine.model, engine.data)
+        self._lines = RodLines(engine.model, engine.data, LINE_POINTS)
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._forget()
@@ -341,55 +346,55 @@ class ParallelRobotDevice(DeviceBase):
 
     def _firmware(self) -> None:
         self._collect()
-        if self._dynamic is None or not self._controls:
+        if self._state is None:
             return
         goal = self._goal
-        ahead = goal.q - self._setpoint
+        if goal is not self._approached:
+            self._approached = goal
+            self._left = max(0, round(self._ramp / self._step))
+        if self._left > 0:
+            self._load = self._load + (goal.applied - self._load) / self._left
+            ahead = (goal.q - self._setpoint) / self._left
+            self._left -= 1
+        else:
+            self._load, ahead = goal.applied, goal.q - self._setpoint
         steps = float(np.max(np.abs(ahead) / self._speeds, initial=0.0)) / self._step
-        self._setpoint = goal.q if steps <= 1.0 else self._setpoint + ahead / steps
+        arrives = self._left == 0 and steps <= 1.0
+        self._setpoint = goal.q if arrives else self._setpoint + ahead / max(steps, 1.0)
         for control, value in zip(self._controls, self._setpoint):
             control[0] = value
-        w = goal.applied
-        self._load[:3] = w[:3]
-        self._load[3:] = w[3:]
-        if self._com.any():
-            self._load[3:] -= np.cross(_rotate(self._turn, self._com), w[:3])
-        if self._update is not None:
-            self._update()
+        self._state.set_wrench(self._load)
+        self._state.update()
 
     def _measure(self) -> dict[str, float | Array]:
         planar, goal = self.planar, self._goal
-        if self._turning is None:
+        if self._state is None:
             q, X = goal.solution.q, goal.solution.plate_pose
-            pose = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
+            place = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
             speed, twist = np.zeros(len(q)), np.zeros(3 if planar else 6)
         else:
             q = np.array([p[0] for p in self._positions])
             speed = np.array([v[0] for v in self._velocities])
-            twist = self._turning()
+            twist = self._state.plate_twist()
             w, x, y, z = self._turn
             if planar:
-                pose = np.array([self._place[0], self._place[1], 2.0 * np.arctan2(z, w)])
-                pose[2] = (pose[2] + np.pi) % (2.0 * np.pi) - np.pi
+                place = np.array([self._place[0], self._place[1], 2.0 * np.arctan2(z, w)])
+                place[2] = (place[2] + np.pi) % (2.0 * np.pi) - np.pi
             else:
-                pose = np.array([*self._place, x, y, z, w])
+                place = np.array([*self._place, x, y, z, w])
         return {
             "joint_values": q,
             "joint_velocities": speed,
-            "pose": pose,
+            "pose": place,
             "twist": twist,
-            "wrench": self._flat(goal.applied),
+            "wrench": self._flat(goal.applied if self._state is None else self._load),
             "stable": goal.stable,
+            "deviation": 0.0 if self._state is None else math.dist(self._place, goal.place),
         }
 
     def plate_pose(self) -> Array:
         """Return where the plate is, shape (4, 4); the loop thread calls this."""
-        if self._turning is None:
-            return self._goal.solution.plate_pose
-        X = np.eye(4)
-        X[:3, :3] = _matrix(self._turn)
-        X[:3, 3] = self._place
-        return X
+        return self._goal.solution.plate_pose if self._state is None else self._state.plate_pose()
 
     def centre_lines(self) -> Array:
         """Return where the rods are, shape (limbs, 101, 3) [m]; the loop thread calls this."""
@@ -405,23 +410,6 @@ class ParallelRobotDevice(DeviceBase):
     def equilibrium(self) -> Solution:
         """The equilibrium of the last command."""
         return self._goal.solution
-
-    def drive(self, q: Array, wrench: Array, solution: Solution | None = None) -> None:
-        """Command the servos and the load as they are, without asking the statics; the loop thread calls this.
-
-        Args:
-            q: actuated joint values, shape (actuators,) [m or rad].
-            wrench: on the plate about its origin, world axes, shape (6,) [N, N m].
-            solution: the equilibrium that belongs to them, where it is known.
-        """
-        q, load = np.array(q, dtype=float), np.array(wrench, dtype=float)
-        goal = replace(self._goal, q=q, load=load, applied=load, control=np.zeros(6))
-        if solution is not None:
-            goal = replace(goal, solution=solution, stable=float(solution.stable), lines=None)
-        with self._lock:
-            self._generation += 1
-            self._newest = self._goal = goal
-        self._setpoint = q
 
     # -- any thread ---------------------------------------------------------------------------------------------
 
@@ -477,9 +465,9 @@ class ParallelRobotDevice(DeviceBase):
     @request
     def home(self) -> list[float]:
         """Go back to where the simulation started; return the joint values."""
-        setpoint = self._setpoint
+        before = self._setpoint, self._load, self._approached
         self._home()
-        self._setpoint = setpoint  # the servos travel there as to any goal
+        self._setpoint, self._load, self._approached = before  # the servos travel there as to any goal
         return self._goal.q.tolist()
 
     @request
@@ -519,16 +507,15 @@ class ParallelRobotDevice(DeviceBase):
             return self._solve_controller(asked, base)
         if asked.mode == "parameters_vector":
             load = base.load
-            start, pose, q = self._start_from(values["vector"], base)
+            start, wanted, q = self._start_from(values["vector"], base)
             inverse = robot.actuator_count >= (3 if self.planar else 6)
             if inverse:
-                solution = robot.solve_igm(pose, load + outside, start=start, restarts=0)
+                solution = robot.solve_igm(wanted, load + outside, start=start, restarts=0)
             else:
                 solution = robot.solve_dgm(self._inside(q), load + outside, start=start, restarts=0)
-        elif asked.mode == "igm_parameters" and "pose" in values and not self.driven:
-            pose = self._matrix(values["pose"])
+        elif not self.driven and (wanted := self._asked_pose(asked)) is not None:
             held = outside if self.policy == "hold" else np.zeros(6)
-            solution = robot.solve_igm(pose, load + held, start=start, restarts=0)
+            solution = robot.solve_igm(wanted, load + held, start=start, restarts=0)
             if self.policy == "push" and control.any():
                 self._inside(solution.q)
                 solution = robot.solve_dgm(solution.q, load + control, start=solution, restarts=0)
@@ -549,9 +536,9 @@ class ParallelRobotDevice(DeviceBase):
         if self.policy == "push":
             solution = robot.solve_dgm(base.q, load + control, start=start, restarts=0)
             return self._goal_at(solution, load, control, load + control, base.stable)
-        pose = start.plate_pose if asked.measured is None else asked.measured
-        solution = robot.solve_igm(pose, load - control, start=start, restarts=0)
-        if self._dynamic is None:  # there is nothing that moves: the plate is where it comes to rest
+        measured = start.plate_pose if asked.measured is None else asked.measured
+        solution = robot.solve_igm(measured, load - control, start=start, restarts=0)
+        if self._mechanism is None:  # there is nothing that moves: the plate is where it comes to rest
             self._inside(solution.q)
             solution = robot.solve_dgm(solution.q, load, start=solution, restarts=0)
         return self._goal_at(solution, load, control, load, base.stable)
@@ -562,11 +549,11 @@ class ParallelRobotDevice(DeviceBase):
             raise DeviceError(f"{self._statics.name}: the equilibrium that was found is not finite", field="pose")
         lines = None
         if self._solver is not None:
-            if self._dynamic is None:
+            if self._mechanism is None:
                 lines = _lines(solution)
             # The loop asks it for more, in the memory of its own robot.
             solution = solution.belonging_to(self._statics)
-        return _Goal(solution, q, load, control, applied, stable, lines)
+        return _Goal(solution, q, load, control, applied, stable, _origin(solution), lines)
 
     def _start_from(self, vector: Array, base: _Goal) -> tuple[Solution, Array, Array]:
         """Return a start with the unknowns of a vector, the plate pose and the joint values in it."""
@@ -637,9 +624,15 @@ class ParallelRobotDevice(DeviceBase):
     def _flat(self, wrench: Array) -> Array:
         return wrench[[0, 1, 5]] if self.planar else wrench
 
-    def _matrix(self, values: Any) -> Array:
-        v = np.asarray(values, dtype=float)
-        return v if self.planar else pose_matrix(v, self.name)
+    def _asked_pose(self, asked: _Asked) -> Array | None:
+        """Return the pose of a command as the solver takes it; None where there is none."""
+        if asked.mode == "igm_parameters" and "pose" in asked.values:
+            v = np.asarray(asked.values["pose"], dtype=float)
+            return v if self.planar else pose_matrix(v, self.name)
+        if asked.mode == "plate_pose" and "xyz_rpy" in asked.values:
+            v = np.asarray(asked.values["xyz_rpy"], dtype=float)
+            return pose(v[:3], rotation_from_rpy(v[3:]))
+        return None
 
 
 def pose_matrix(values: Array, name: str) -> Array:
@@ -658,6 +651,11 @@ def pose_matrix(values: Array, name: str) -> Array:
     X[:3, 3] = values[:3]
     X[:3, :3] = _matrix((w, x, y, z))
     return X
+
+
+def _origin(solution: Solution) -> tuple[float, float, float]:
+    x, y, z = solution.plate_pose[:3, 3].tolist()
+    return x, y, z
 
 
 def _lines(solution: Solution) -> Array:
@@ -681,12 +679,6 @@ def _euler_xyz(a: float, b: float, c: float) -> Array:
     x, y, z = (0.5 * angle for angle in (a, b, c))
     turns = [(np.cos(x), np.sin(x), 0, 0), (np.cos(y), 0, np.sin(y), 0), (np.cos(z), 0, 0, np.sin(z))]
     return _matrix(turns[0]) @ _matrix(turns[1]) @ _matrix(turns[2])
-
-
-def _rotate(q: Array, v: Array) -> Array:
-    """Turn a vector by a quaternion (w, x, y, z)."""
-    t = 2.0 * np.cross(q[1:], v)
-    return v + q[0] * t + np.cross(q[1:], t)
 
 
 def _quaternion(R: Array) -> Array:

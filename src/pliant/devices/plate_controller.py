@@ -11,11 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox
 from pliant.devices.parallel import ParallelRobotDevice, pose_matrix
 from pliant.errors import DeviceError
+from pliant.model.parallel.mechanism import ParallelMechanism
 
-__all__ = ["PlateController", "PlateLaw"]
+__all__ = ["PlateController", "PlateLaw", "parallel_devices"]
 
 Array = np.ndarray
 PERIOD = 1e-3
@@ -25,7 +27,7 @@ PERIOD = 1e-3
 class PlateLaw(Protocol):
     """What a law of control offers, such as `pliant.control.plate_pose.PlatePosePID`."""
 
-    def update(self, desired: Any, measured: Any) -> Array:
+    def update(self, desired: Array, measured: Array) -> Array:
         """Return the wrench on the plate, shape (6,), for two poses of shape (4, 4)."""
         ...
 
@@ -143,6 +145,22 @@ class PlateController(DeviceBase):
     def health(self) -> Mapping[str, Any]:
         """Return the counters, and whether a goal came."""
         return {**super().health(), "active": self._goal is not None}
+
+
+def parallel_devices(mechanism: ParallelMechanism, **options: Any) -> list[DeviceBase]:
+    """Return the device of a parallel robot, after that of its controller where it has one.
+
+    Args:
+        mechanism: the robot.
+        options: of `DeviceBase`, for the robot.
+    """
+    chosen = mechanism.options
+    policy = chosen.controller_wrench or ("exert" if chosen.controller else "push")
+    robot = ParallelRobotDevice(
+        mechanism, mechanism.name, controller_wrench=policy, joint_speeds=chosen.joint_speeds, ramp=chosen.ramp,
+        **options,
+    )  # fmt: skip
+    return [PlateController(robot, PlatePosePID()), robot] if chosen.controller else [robot]
 
 
 def _angles(X: Array) -> Array:

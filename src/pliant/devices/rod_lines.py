@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import mujoco
 import numpy as np
 
 __all__ = ["RodLines"]
@@ -18,12 +17,12 @@ class RodLines:
     spline's weights are made once: a call is a product of matrices.
 
     Args:
-        model: MuJoCo's model of a `pliant.model.parallel.ParallelRobot`.
+        model: MuJoCo's model of a parallel robot (`pliant.model.parallel`).
         data: its data.
         points: points a rod, 2 or more.
     """
 
-    def __init__(self, model: Any, data: Any, points: int = 101) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, points: int = 101) -> None:
         self._data = data
         self._points = points
         self._vertices: list[slice] = []

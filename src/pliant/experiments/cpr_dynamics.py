@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+    from pliant.model.parallel import MechanismState, ParallelOptions
+    from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["MOVE", "cpr_dynamics", "settled_error"]
 
@@ -16,50 +21,56 @@ MOVE = 0.03
 """Largest move of the joints away from the start [m], as a user of the robot would make it."""
 
 
-def settled_error(statics: Any, options: Any, move: float = MOVE, seed: int = 0) -> tuple[float, float]:
-    """Return the plate's distance from the direct model after the joints moved [m], and simulated by wall seconds."""
+def start(robot: Robot) -> MechanismState:
+    """Return a robot at rest in a simulation of its own."""
     import mujoco
 
+    from pliant.model.parallel import mechanism_of
+
+    model = robot.compile()
+    state = mechanism_of(robot).bind(model, mujoco.MjData(model))
+    state.start()
+    return state
+
+
+def settled_error(
+    statics: ContinuumParallelRobot, options: ParallelOptions, move: float = MOVE, seed: int = 0
+) -> tuple[float, float]:
+    """Return the plate's distance from the direct model after the joints moved [m], and simulated by wall seconds."""
     from pliant.model.parallel import build_parallel, settle
 
     robot = build_parallel(statics, options=options)
-    model = robot.compile()
-    data = mujoco.MjData(model)
-    robot.start(model, data)
-    q = robot.solution.q
-    step = move * np.random.default_rng(seed).uniform(-1.0, 1.0, len(q))
-    goal = statics.solve_dgm(q + step, start=robot.solution)
-    ramp = round(0.5 / options.timestep)
+    state = start(robot)
+    home = state.mechanism.solution
+    step = move * np.random.default_rng(seed).uniform(-1.0, 1.0, len(home.q))
+    goal = statics.solve_dgm(home.q + step, start=home)
+    ramp = round(0.5 / robot.timestep)
     began = time.perf_counter()
     for k in range(ramp):
-        robot.set_joints(model, data, q + step * (k + 1) / ramp)
-        robot.update(model, data)
-        mujoco.mj_step(model, data)
+        state.set_joints(home.q + step * (k + 1) / ramp)
+        state.step()
     speed = 0.5 / (time.perf_counter() - began)
-    settle(robot, model, data)
-    return float(np.linalg.norm(robot.plate_pose(model, data)[:3, 3] - goal.plate_pose[:3, 3])), speed
+    settle(state)
+    return float(np.linalg.norm(state.plate_pose()[:3, 3] - goal.plate_pose[:3, 3])), speed
 
 
-def swing(statics: Any, options: Any, seconds: float) -> dict[str, np.ndarray]:
+def swing(
+    statics: ContinuumParallelRobot, segments: int, seconds: float, timestep: float = 1e-3
+) -> dict[str, np.ndarray]:
     """Return time, plate positions and joint values of a 6PFR whose joints step by 20 mm in 50 ms."""
-    import mujoco
-
     from pliant.model.parallel import build_parallel
 
-    robot = build_parallel(statics, options=options)
-    model = robot.compile()
-    data = mujoco.MjData(model)
-    robot.start(model, data)
-    q = robot.solution.q
-    step = 0.02 * np.array([1.0, -1.0, 0.5, 1.0, -0.5, 0.2])[: len(q)]
+    state = start(build_parallel(statics, segments=segments).set("option.timestep", timestep))
+    home, data = state.mechanism.solution, state.data
+    step = 0.02 * np.array([1.0, -1.0, 0.5, 1.0, -0.5, 0.2])[: len(home.q)]
     rows = []
-    for _ in range(round(seconds / options.timestep)):
+    for _ in range(round(seconds / timestep)):
         share = min(1.0, data.time / 0.05)
-        robot.set_joints(model, data, q + share * step)
-        mujoco.mj_step(model, data)
+        state.set_joints(home.q + share * step)
+        state.step()
         rows.append([data.time, *data.body("plate").xpos])
     table = np.array(rows)
-    goal = statics.solve_dgm(q + step, start=robot.solution)
+    goal = statics.solve_dgm(home.q + step, start=home)
     return {"time": table[:, 0], "position": table[:, 1:], "goal": goal.plate_pose[:3, 3]}
 
 
@@ -79,7 +90,7 @@ def time_stretch(one: np.ndarray, two: np.ndarray) -> float:
 def cpr_dynamics(context: Context) -> Result:
     """Simulate parallel robots in MuJoCo and hold them against their statics and against beam theory."""
     from pliant.experiments.style import COLORS, CYCLE, label, legend, new_figure
-    from pliant.model.parallel import RodModel, check_parallel, first_frequency
+    from pliant.model.parallel import ParallelOptions, build_parallel, compare_with_statics, first_frequency
     from pliant.rods import catalogue, load_robot
 
     names = ["Stewart_Gough_6PFR", "Stewart_Gough_6EFR", "RERRFR"] if context.quick else list(catalogue())
@@ -95,9 +106,9 @@ def cpr_dynamics(context: Context) -> Result:
     )
     rows = []
     for name in context.track(names, lambda n: n, low=0.02, high=0.5):
-        findings = check_parallel(name)
+        findings = compare_with_statics(build_parallel(name))
         short = name.removeprefix("Stewart_Gough_")
-        values = {f.name: f for f in findings}
+        values = {f.subject: f for f in findings}
         moved = values["plate against direct model, joints moved"]
         result.targets.append(
             Target(f"Settled plate: {short}", moved.value, high=moved.limit, unit="mm", source="direct model")
@@ -130,8 +141,8 @@ def cpr_dynamics(context: Context) -> Result:
     jobs = [(variant, n) for variant, ns in counts.items() for n in ns]
     found: dict[str, list[list[float]]] = {variant: [] for variant in counts}
     for variant, n in context.track(jobs, lambda j: f"{j[0]}, {j[1]} segments", low=0.5, high=0.85):
-        error, speed = settled_error(statics, RodModel(variant=variant, segments=n))
-        f, theory = first_frequency(statics.description.limbs[0].rod, RodModel(variant=variant, segments=n))
+        error, speed = settled_error(statics, ParallelOptions(variant=variant, segments=n))
+        f, theory = first_frequency(statics.description.limbs[0].rod, ParallelOptions(variant=variant, segments=n))
         found[variant].append([n, error, 100.0 * abs(f / theory - 1.0), speed])
     curves = {variant: np.array(table) for variant, table in found.items()}
     chain = curves["chain"]
@@ -163,9 +174,9 @@ def cpr_dynamics(context: Context) -> Result:
     )
     context.progress(0.87, "swing")
     seconds = 1.0 if context.quick else 3.0
-    motion = swing(statics, RodModel(segments=8), seconds)
+    motion = swing(statics, 8, seconds)
     fine = {
-        n: swing(statics, RodModel(segments=n, timestep=2.5e-4), seconds)["position"][:, 1]
+        n: swing(statics, n, seconds, timestep=2.5e-4)["position"][:, 1]
         for n in ((12, 16) if context.quick else (8, 12, 16))
     }
     pitch = {n: 100.0 * (time_stretch(fine[n], fine[16]) - 1.0) for n in fine}

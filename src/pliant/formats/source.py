@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ class Source:
     """Leave out collision meshes that are not found, with a note, rather than fail."""
     self_collision: bool | None = None
     """Whether a URDF's links collide with each other; None does as Gazebo does."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the robot, for formats that have any; text is converted."""
     load: Callable[[str | Path], Robot]
     """Loads another robot, file or catalogue name, that the file names; set by `pliant.load`."""
 
@@ -61,9 +63,15 @@ class Format:
     """Root element of an XML format; "" for a YAML format."""
     key: str = ""
     """Top-level key that tells a YAML format from the others; "" for the format of all other files."""
+    folder: str = ""
+    """File in it that tells a folder of this format; "" where it has no folders."""
+    has_options: bool = False
+    """Whether its robots take options."""
 
     def matches(self, source: Source) -> bool:
-        """Say whether a file is of this format."""
+        """Say whether a file or folder is of this format."""
+        if source.path.is_dir():
+            return bool(self.folder) and (source.path / self.folder).is_file()
         if self.root:
             return source.root.tag == self.root
         value: Any = source.document.value

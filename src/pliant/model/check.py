@@ -30,12 +30,13 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
+from pliant.model.interface import ModelPart
 from pliant.model.parameters import change_actuator
+from pliant.model.problem import Problem
 
 __all__ = [
     "REFUSE_ABOVE",
     "WARN_ABOVE",
-    "Problem",
     "StepSize",
     "check",
     "propose_timestep",
@@ -50,23 +51,6 @@ REFUSE_ABOVE = 1.5
 
 Array = NDArray[np.float64]
 JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One finding of a check."""
-
-    severity: Literal["error", "warning", "info"]
-    """"error": it must not run; "warning": it runs, with a doubt; "info": what was assumed."""
-    subject: str
-    """What it is about: a joint, a body, "model", "option"."""
-    message: str
-    """What was found."""
-    hint: str = ""
-    """What to do about it, or where it comes from."""
-
-    def __str__(self) -> str:
-        return f"{self.severity}: {self.subject}: {self.message}" + (f" ({self.hint})" if self.hint else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -484,6 +468,8 @@ def _names(robot: Description, problems: list[Problem]) -> list[str]:
     seen: set[str] = set()
     elements: set[str] | None = None
     for device in robot.devices:
+        if isinstance(device, ModelPart):
+            problems += device.check(robot.spec)
         name = str(getattr(device, "name", device))
         if name in seen:
             problems.append(Problem("error", name, "two devices have this name", "rename one"))

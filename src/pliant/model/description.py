@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, layout
-from pliant.model.interface import Interface
+from pliant.model.interface import Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 
 __all__ = [
@@ -196,7 +196,7 @@ class Description:
             if actuator.commands == 2:
                 _as_user_actuator(spec.add_actuator(name=companion), joint)
         for device in self.devices:
-            if isinstance(device, SensorDescription) and device.enabled:
+            if isinstance(device, ModelPart) or (isinstance(device, SensorDescription) and device.enabled):
                 device.install(spec, self.spec)
         if not any(key.name == REST_KEY for key in spec.keys):
             spec.add_key(name=REST_KEY)
@@ -215,6 +215,9 @@ class Description:
         except (ValueError, RuntimeError) as error:
             raise self.compile_error(error) from error
         self._hold_in_keys(model, widened)
+        for device in self.devices:
+            if isinstance(device, ModelPart):
+                device.finish(model)
         return model
 
     def find_joint(self, name: str) -> Any:

@@ -7,7 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["DEFAULT_NAMESPACE", "DescribedDevice", "DeviceSpec", "Interface", "JointInterface", "PluginManager"]
+import mujoco
+
+from pliant.model.problem import Problem
+
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "DescribedDevice",
+    "DeviceSpec",
+    "Interface",
+    "JointInterface",
+    "ModelPart",
+    "PluginManager",
+]
 
 DEFAULT_NAMESPACE = "toBEassigned"
 """Name space of the toolbox's topics when the parameter server names none."""
@@ -105,6 +117,23 @@ class DescribedDevice(Protocol):
 
     def prefixed(self, prefix: str) -> DescribedDevice:
         """Return the description with the device's and the model's names prefixed."""
+        ...
+
+
+@runtime_checkable
+class ModelPart(DescribedDevice, Protocol):
+    """A described device that takes part in the model: elements beside bodies, and what MuJoCo's spec cannot hold."""
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add its elements to the spec that is compiled, a copy of the original with the compliant actuators."""
+        ...
+
+    def finish(self, model: mujoco.MjModel) -> None:
+        """Complete the compiled model."""
+        ...
+
+    def check(self, spec: mujoco.MjSpec) -> list[Problem]:
+        """Return the problems of this part."""
         ...
 
 

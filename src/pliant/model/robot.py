@@ -13,9 +13,10 @@ import mujoco
 import numpy as np
 
 from pliant.errors import ModelError, nearest
-from pliant.model.check import Problem, check
+from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
 from pliant.model.parameters import change_actuator
+from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription, change_sensor
 from pliant.options import parse_bool, parse_number, parse_vector
 

@@ -41,14 +41,17 @@ class CatalogueRobot:
 
     name: str
     """Name on the command line, such as "qbmove-2dof"."""
+    aliases: tuple[str, ...] = ()
+    """Other names that it is found by."""
     summary: str
     """What it is, in one line."""
     function: Callable[..., Robot]
     """Builds the robot from its options; keyword arguments with defaults are read as options, too."""
     source: str
     """Where its numbers come from."""
-    options: type[Any] = NoneType
-    """Frozen dataclass of what can be chosen (`pliant.options`); without it that of the function's signature."""
+    options: type[Any] | str = NoneType
+    """Frozen dataclass of what can be chosen (`pliant.options`), or its "module:name" where its import is slow; without
+    it that of the function's signature."""
     assumed: tuple[str, ...] = ()
     """What nobody has published, one sentence each."""
 
@@ -57,7 +60,16 @@ class CatalogueRobot:
             kind, function = options_of(self.function)
             object.__setattr__(self, "options", kind)
             object.__setattr__(self, "function", function)
-        describe(self.options)
+        if not isinstance(self.options, str):
+            describe(self.options)
+
+    @property
+    def options_class(self) -> type[Any]:
+        """The dataclass of what can be chosen."""
+        if not isinstance(self.options, str):
+            return self.options
+        module, _, name = self.options.partition(":")
+        return getattr(importlib.import_module(module), name)
 
     def build(self, **options: Any) -> Robot:
         """Return the robot.
@@ -68,7 +80,7 @@ class CatalogueRobot:
         Raises:
             ModelError: an option that does not exist, or a value that it does not take.
         """
-        return self.function(parse(self.options, options, where=f"{self.name}: ", error=ModelError))
+        return self.function(parse(self.options_class, options, where=f"{self.name}: ", error=ModelError))
 
 
 def list_robots() -> list[CatalogueRobot]:
@@ -77,7 +89,7 @@ def list_robots() -> list[CatalogueRobot]:
 
 
 def find_robot(name: str) -> CatalogueRobot:
-    """Return a robot of the catalogue.
+    """Return a robot of the catalogue, by its name or an alias, whatever the case of its letters.
 
     Raises:
         ModelError: there is none of that name; the message has the nearest.
@@ -86,9 +98,13 @@ def find_robot(name: str) -> CatalogueRobot:
     if name in own and not _user_modules():
         return own[name]
     robots = _catalogue()
-    if name not in robots:
-        raise ModelError(f"the catalogue has no robot {name!r}; {nearest(name, robots)}", field=str(name))
-    return robots[name]
+    if name in robots:
+        return robots[name]
+    known = {other: robot for robot in robots.values() for other in (robot.name, *robot.aliases)}
+    found = known.get(name) or {other.casefold(): robot for other, robot in known.items()}.get(name.casefold())
+    if found is None:
+        raise ModelError(f"the catalogue has no robot {name!r}; {nearest(name, known)}", field=str(name))
+    return found
 
 
 def build_robot(name: str, options: Mapping[str, Any] | None = None) -> Robot:

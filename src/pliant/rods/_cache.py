@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from pathlib import Path
 
 from pliant.rods import _kernels
 
-__all__ = ["is_compiled"]
+__all__ = ["is_compiled", "warn_if_compiling"]
+
+log = logging.getLogger("pliant")
+COMPILING = "compiling the equations of rods (about a minute, once; later runs load them)"
 
 
 def is_compiled() -> bool:
@@ -15,6 +20,13 @@ def is_compiled() -> bool:
     It is a guess by the names of numba's files: an edit of the kernels that moves no function goes unseen.
     """
     return all(_has_index(function) for function in (_kernels.solve, _kernels.survey))
+
+
+@functools.cache
+def warn_if_compiling() -> None:
+    """Log, once a process, that the first solve will compile for long."""
+    if not is_compiled():
+        log.warning(COMPILING)
 
 
 def _has_index(function) -> bool:

@@ -185,7 +185,7 @@ def estimate_wrench(
         raise ModelError("measured needs q and pose or actuator_forces", field="measured")
     from pliant.rods._build import unflatten
 
-    q = robot._joints(measured["q"])
+    q = robot.checked_joints(measured["q"])
     target = unflatten(robot._pose(measured["pose"])) if "pose" in measured else None
     forces = None
     if "actuator_forces" in measured:
@@ -309,7 +309,7 @@ def identify(
         model, shift = build(x)
         out = []
         for k, m in enumerate(measurements):
-            q = robot._joints(m.q) + shift
+            q = robot.checked_joints(m.q) + shift
             start = None if starts[k] is None else starts[k]._moved_to(model)
             s = model.solve_dgm(q, m.wrench, start=start)
             if starts[k] is None:
@@ -366,10 +366,10 @@ def solve_batch(
     if inverse:
         xs = robot._poses(rows)
     else:
-        qs = np.array([robot._joints(row) for row in rows])
+        qs = np.array([robot.checked_joints(row) for row in rows])
     loads = np.zeros((count, 6))
     if wrenches is not None:
-        loads = np.array([robot._wrench(wrench) for wrench in wrenches])
+        loads = np.array([robot.checked_wrench(wrench) for wrench in wrenches])
         if len(loads) != count:
             raise ModelError(f"{count} rows, but {len(loads)} wrenches", field="wrenches")
     mask = robot._controlled(None) if inverse else np.zeros(6, bool)

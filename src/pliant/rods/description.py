@@ -31,6 +31,7 @@ __all__ = [
     "Round",
     "Section",
     "SectionValues",
+    "planar_turn",
 ]
 
 Array = NDArray[np.float64]
@@ -38,6 +39,11 @@ BASE_JOINT_KINDS = ("prismatic", "revolute", "extension")
 DISTAL_JOINT_KINDS = ("fixed", "revolute", "universal", "spherical", "prismatic")
 SPATIAL_FREEDOMS = ("x", "y", "z", "rx", "ry", "rz")
 PLANAR_FREEDOMS = ("x", "y", "angle")
+
+
+def planar_turn() -> Array:
+    """Return the 4x4 turn from a planar frame (rod along y) to a rod frame (rod along d3)."""
+    return np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import yaml
 
+from pliant.documents.files import read_file
+from pliant.documents.xml_tree import parse_xml
+from pliant.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.errors import ModelError, nearest
-from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round
+from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
 from pliant.spatial import inverse, pose, rotation_from_rpy
 
 __all__ = ["expand_xacro", "read_gazebo_folder"]
@@ -88,19 +90,6 @@ def _number(text: str, names: dict[str, str], where) -> float | str:
         raise where(f"${{{text}}} cannot be evaluated: {fault}") from None
 
 
-def _parse_xml(path: Path) -> ET.Element:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as fault:
-        raise ModelError(f"cannot be read: {fault.strerror}", file=path) from None
-    if "<!ENTITY" in text:
-        raise ModelError("XML entities are not read", file=path)
-    try:
-        return ET.fromstring(text)
-    except ET.ParseError as fault:
-        raise ModelError(f"this is no XML: {fault.msg}", file=path, line=fault.position[0]) from None
-
-
 def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> ET.Element:
     """Return the XML of a xacro file with its args, properties and expressions put in.
 
@@ -108,7 +97,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
         ModelError: no XML, an arg or a property that is not defined, a xacro tag that is not read here.
     """
     path = Path(path)
-    root = _parse_xml(path)
+    root = parse_xml(read_file(path), path)
     args, properties = dict(arguments or {}), {}
 
     def where(message: str) -> ModelError:
@@ -139,12 +128,8 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
 
     def walk(node: ET.Element) -> None:
         for child in list(node):
-            if not isinstance(child.tag, str):
-                node.remove(child)
-                continue
-            name = child.tag.rsplit("}", 1)[-1]
-            space = child.tag[1:].split("}")[0] if child.tag.startswith("{") else ""
-            if space.endswith("/xacro") or child.tag.startswith("xacro:"):
+            if child.tag.startswith("xacro:"):
+                name = child.tag.removeprefix("xacro:")
                 key = child.get("name")
                 if name not in ("arg", "property"):
                     raise where(f"xacro:{name} is not read here; valid: xacro:arg, xacro:property")
@@ -218,7 +203,7 @@ class _Launch:
         self.depth += 1
         if self.depth > 20:
             raise ModelError("launch files include each other without end", file=path)
-        root = _parse_xml(path)
+        root = parse_xml(read_file(path), path)
         self.walk(root, dict(given), path, "", set(given))
         self.depth -= 1
 
@@ -249,7 +234,7 @@ class _Launch:
             elif child.tag == "param":
                 self.param(name, child, args, path, space)
             elif child.tag == "rosparam" and child.text and "underactuation" in child.text:
-                data = yaml.safe_load(child.text)
+                data = parse_yaml(child.text.encode(), path).value
                 self.out.underactuation = data.get("underactuation_vector") if isinstance(data, dict) else None
             elif child.tag == "node" and child.get("type") == "spawn_model":
                 words = shlex.split(self.text(child.get("args", ""), args, path))
@@ -323,21 +308,11 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
     Raises:
         ModelError: with the file at fault.
     """
-    from pliant.rods.loaders import planar_turn
-
     folder = Path(folder)
     config_file = folder / "robot_config.yaml"
     if not config_file.is_file():
         raise ModelError("there is no robot_config.yaml in this folder", file=folder, field="robot_config.yaml")
-    try:
-        config = yaml.safe_load(config_file.read_text(encoding="utf-8"))
-    except yaml.YAMLError as fault:
-        mark = getattr(fault, "problem_mark", None)
-        raise ModelError(
-            f"this is no YAML: {getattr(fault, 'problem', fault)}",
-            file=config_file,
-            line=mark.line + 1 if mark else None,
-        ) from None
+    config = read_yaml(config_file).value
     if not isinstance(config, dict) or not isinstance(config.get("launching"), dict):
         raise ModelError("launching: {package_name, launch_files} is missing", file=config_file, field="launching")
     files = config["launching"].get("launch_files")

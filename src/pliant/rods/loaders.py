@@ -23,15 +23,16 @@ A planar rod leaves its base along the local y axis, a spatial one along the loc
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from pliant.documents.yaml_tree import Document, parse_yaml, read_yaml
 from pliant.errors import ModelError, nearest
 from pliant.rods.description import (
     BASE_JOINT_KINDS,
@@ -45,25 +46,21 @@ from pliant.rods.description import (
     RobotDescription,
     Rod,
     Round,
+    planar_turn,
 )
+from pliant.rods.gazebo import read_gazebo_folder
+from pliant.rods.robot import ContinuumParallelRobot
 from pliant.spatial import pose, rotation_from_rpy
 
-__all__ = ["catalogue", "describe", "load_description", "load_robot", "planar_turn", "read_robot_yaml"]
+__all__ = [
+    "catalogue",
+    "describe",
+    "load_description",
+    "load_robot",
+    "read_robot_yaml",
+    "short_names",
+]
 
-# Turns the tangent d3 of a rod's frame to the local y axis of a planar robot's frames.
-_TURN = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-
-
-def planar_turn() -> np.ndarray:
-    """Return the 4x4 turn from a planar frame (rod along y) to a rod frame (rod along d3)."""
-    return _TURN.copy()
-
-
-FAMILY = "Stewart_Gough_"
-"""What the names of the catalogue's hexapods begin with."""
-PLANAR_NAMES = {"3EFR": "3ER", "3RFR": "3RR"}
-"""Names of planar robots that say that the rods are fixed to the base joints. 3PFR is not among them: there is a
-spatial robot of that name."""
 UNITS = {
     "m": ("length", 1.0),
     "cm": ("length", 1e-2),
@@ -89,48 +86,38 @@ UNITS = {
 }
 
 
-class _Lines(yaml.SafeLoader):
-    """A safe loader whose mappings remember the line of each key."""
-
-
-class Located(dict):
-    """A mapping of a YAML file with the lines of its keys."""
-
-    lines: dict[str, int]
-    line: int
-
-
-def _mapping(loader: _Lines, node: yaml.MappingNode) -> Located:
-    out = Located()
-    out.lines, out.line = {}, node.start_mark.line + 1
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if key in out:
-            raise ModelError(f"{key!r} stands twice", line=key_node.start_mark.line + 1)
-        out[key] = loader.construct_object(value_node, deep=True)
-        out.lines[key] = key_node.start_mark.line + 1
-    return out
-
-
-_Lines.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
 class _Reader:
-    """Takes values out of a mapping, with checks; messages carry file, line and field."""
+    """Takes values out of a mapping, with checks; messages carry file, line and field.
 
-    def __init__(self, data: Any, file: str | None, field: str = "", line: int | None = None) -> None:
-        self.file, self.field = file, field
+    Args:
+        data: the mapping.
+        document: the document that it comes from.
+        places: keys that lead to it in the document; a mapping that was merged from several stands in several places.
+        field: how messages name it.
+    """
+
+    def __init__(
+        self, data: Any, document: Document, places: Sequence[tuple[Any, ...]] = ((),), field: str = ""
+    ) -> None:
+        self.document, self.places, self.field = document, places, field
         if not isinstance(data, Mapping):
             raise ModelError(
-                f"{field or 'the file'} must be a mapping, found {data!r}", file=file, line=line, field=field
-            )
+                f"{field or 'the file'} must be a mapping, found {data!r}", file=document.file, line=self.line(),
+                field=field,
+            )  # fmt: skip
         self.data = data
-        self.line = getattr(data, "line", line)
+
+    def line(self, *keys: Any) -> int | None:
+        """Return the line of a value, or of the nearest value around it."""
+        for place in self.places:
+            if (*place, *keys) in self.document.lines:
+                return self.document.lines[(*place, *keys)]
+        return self.document.line(*self.places[0])
 
     def fail(self, message: str, key: str | None = None) -> ModelError:
-        line = getattr(self.data, "lines", {}).get(key, self.line)
         field = ".".join(v for v in (self.field, key or "") if v)
-        return ModelError(f"{field}: {message}", file=self.file, line=line, field=field)
+        line = self.line() if key is None else self.line(key)
+        return ModelError(f"{field}: {message}", file=self.document.file, line=line, field=field)
 
     def known(self, *keys: str) -> None:
         for key in self.data:
@@ -141,8 +128,11 @@ class _Reader:
         return key in self.data and self.data[key] is not None
 
     def sub(self, key: str) -> _Reader:
-        field = ".".join(v for v in (self.field, key) if v)
-        return _Reader(self.data[key], self.file, field, getattr(self.data, "lines", {}).get(key, self.line))
+        return self.inner(self.data[key], key, field=".".join(v for v in (self.field, key) if v))
+
+    def inner(self, data: Any, *keys: Any, field: str) -> _Reader:
+        """Return the reader of a mapping further inside."""
+        return _Reader(data, self.document, [(*place, *keys) for place in self.places], field)
 
     def number(self, key: str, quantity: str, default: float | None = None) -> float:
         if key not in self:
@@ -282,16 +272,11 @@ def _placed(fault: ModelError, r: _Reader) -> ModelError:
 def _merge(base: Any, over: Any) -> Any:
     """Return base with the values of over, mappings merged, everything else replaced."""
     if isinstance(base, Mapping) and isinstance(over, Mapping):
-        out = Located({key: _merge(base[key], over[key]) if key in over else base[key] for key in base})
-        out.update({key: over[key] for key in over if key not in base})
-        out.lines = {**getattr(base, "lines", {}), **getattr(over, "lines", {})}
-        out.line = getattr(over, "line", None)
-        return out
+        return {**base, **{key: _merge(base[key], over[key]) if key in base else over[key] for key in over}}
     return over
 
 
-def _joint(data: Any, file, field: str, line, planar: bool) -> BaseJoint:
-    r = _Reader(data, file, field, line)
+def _joint(r: _Reader, planar: bool) -> BaseJoint:
     r.known("type", "axis", "passive", "limits", *FRAME)
     kind = r.choice("type", BASE_JOINT_KINDS)
     limits = None
@@ -315,8 +300,7 @@ def _joint(data: Any, file, field: str, line, planar: bool) -> BaseJoint:
         raise _placed(fault, r) from None
 
 
-def _limb(data: Any, file, number: int, line, planar: bool) -> Limb:
-    r = _Reader(data, file, f"limbs[{number}]", line)
+def _limb(r: _Reader, number: int, planar: bool) -> Limb:
     r.known("name", "rod", "base", "joints", "attach", "plate_joint")
     for key in ("rod", "plate_joint"):
         if key not in r:
@@ -326,7 +310,7 @@ def _limb(data: Any, file, number: int, line, planar: bool) -> Limb:
         raise r.fail(f"needs a list of joints, found {joints!r}", "joints")
     p = r.sub("plate_joint")
     p.known("type", "axis", "axis_2", "attach", *FRAME)
-    turn = _TURN if planar else np.eye(4)
+    turn = planar_turn() if planar else np.eye(4)
 
     def place(reader: _Reader, key: str) -> np.ndarray:
         if key not in reader:
@@ -347,39 +331,51 @@ def _limb(data: Any, file, number: int, line, planar: bool) -> Limb:
         )
     except ModelError as fault:
         raise _placed(fault, p) from None
-    line = getattr(r.data, "lines", {}).get("joints", line)
     return Limb(
         name=str(r.data.get("name") or ""),
         rod=_rod(r.sub("rod")),
         base=place(r, "base"),
-        joints=tuple(_joint(j, file, f"limbs[{number}].joints[{k + 1}]", line, planar) for k, j in enumerate(joints)),
+        joints=tuple(
+            _joint(r.inner(joint, "joints", k, field=f"{r.field}.joints[{k + 1}]"), planar)
+            for k, joint in enumerate(joints)
+        ),
         attach=place(r, "attach") @ turn,
         distal=distal,
     )
 
 
-def describe(data: Any, *, file: str | None = None) -> RobotDescription:
-    """Turn the mapping of a robot's YAML into a description.
+def describe(document: Document) -> RobotDescription:
+    """Turn the YAML document of a robot into a description.
 
     Raises:
         ModelError: with file, line and field of the fault.
     """
-    r = _Reader(data, file)
-    r.known("name", "kind", "gravity", "plate", "home", "controlled", "limb", "limbs", "configurations", "notes")
+    r = _Reader(document.value, document)
+    r.known(
+        "name",
+        "aliases",
+        "summary",
+        "source",
+        "kind",
+        "gravity",
+        "plate",
+        "home",
+        "controlled",
+        "limb",
+        "limbs",
+        "configurations",
+        "notes",
+    )
     planar = r.choice("kind", ("spatial", "planar"), "spatial") == "planar"
     limbs = r.data.get("limbs")
     if not isinstance(limbs, list) or not limbs:
         raise r.fail(f"needs a list of one limb or more, found {limbs!r}", "limbs")
     shared = r.data.get("limb") or {}
-    lines = getattr(r.data, "lines", {})
     built = []
     for k, one in enumerate(limbs):
-        line = getattr(one, "line", lines.get("limbs"))
-        if not isinstance(one, Mapping):
-            raise ModelError(
-                f"limbs[{k + 1}] must be a mapping, found {one!r}", file=file, line=line, field=f"limbs[{k + 1}]"
-            )
-        built.append(_limb(_merge(shared, one), file, k + 1, line, planar))
+        merged = _merge(shared, one) if isinstance(one, Mapping) else one
+        reader = _Reader(merged, document, (("limbs", k), ("limb",)), f"limbs[{k + 1}]")
+        built.append(_limb(reader, k + 1, planar))
     plate = Plate()
     if "plate" in r:
         p = r.sub("plate")
@@ -412,7 +408,7 @@ def describe(data: Any, *, file: str | None = None) -> RobotDescription:
         raise r.fail(f"needs a list of freedoms, found {controlled!r}", "controlled")
     default = (0.0, 0.0, 0.0) if planar else (0.0, 0.0, -9.81)
     return RobotDescription(
-        name=str(r.data.get("name") or (Path(file).stem if file else "robot")),
+        name=str(r.data.get("name") or (Path(document.file).stem if document.file else "robot")),
         limbs=tuple(built),
         plate=plate,
         planar=planar,
@@ -421,7 +417,7 @@ def describe(data: Any, *, file: str | None = None) -> RobotDescription:
         home_joints=home_joints,
         controlled=None if controlled is None else tuple(controlled),
         configurations=configurations,
-        file=file,
+        file=None if document.file is None else str(document.file),
     )
 
 
@@ -431,25 +427,7 @@ def read_robot_yaml(path: str | Path) -> RobotDescription:
     Raises:
         ModelError: the file is missing, no YAML, or describes no valid robot; with file and line.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as fault:
-        raise ModelError(f"cannot be read: {fault.strerror}", file=path) from None
-    return _parse(text, str(path))
-
-
-def _parse(text: str, file: str) -> RobotDescription:
-    try:
-        data = yaml.load(text, Loader=_Lines)
-    except yaml.YAMLError as fault:
-        mark = getattr(fault, "problem_mark", None)
-        raise ModelError(
-            f"this is no YAML: {getattr(fault, 'problem', fault)}", file=file, line=mark.line + 1 if mark else None
-        ) from None
-    except ModelError as fault:
-        raise ModelError(fault.message, file=file, line=fault.line) from None
-    return describe(data, file=file)
+    return describe(read_yaml(path))
 
 
 def catalogue() -> tuple[str, ...]:
@@ -458,15 +436,18 @@ def catalogue() -> tuple[str, ...]:
     return tuple(sorted(item.name[: -len(".yaml")] for item in folder.iterdir() if item.name.endswith(".yaml")))
 
 
+@functools.cache
 def short_names() -> dict[str, str]:
     """Return the names under which the catalogue's robots are also known -> their full names.
 
-    What all hexapods begin with may be left out, as the papers do (6PFR), and planar robots have the names that say
-    how their rods are held (3EFR for 3ER).
+    The papers omit the family of the hexapods (6PFR), and name planar robots by how their rods are held (3EFR for 3ER).
     """
-    full = catalogue()
-    out = {name.removeprefix(FAMILY): name for name in full if name.startswith(FAMILY)}
-    return out | {short: name for short, name in PLANAR_NAMES.items() if name in full}
+    folder = resources.files("pliant.rods") / "catalogue"
+    found = {}
+    for name in catalogue():
+        data = parse_yaml((folder / f"{name}.yaml").read_bytes(), f"{name}.yaml").value
+        found.update(dict.fromkeys(data.get("aliases", ()), name))
+    return found
 
 
 def full_name(text: str) -> str | None:
@@ -488,11 +469,9 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
     if known is not None:
         text = known
         item = resources.files("pliant.rods") / "catalogue" / f"{text}.yaml"
-        return _parse(item.read_text(encoding="utf-8"), str(item))
+        return describe(parse_yaml(item.read_bytes(), str(item)))
     path = Path(name_or_path)
     if path.is_dir() or path.name == "robot_config.yaml":
-        from pliant.rods.gazebo import read_gazebo_folder
-
         return read_gazebo_folder(path if path.is_dir() else path.parent)
     if path.suffix in (".yaml", ".yml") or path.exists():
         return read_robot_yaml(path)
@@ -500,13 +479,11 @@ def load_description(name_or_path: str | Path) -> RobotDescription:
     raise ModelError(f"there is no robot and no file {text!r}; {near}", field="name")
 
 
-def load_robot(name_or_path: str | Path, *, accuracy: str = "accurate"):
+def load_robot(name_or_path: str | Path, *, accuracy: str = "accurate") -> ContinuumParallelRobot:
     """Return a robot ready to solve: a catalogue name, a YAML file, or a folder of the Gazebo simulator.
 
     Example:
         >>> robot = load_robot("Stewart_Gough_6PFR")
         >>> robot.solve_igm(robot.description.home).q
     """
-    from pliant.rods.robot import ContinuumParallelRobot
-
     return ContinuumParallelRobot(load_description(name_or_path), accuracy=accuracy)

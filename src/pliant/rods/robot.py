@@ -19,10 +19,11 @@ from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
 from pliant.rods import analysis
 from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.description import RobotDescription
 from pliant.rods.solution import Solution
-from pliant.spatial import exp_so3, log_so3
+from pliant.spatial import exp_so3, log_so3, pose, rotation_from_rpy
 
 __all__ = ["ACCURACIES", "Accuracy", "ContinuumParallelRobot", "NoEquilibrium", "Path"]
 
@@ -150,6 +151,7 @@ class ContinuumParallelRobot:
     def __init__(self, description: RobotDescription, *, accuracy: str = "accurate") -> None:
         if accuracy not in ACCURACIES:
             raise ModelError(f"accuracy {accuracy!r} is not known; {nearest(accuracy, ACCURACIES)}", field="accuracy")
+        warn_if_compiling()
         self.description = description
         self.accuracy = accuracy
         self._models: dict[int, kernels.Model] = {}
@@ -185,6 +187,20 @@ class ContinuumParallelRobot:
     def actuator_count(self) -> int:
         """Number of actuated joint values."""
         return self._na
+
+    def pose_numbers(self, X: ArrayLike) -> list[float]:
+        """Return a 4x4 pose as (x, y, z, roll, pitch, yaw), of a planar robot as (x, y, angle) [m, rad]."""
+        X = np.asarray(X, dtype=float)
+        yaw = float(np.arctan2(X[1, 0], X[0, 0]))
+        if self.planar:
+            return [float(X[0, 3]), float(X[1, 3]), yaw]
+        pitch = float(np.arctan2(-X[2, 0], np.hypot(X[0, 0], X[1, 0])))
+        return [*map(float, X[:3, 3]), float(np.arctan2(X[2, 1], X[2, 2])), pitch, yaw]
+
+    def pose_from_numbers(self, values: ArrayLike) -> Array:
+        """Return a pose as the solver takes it: 4x4 from (x, y, z[, roll, pitch, yaw]), planar (x, y, angle)."""
+        v = np.asarray(values, dtype=float)
+        return v if self.planar else pose(v[:3], rotation_from_rpy(v[3:] if len(v) == 6 else np.zeros(3)))
 
     def characteristic_length(self) -> float:
         """Return the length that makes rotations comparable with translations [m].
@@ -231,7 +247,7 @@ class ContinuumParallelRobot:
             np.zeros(self._na),
             x,
             self._controlled(controlled),
-            self._wrench(wrench),
+            self.checked_wrench(wrench),
             bool(follower),
             self._tolerance(accuracy),
         )
@@ -256,10 +272,10 @@ class ContinuumParallelRobot:
         """
         problem = _Problem(
             False,
-            self._joints(q),
+            self.checked_joints(q),
             np.zeros(12),
             np.zeros(6, bool),
-            self._wrench(wrench),
+            self.checked_wrench(wrench),
             bool(follower),
             self._tolerance(accuracy),
         )
@@ -315,9 +331,9 @@ class ContinuumParallelRobot:
         if inverse:
             xs = self._poses(path)
         else:
-            qs = np.array([self._joints(row) for row in path])
+            qs = np.array([self.checked_joints(row) for row in path])
         one = wrench is None or np.ndim(wrench) == 1
-        wrenches = np.array([self._wrench(wrench if one else wrench[r]) for r in range(rows)])
+        wrenches = np.array([self.checked_wrench(wrench if one else wrench[r]) for r in range(rows)])
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
         tolerance = self._tolerance(accuracy)
         problems = [_Problem(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
@@ -441,7 +457,12 @@ class ContinuumParallelRobot:
                 return np.concatenate([R.reshape(-1, 9), X[:, :3, 3]], axis=1)
         return np.array([self._pose(row) for row in rows])
 
-    def _wrench(self, wrench: ArrayLike | None) -> Array:
+    def checked_wrench(self, wrench: ArrayLike | None) -> Array:
+        """Return a wrench on the plate as an array, shape (6,) [N, N m]; None for none.
+
+        Raises:
+            ModelError: a wrong number of values, one that is not finite, or one out of a planar robot's plane.
+        """
         if wrench is None:
             return np.zeros(6)
         w = np.asarray(wrench, dtype=float)
@@ -454,7 +475,12 @@ class ContinuumParallelRobot:
             raise ModelError("wrench leaves the plane of a planar robot: fz, mx, my must be zero", field="wrench")
         return w
 
-    def _joints(self, q: ArrayLike) -> Array:
+    def checked_joints(self, q: ArrayLike) -> Array:
+        """Return actuated joint values as an array, shape (actuators,) [m or rad].
+
+        Raises:
+            ModelError: a wrong number of values, one that is not finite, or a length that is not positive.
+        """
         out = np.atleast_1d(np.asarray(q, dtype=float))
         if out.shape != (self._na,) or not np.isfinite(out).all():
             raise ModelError(f"q needs {self._na} finite joint values, found {np.asarray(q).tolist()}", field="q")

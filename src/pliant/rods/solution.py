@@ -120,6 +120,11 @@ class Solution:
         return self._state[1][self._robot._actuators]
 
     @property
+    def base_joints(self) -> Array:
+        """Values of all base joints, shape (limbs, most joints of a limb) [m or rad]."""
+        return self._state[1].copy()
+
+    @property
     def passive_joints(self) -> Array:
         """Values of the passive base joints, limb by limb."""
         d = self._robot.description

@@ -25,7 +25,7 @@ from pliant.documents.yaml_tree import read_yaml
 from pliant.errors import DeviceError, nearest
 from pliant.recording.bags import BAG_SUFFIXES, is_bag, read_bag
 
-__all__ = ["CommandPlayer", "CommandTable", "read_commands"]
+__all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
 SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json", *BAG_SUFFIXES)
@@ -256,11 +256,11 @@ class CommandPlayer:
                 if not np.isnan(value).any():
                     values[field] = value
             if values:
-                device.inbox.put(values, mode=_mode(device, values))
+                device.inbox.put(values, mode=command_mode(device, values))
 
 
-def _mode(device: Device, values: Mapping[str, Any]) -> str | None:
-    """The mode to put into: None while the device takes one mode, else the first that has all fields."""
+def command_mode(device: Device, values: Mapping[str, Any]) -> str | None:
+    """Return the mode to put a command into: None where the device takes one mode, else the first with all fields."""
     accepted = device.inbox.accepted
     if len(accepted) == 1:
         return None

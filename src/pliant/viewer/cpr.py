@@ -25,7 +25,7 @@ import numpy as np
 from pliant.errors import BridgeError, ModelError, PliantError, nearest
 
 if TYPE_CHECKING:
-    from pliant.rods import ContinuumParallelRobot, Solution
+    from pliant.rods import ContinuumParallelRobot, RobotDescription, Solution
 
 __all__ = ["ParallelView"]
 
@@ -240,7 +240,7 @@ class ParallelView:
                 else:
                     assert pose is not None
                     solution = robot.solve_igm(
-                        _matrix(robot, pose), wrench, start=start, controlled=controlled, restarts=RESTARTS
+                        robot.pose_from_numbers(pose), wrench, start=start, controlled=controlled, restarts=RESTARTS
                     )
             except PliantError as error:
                 return {"ok": False, "reason": str(error), "where": error.field or ""}
@@ -261,7 +261,7 @@ class ParallelView:
         return {
             "ok": True,
             "q": _numbers(solution.q, 9),
-            "pose": pose_numbers(robot, solution.plate_pose),
+            "pose": robot.pose_numbers(solution.plate_pose),
             "plate": _numbers(solution.plate_pose.ravel()),
             "wrench": _numbers(solution.wrench),
             "rods": [_numbers(line.position.ravel(), 6) for line in lines],
@@ -350,25 +350,9 @@ class ParallelView:
         return {"configurations": self._configurations(robot)}
 
 
-def pose_numbers(robot: ContinuumParallelRobot, X: np.ndarray) -> list[float]:
-    """Return a 4x4 pose as (x, y, angle) or (x, y, z, roll, pitch, yaw)."""
-    R = X[:3, :3]
-    yaw = math.atan2(R[1, 0], R[0, 0])
-    if robot.planar:
-        return [float(X[0, 3]), float(X[1, 3]), yaw]
-    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
-    return [*map(float, X[:3, 3]), math.atan2(R[2, 1], R[2, 2]), pitch, yaw]
-
-
-def limb_actuators(description: Any, i: int) -> list[int]:
+def limb_actuators(description: RobotDescription, i: int) -> list[int]:
     """Return the actuators of a limb, as indices into q."""
     return [a for a, (limb, _) in enumerate(description.actuators) if limb == i]
-
-
-def _matrix(robot: ContinuumParallelRobot, values: np.ndarray) -> np.ndarray:
-    from pliant.spatial import pose, rotation_from_rpy
-
-    return values if robot.planar else pose(values[:3], rotation_from_rpy(values[3:]))
 
 
 def _numbers(values: Any, digits: int = 7) -> list[float]:

@@ -14,25 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
-    from rich.console import Console
-
-    from pliant.rods import ContinuumParallelRobot
 
 __all__ = [
-    "COMPILING",
     "JOINTS",
     "POSE",
     "WRENCH",
     "Robot",
-    "load_parallel",
     "numbers",
-    "pose_numbers",
     "read_table",
-    "to_pose",
 ]
 
-Robot = Annotated[str, Parameter(help="A name of `pliant cpr list`, a YAML file, or a folder of the Gazebo simulator.")]
-COMPILING = "compiling the equations of rods (about a minute, once; later runs load them)"
+Robot = Annotated[
+    str, Parameter(help="A name of `pliant list`, a YAML or JSON file, or a folder of the Gazebo simulator.")
+]
 WRENCH = "Wrench on the plate about its origin, world axes: fx,fy,fz,mx,my,mz (planar: fx,fy,mz) [N, N m]."
 POSE = "Plate pose: x,y,z,roll,pitch,yaw (planar: x,y,angle) [m, rad]; solves for the joint values."
 JOINTS = "Actuated joint values, separated by commas [m or rad]; solves for the plate pose."
@@ -59,47 +53,6 @@ def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.nd
         wanted = " or ".join(str(c) for c in count)
         raise PliantError(f"{option} {text!r} has {len(values)} numbers; valid: {wanted}", field=option)
     return np.array(values)
-
-
-def to_pose(robot: ContinuumParallelRobot, values: np.ndarray) -> np.ndarray:
-    """Return a pose as the solver takes it: (x, y, angle), or 4x4 from (x, y, z[, roll, pitch, yaw])."""
-    import numpy as np
-
-    from pliant.spatial import pose, rotation_from_rpy
-
-    if robot.planar:
-        return values
-    rpy = values[3:] if len(values) == 6 else np.zeros(3)
-    return pose(values[:3], rotation_from_rpy(rpy))
-
-
-def pose_numbers(robot: ContinuumParallelRobot, X: np.ndarray) -> list[float]:
-    """Return a 4x4 pose as (x, y, angle) or (x, y, z, roll, pitch, yaw)."""
-    import numpy as np
-
-    R = X[:3, :3]
-    if robot.planar:
-        return [float(X[0, 3]), float(X[1, 3]), float(np.arctan2(R[1, 0], R[0, 0]))]
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    return [*X[:3, 3].tolist(), *map(float, (np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])))]
-
-
-def load_parallel(source: str, accuracy: str = "accurate", *, console: Console) -> ContinuumParallelRobot:
-    """Load a robot; say so before its first use compiles for long.
-
-    Args:
-        source: see `Robot`.
-        accuracy: see `pliant.rods.load_robot`.
-        console: where people read.
-
-    Raises:
-        PliantError: there is no such robot, or its description is wrong.
-    """
-    from pliant.rods import is_compiled, load_robot
-
-    if not is_compiled():
-        console.print(f"[dim]{COMPILING}[/dim]", soft_wrap=True)
-    return load_robot(source, accuracy=accuracy)
 
 
 def read_table(path: Path, count: Sequence[int]) -> np.ndarray:

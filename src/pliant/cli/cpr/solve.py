@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, load_parallel, numbers, pose_numbers, read_table, to_pose
+from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers, read_table
 from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
@@ -58,8 +58,10 @@ def solve(
 
     Without --pose and --q it solves the robot's home pose.
     """
+    from pliant.rods import load_robot
+
     console = make_console(quiet=json)
-    statics = load_parallel(robot, accuracy, console=console)
+    statics = load_robot(robot, accuracy=accuracy)
     planar = statics.planar
     if sum(v is not None for v in (pose, q, configuration)) > 1:
         raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
@@ -80,11 +82,11 @@ def solve(
             )
         one = saved[configuration]
         direct = "q" in one
-        values = one["q"] if direct else to_pose(statics, _saved_pose(planar, one["pose"]))
+        values = one["q"] if direct else statics.pose_from_numbers(_saved_pose(planar, one["pose"]))
     elif q is not None:
         values = numbers(q, "--q")
     elif pose is not None:
-        values = to_pose(statics, numbers(pose, "--pose", (3,) if planar else (3, 6)))
+        values = statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
     if path is not None or to is not None:
         rows = _rows(statics, values, path, to, steps, direct or q_path)
         return _follow(statics, rows, load, not (direct or q_path), held, follower, figure, output, json, console)
@@ -122,7 +124,7 @@ def _report(solution: Solution) -> dict[str, Any]:
     return {
         "robot": robot.name,
         "q": solution.q,
-        "pose": pose_numbers(robot, solution.plate_pose),
+        "pose": robot.pose_numbers(solution.plate_pose),
         "plate_pose": solution.plate_pose,
         "wrench": solution.wrench,
         "residual": solution.residual,
@@ -194,7 +196,7 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
         if to is not None:
             raise PliantError("--path and --to exclude each other; give one of them", field="path")
         table = read_table(path, count)
-        return table if direct else [to_pose(statics, row) for row in table]
+        return table if direct else [statics.pose_from_numbers(row) for row in table]
     if not 2 <= steps <= 1_000_000:
         raise PliantError(f"--steps is {steps}; valid: 2 to 1000000", field="steps")
     end = numbers(to, "--to", count)
@@ -205,7 +207,7 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
         begin = statics.home().pose2d if values is None else np.asarray(values)
         return begin + s * (end - begin)
     A = np.asarray(statics.description.home if values is None else values)
-    B = to_pose(statics, end)
+    B = statics.pose_from_numbers(end)
     turn = log_so3(B[:3, :3] @ A[:3, :3].T)
     return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
 
@@ -214,7 +216,7 @@ def _follow(statics, rows, load, inverse, held, follower, figure, output, json, 
     import numpy as np
 
     done = statics.follow(rows, load, inverse=inverse, controlled=held, follower=follower)
-    poses = np.array([pose_numbers(statics, X) for X in done.plate_poses])
+    poses = np.array([statics.pose_numbers(X) for X in done.plate_poses])
     picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
     index = {k: done[k].morse_index for k in picks}
     unstable = [k for k, count in index.items() if count]
