@@ -209,6 +209,27 @@ def test_every_option_that_a_page_mentions_exists():
     assert not wrong
 
 
+def test_every_command_of_the_page_how_we_know_exists():
+    from pliant.experiments import list_experiments
+
+    text = (ROOT / "docs" / "how-we-know.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| claim")]
+    assert len(rows) > 20
+    commands = [re.search(r"`([^`]+)` \|$", row) for row in rows]
+    assert not [row for row, command in zip(rows, commands, strict=True) if command is None], "rows without a command"
+    experiments = {found.name for found in list_experiments()}
+    for command in commands:
+        program, *words = shlex.split(command[1])
+        if program == "pliant":
+            assert words[0] == "reproduce"
+            assert set(words[1:]) <= experiments, command[1]
+        else:
+            files = [word for word in words if "/" in word]
+            assert program == "python"
+            assert files, command[1]
+            assert all((ROOT / file).exists() for file in files), command[1]
+
+
 def test_the_command_line_page_has_every_command_and_option():
     text = (ROOT / "docs" / "command-line.md").read_text()
     sections = {m[1]: m[2] for m in re.finditer(r"^## pliant (\w+)\n(.*?)(?=^## |\Z)", text, re.S | re.M)}
