@@ -143,19 +143,18 @@ class FciBridge:
         if not owing:
             self._until_next_tick(wake=True)
             return
-        deadline = time.perf_counter() + self.options.command_timeout
-        while True:
-            left = [arm for arm in owing if arm.owes and arm.fitting is None]
-            if not left:
+        wait = self.options.command_timeout
+        deadline = time.perf_counter() + wait
+        while wait > 0.0:
+            self._serve(wait)
+            owing = [arm for arm in owing if arm.owes and arm.fitting is None]
+            if not owing:
                 break
             wait = deadline - time.perf_counter()
-            if wait <= 0.0:
-                for arm in left:
-                    if arm.cabinet.awaits_command:
-                        arm.counters["timeouts"] += 1
-                        arm.last_fault = f"no command within {self.options.command_timeout} s"
-                break
-            self._serve(wait)
+        for arm in owing:
+            if arm.cabinet.awaits_command:
+                arm.counters["timeouts"] += 1
+                arm.last_fault = f"no command within {self.options.command_timeout} s"
         if self.options.mode == "paced":
             self._until_next_tick(wake=False)
         else:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, request
-from pliant.devices.franka.cabinet import Answer, Cabinet
+from pliant.devices.franka.cabinet import Answer, Cabinet, Motion
 from pliant.devices.franka.gripper import Gripper, GripperAnswer
 from pliant.devices.franka.parameters import Arm, Hand, Payload
 from pliant.devices.franka.plant import HALF_OPEN, ArmPlant
@@ -277,6 +277,7 @@ class FrankaArm(DeviceBase):
         self._q0 = np.array(description.q, dtype=float)
         self._command: fci.RobotCommand | None = None
         self._mode = ""
+        self._running: Motion | None = None
         self._motion = np.zeros(38)
         self._ticket = 0
         self._waiting: dict[int, Answered] = {}
@@ -380,14 +381,15 @@ class FrankaArm(DeviceBase):
 
     def _follow(self) -> None:
         """Accept commands of the running motion only, and hand out the answers that are due."""
-        motion = self.cabinet.motion
-        mode = "" if motion is None else _MODE_OF[motion[0] == fci.Controller.EXTERNAL, motion[1]]
-        if mode != self._mode:
+        cabinet = self.cabinet
+        if cabinet.motion is not self._running:
+            self._running = motion = cabinet.motion
+            mode = "" if motion is None else _MODE_OF[motion.controller == fci.Controller.EXTERNAL, motion.generator]
             self._mode = mode
             self.inbox.clear()
             self.inbox.accept((mode,) if mode else ())
-        if self.cabinet.answers:
-            for answer in self.cabinet.take_answers():
+        if cabinet.answers:
+            for answer in cabinet.take_answers():
                 self._deliver(answer)
         if self.gripper is not None and self.gripper.answers:
             for answer in self.gripper.take_answers():

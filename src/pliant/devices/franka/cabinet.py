@@ -22,7 +22,7 @@ from pliant.errors import DeviceError, ModelError
 from pliant.wire import fci
 from pliant.wire.fci import ERRORS, RobotCommand, RobotMode, RobotState
 
-__all__ = ["Answer", "Cabinet"]
+__all__ = ["Answer", "Cabinet", "Motion"]
 
 Array = NDArray[np.float64]
 
@@ -55,18 +55,30 @@ class Answer:
     """Bytes that follow the status."""
 
 
-@dataclass(slots=True)
-class _Motion:
+@dataclass(slots=True, eq=False)
+class Motion:
+    """A running motion."""
+
     command_id: int | None
+    """Number of the request Move; None where nobody waits for its answer."""
     controller: int
+    """A `fci.Controller`."""
     generator: int
+    """A `fci.MotionGenerator`."""
     asynchronous: bool
+    """Whether targets come only when they change."""
     first: bool = True
+    """Whether the first command has not come yet."""
     finishing: str = ""
+    """Status that the motion will end with, while it decelerates; "" before."""
     stop_id: int | None = None
+    """Number of the request StopMove that waits for the end."""
     lost: int = 0
+    """Missing commands in a row."""
     window: int = 0
+    """The last commands, a bit each: 1 for one that came."""
     counted: int = 0
+    """Cycles with a command or without one since the first."""
 
 
 class Cabinet:
@@ -136,7 +148,7 @@ class Cabinet:
         m["guiding_free"][:] = 1
         self.state = RobotState(reals=m["reals"])
         self.answers: list[Answer] = []
-        self._motion: _Motion | None = None
+        self._motion: Motion | None = None
         self._recovery: tuple[int | None, int] | None = None
         self._version_rounding = True
         self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
@@ -314,10 +326,9 @@ class Cabinet:
         return self._motion is not None
 
     @property
-    def motion(self) -> tuple[int, int] | None:
-        """Controller and motion generator of the running motion, as `fci.Move` names them; None without a motion."""
-        motion = self._motion
-        return None if motion is None else (motion.controller, motion.generator)
+    def motion(self) -> Motion | None:
+        """The running motion, the same object until it ends; None without a motion."""
+        return self._motion
 
     @property
     def awaits_command(self) -> bool:
@@ -351,7 +362,7 @@ class Cabinet:
         return m["q_d"]
 
     @staticmethod
-    def _count(motion: _Motion, received: int) -> None:
+    def _count(motion: Motion, received: int) -> None:
         motion.window = ((motion.window << 1) | received) & ((1 << _SUCCESS_WINDOW) - 1)
         motion.counted += 1
 
@@ -382,7 +393,7 @@ class Cabinet:
         motion.stop_id = stop_id
         self._set("rest", 0)
 
-    def _end(self, motion: _Motion) -> None:
+    def _end(self, motion: Motion) -> None:
         m = self._record
         status = motion.finishing
         if (
@@ -526,7 +537,7 @@ class Cabinet:
             self._release()
             self._say("Move", old.command_id, "preempted")
             self._say("StopMove", old.stop_id, "success")
-        self._motion = _Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
+        self._motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
         m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
         if r.use_async:
             v = np.array(r.maximum_joint_velocity)
@@ -648,7 +659,7 @@ class Cabinet:
             "errors": (state.errors, state.reflex_reason),
             "motion": None
             if motion is None
-            else _Motion(**{f: getattr(motion, f) for f in _Motion.__dataclass_fields__}),
+            else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__}),
             "recovery": self._recovery,
             "bodies": (self.load, self.NE_T_EE.copy()),
             "answers": list(self.answers),
@@ -668,7 +679,7 @@ class Cabinet:
         state.errors, state.reflex_reason = saved["errors"]
         motion = saved["motion"]
         self._motion = (
-            None if motion is None else _Motion(**{f: getattr(motion, f) for f in _Motion.__dataclass_fields__})
+            None if motion is None else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__})
         )
         self._recovery = saved["recovery"]
         self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
