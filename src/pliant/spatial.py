@@ -1,4 +1,4 @@
-"""SO(3), SE(3) and wrench transport.
+"""Rotations, quaternions, poses and wrench transport.
 
 Poses ``X_AB`` are 4x4 homogeneous matrices that map coordinates in B to coordinates in A. Quaternions are
 (w, x, y, z). Twists and wrenches are 6-vectors, translation or force first: ``(v, omega)``, ``(f, m)``.
@@ -9,7 +9,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["adjoint", "exp_so3", "hat", "inverse", "log_so3", "pose", "rotation_from_rpy", "transport_wrench", "vee"]
+__all__ = [
+    "adjoint",
+    "conjugate",
+    "exp_so3",
+    "hat",
+    "inverse",
+    "log_so3",
+    "pose",
+    "quaternion_from_rotation",
+    "quaternion_from_rpy",
+    "quaternion_product",
+    "rotate",
+    "rotation_from_quaternion",
+    "rotation_from_rpy",
+    "rpy_from_rotation",
+    "transport_wrench",
+    "vee",
+]
 
 Array = NDArray[np.float64]
 
@@ -85,6 +102,113 @@ def rotation_from_rpy(rpy: ArrayLike) -> Array:
             [-sp, cp * sr, cp * cr],
         ]
     )
+
+
+def rpy_from_rotation(R: ArrayLike) -> Array:
+    """Return roll, pitch, yaw about fixed axes of a rotation matrix; the inverse of `rotation_from_rpy`.
+
+    The yaw is taken of the matrix with the roll already turned back, so that both together are exact even where roll
+    and yaw turn about nearly the same axis.
+
+    Args:
+        R: shape (3, 3).
+
+    Returns:
+        shape (3,) [rad], the pitch in [-pi/2, pi/2].
+    """
+    R = np.asarray(R, dtype=float)
+    roll = np.arctan2(R[2, 1], R[2, 2])
+    s, c = np.sin(roll), np.cos(roll)
+    pitch = np.arctan2(-R[2, 0], s * R[2, 1] + c * R[2, 2])
+    yaw = np.arctan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])
+    return np.array([roll, pitch, yaw])
+
+
+def quaternion_product(p: ArrayLike, q: ArrayLike) -> Array:
+    """Return p q, the rotation by q and then, in the outer frame, by p.
+
+    Args:
+        p: w, x, y, z, shape (4,).
+        q: w, x, y, z, shape (4,).
+
+    Returns:
+        shape (4,).
+    """
+    a, b, c, d = np.asarray(p, dtype=float)
+    e, f, g, h = np.asarray(q, dtype=float)
+    return np.array(
+        [
+            a * e - b * f - c * g - d * h,
+            a * f + b * e + c * h - d * g,
+            a * g - b * h + c * e + d * f,
+            a * h + b * g - c * f + d * e,
+        ]
+    )
+
+
+def conjugate(q: ArrayLike) -> Array:
+    """Return the inverse of a unit quaternion, shape (4,)."""
+    return np.asarray(q, dtype=float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """Return a vector turned by a unit quaternion, shape (3,)."""
+    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+    t = 2.0 * np.cross(q[1:], v)
+    return v + q[0] * t + np.cross(q[1:], t)
+
+
+def rotation_from_quaternion(q: ArrayLike) -> Array:
+    """Return the rotation matrices of unit quaternions.
+
+    Args:
+        q: w, x, y, z, shape (..., 4).
+
+    Returns:
+        shape (..., 3, 3).
+    """
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def quaternion_from_rotation(R: ArrayLike) -> Array:
+    """Return the unit quaternion of a rotation matrix, its largest component positive.
+
+    Args:
+        R: shape (3, 3).
+
+    Returns:
+        w, x, y, z, shape (4,).
+    """
+    R = np.asarray(R, dtype=float)
+    trace = float(np.trace(R))
+    q = np.empty(4)
+    i = int(np.argmax([trace, R[0, 0], R[1, 1], R[2, 2]]))
+    if i == 0:
+        q[:] = 1.0 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    else:
+        a, b, c = i - 1, i % 3, (i + 1) % 3
+        q[0] = R[c, b] - R[b, c]
+        q[1 + a] = 1.0 + R[a, a] - R[b, b] - R[c, c]
+        q[1 + b] = R[a, b] + R[b, a]
+        q[1 + c] = R[a, c] + R[c, a]
+    return q / np.linalg.norm(q)
+
+
+def quaternion_from_rpy(rpy: ArrayLike) -> Array:
+    """Return the unit quaternion of roll, pitch, yaw about fixed axes, shape (4,); see `rotation_from_rpy`."""
+    half = 0.5 * np.asarray(rpy, dtype=float)
+    q = np.array([1.0, 0.0, 0.0, 0.0])
+    for axis in range(3):
+        turn = np.zeros(4)
+        turn[0], turn[1 + axis] = np.cos(half[axis]), np.sin(half[axis])
+        q = quaternion_product(turn, q)
+    return q
 
 
 def pose(p: ArrayLike = (0.0, 0.0, 0.0), R: ArrayLike | None = None) -> Array:

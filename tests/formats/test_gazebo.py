@@ -54,10 +54,10 @@ def test_the_bavs_template_is_refused_with_file_line_field_and_what_to_write(dat
         pliant.load(path)
     error = caught.value
     assert (error.file, error.line, error.field) == (str(path), 49, "spring_a")
-    assert "valid: 1.21e-06" in str(error)
+    assert "must be 1.21e-06" in str(error)
     assert "line 50: <spring_b>" in str(error)
     assert "2.38e-06" in str(error)
-    assert "valid: 160000.0" in str(error)
+    assert "must be 160000.0" in str(error)
 
 
 def test_the_bavs_template_with_plain_numbers_is_the_default_law(data, tmp_path):
@@ -129,16 +129,16 @@ def test_truth_values_take_words_and_digits(text, truth, urdf, plugin):
         ("sea", {"joint": None}, "joint", "required tag <joint> is missing"),
         ("sea", {"operation_mode": None}, "operation_mode", "6 PIDEqPres"),
         ("sea", {"pub_state": None, "pub_stat": "true"}, "pub_stat", "did you mean 'pub_state'"),
-        ("sea", {"operation_mode": 7}, "operation_mode", "'7'; valid: 0 LinkTorque"),
-        ("sea", {"operation_mode": "5.0"}, "operation_mode", "valid: 0 LinkTorque"),
+        ("sea", {"operation_mode": 7}, "operation_mode", "'7'; must be one of 0 LinkTorque"),
+        ("sea", {"operation_mode": "5.0"}, "operation_mode", "must be one of 0 LinkTorque"),
         ("sea", {"pub_eltau": "maybe"}, "pub_eltau", "must be true or false"),
         ("sea", {"joint": "jiont"}, "joint", "did you mean 'joint'"),
-        ("sea", {"spring_k": "ten"}, "spring_k", "valid: a number such as"),
-        ("sea", {"spring_k": "0,5"}, "spring_k", "valid: 0.5"),
+        ("sea", {"spring_k": "ten"}, "spring_k", "must be a number such as"),
+        ("sea", {"spring_k": "0,5"}, "spring_k", "must be 0.5"),
         ("sea", {"spring_k": "10 N"}, "spring_k", "the number alone: 10"),
         ("sea", {"spring_k": "nan"}, "spring_k", "not a number"),
         ("sea", {"spring_k": ""}, "spring_k", "not a number"),
-        ("sea", {"spring_k": "3*10^2"}, "spring_k", "valid: 300.0"),
+        ("sea", {"spring_k": "3*10^2"}, "spring_k", "must be 300.0"),
         ("sea", {"spring_k": "__import__('os')"}, "spring_k", "not a number"),
         ("sea", {"spring_k": -1}, "spring_k", "0 or more"),
         ("sea", {"max_def": 0}, "max_def", "more than 0"),
@@ -224,6 +224,6 @@ def test_any_text_that_is_no_number_is_a_clear_error(text):
     xml = f"""<robot><plugin filename="libsea_plugin.so" name="p"><joint>j</joint>
     <operation_mode>6</operation_mode><pub_eltau>0</pub_eltau><pub_state>1</pub_state>
     <sub_ext_tau>true</sub_ext_tau><spring_k>{text}</spring_k></plugin></robot>"""
-    with pytest.raises(ModelError, match="not a number; valid") as caught:
+    with pytest.raises(ModelError, match="not a number; must be") as caught:
         read_plugins(parse_xml(xml.encode()), {"j": "revolute"})
     assert (caught.value.field, caught.value.line) == ("spring_k", 3)

@@ -273,7 +273,7 @@ def test_an_interface_of_an_old_transmission_may_stand_with_the_actuator():
 WRONG = [
     ('<joint name="elbo"/>', "joint 'elbo': the robot has no such joint; did you mean 'elbow'"),
     ('<joint name="elbow"/>\n<joint name="elbow"/>', "it is given twice, first in line"),
-    ('<joint name="elbow"><command_interface/></joint>', "has no name; valid: position, velocity"),
+    ('<joint name="elbow"><command_interface/></joint>', "has no name; must be one of position, velocity"),
     ('<joint name="elbow"><command_interface name="positon"/></joint>', "did you mean 'position'"),
     ('<joint name="elbow"><command_interface name="Effort"/></joint>', "did you mean 'effort'"),
     ('<joint name="elbow"><command_interface name="torque"/></joint>', "the <command_interface> is 'torque'"),
@@ -298,7 +298,7 @@ WRONG = [
         "'high'",
     ),
     (f'<joint name="elbow">{position_state("nan")}</joint>', "initial_value is 'nan'"),
-    (f'<joint name="elbow">{position_state("inf")}</joint>', "initial_value is inf; valid: a finite number"),
+    (f'<joint name="elbow">{position_state("inf")}</joint>', "initial_value is inf; must be a finite number"),
     (joint_tags("elbow", more='<param name="p">nan</param>'), "param p is 'nan'"),
     (joint_tags("elbow", more='<param name="p">-1</param>'), "kp"),
     (joint_tags("elbow", more='<param name="p">1</param><param name="p">2</param>'), "param 'p' is given twice"),

@@ -295,7 +295,7 @@ def sensor(text, kind="imu", reference="arm"):
     ("extra", "line", "message"),
     [
         (sensor("<update_rate>fast</update_rate>"), 13, "sensor 's': <update_rate> is 'fast'; must be a number"),
-        (sensor("<update_rate>-1</update_rate>"), 13, "<update_rate> is -1; valid: a finite number, 0 or more"),
+        (sensor("<update_rate>-1</update_rate>"), 13, "<update_rate> is -1; must be a finite number >= 0"),
         (sensor("\n<pose>0 0 0</pose>"), 14, "<pose> is '0 0 0', 3 numbers; must be 6 numbers"),
         (sensor("\n<pose relative_to='x'>0 0 0 0 0 0</pose>"), 14, "relative_to='x'> is not read"),
         (sensor("\n<pose>0 0 nan 0 0 0</pose>"), 14, "<pose> is 'nan'; must be a number"),
@@ -310,7 +310,7 @@ def sensor(text, kind="imu", reference="arm"):
                 "</linear_acceleration></imu>"
             ),
             14,
-            "<stddev> is -1; valid: a finite number, 0 or more",
+            "<stddev> is -1; must be a finite number >= 0",
         ),
         (sensor("", kind="force_torque"), 13, "a force/torque sensor stands on a joint, and 'arm' is none"),
         (
@@ -318,8 +318,12 @@ def sensor(text, kind="imu", reference="arm"):
             14,
             "<frame> is 'moon'; valid: child, parent, sensor",
         ),
-        (sensor("<camera>\n<horizontal_fov>4</horizontal_fov></camera>", "camera"), 14, "<horizontal_fov> is 4; valid"),
-        (sensor("<camera><image>\n<width>0</width></image></camera>", "camera"), 14, "<image/width> is 0; valid"),
+        (
+            sensor("<camera>\n<horizontal_fov>4</horizontal_fov></camera>", "camera"),
+            14,
+            "<horizontal_fov> is 4; must be",
+        ),
+        (sensor("<camera><image>\n<width>0</width></image></camera>", "camera"), 14, "<image/width> is 0; must be"),
         (sensor("<camera><image>\n<width>9.5</width></image></camera>", "camera"), 14, "must be a whole number"),
         (
             sensor("<camera><image><width>9000</width></image></camera>", "camera"),
@@ -329,7 +333,11 @@ def sensor(text, kind="imu", reference="arm"):
         (sensor("<camera><clip><near>2</near><far>1</far></clip></camera>", "camera"), 13, "far is 1"),
         (sensor("<always_on>perhaps</always_on>", "camera"), 13, "<always_on> is 'perhaps'; must be true or false"),
         ('<gazebo reference="arm"><sensor type="imu"/></gazebo>', 12, "a sensor has no name"),
-        ('<gazebo reference="arm"><sensor name="s"/></gazebo>', 12, "sensor 's': the type is missing; valid: imu"),
+        (
+            '<gazebo reference="arm"><sensor name="s"/></gazebo>',
+            12,
+            "'s': the type is missing; must be one of imu",
+        ),
         ('<gazebo><sensor name="s" type="imu"/></gazebo>', 12, "it stands on no link"),
         (sensor("", reference="amr"), 13, "it is on 'amr', which the robot does not have; did you mean 'arm'"),
         (

@@ -18,6 +18,7 @@ from typing import Any
 from pliant.documents.xml_tree import line_of
 from pliant.errors import LawError, ModelError, nearest
 from pliant.formats.sensor_tags import is_sensor_plugin
+from pliant.formats.tags import Tags, place_of
 from pliant.laws import (
     BAVS,
     PID,
@@ -32,7 +33,7 @@ from pliant.laws import (
 )
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES
-from pliant.options import parse_bool
+from pliant.options import parse_number
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 
@@ -160,7 +161,7 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
             continue  # read with the sensors
         if kind is None:
             what = f"plugin {name!r} ({filename or 'no filename'})"
-            found.notes.append(f"{_place(file, element)}{what} is not understood and left out")
+            found.notes.append(f"{place_of(element, file)}{what} is not understood and left out")
             continue
         actuator, interface = _read(element, kind, joints, file, found.notes)
         other = found.joints.get(interface.joint)
@@ -183,26 +184,19 @@ def _kind(filename: str) -> PluginKind | None:
     return PLUGINS.get(match.group(1)) if match else None
 
 
-def _place(file: str | Path | None, element: ET.Element) -> str:
-    return f"{file or 'description'}:{line_of(element) or '?'}: "
-
-
-class _Reader:
+class _Reader(Tags):
     """Take values out of one plugin element, remembering every fault."""
 
     def __init__(self, element: ET.Element, kind: PluginKind, file: str | Path | None) -> None:
-        self.element = element
-        self.kind = kind
-        self.file = file
-        self.who = f"plugin {element.get('name', '')!r} ({kind.name})"
+        super().__init__(element, f"plugin {element.get('name', '')!r} ({kind.name})", file)
         self.faults: list[ModelError] = []
         self.tags: dict[str, ET.Element] = {}
         for child in element:
             if child.tag not in kind.tags:
-                self.fault(f"unknown tag <{child.tag}>; {nearest(child.tag, kind.tags, limit=50)}", child.tag, child)
+                self.refuse(f"unknown tag <{child.tag}>; {nearest(child.tag, kind.tags, limit=50)}", child.tag, child)
             elif child.tag in self.tags:
                 first = line_of(self.tags[child.tag])
-                self.fault(f"<{child.tag}> is given twice, first in line {first}; keep one", child.tag, child)
+                self.refuse(f"<{child.tag}> is given twice, first in line {first}; keep one", child.tag, child)
             else:
                 self.tags[child.tag] = child
         for tag in REQUIRED_TAGS:
@@ -211,41 +205,34 @@ class _Reader:
                 t for t in element if t.tag not in kind.tags and f"did you mean {tag!r}" in nearest(t.tag, kind.tags)
             ]
             if tag not in self.tags and not slips:
-                self.fault(f"the required tag <{tag}> is missing; valid: {_REQUIRED_HELP[tag]}", tag, element)
+                self.refuse(f"the required tag <{tag}> is missing; must be {_REQUIRED_HELP[tag]}", tag, element)
 
-    def fault(self, message: str, tag: str, element: ET.Element | None = None) -> None:
-        line = line_of(element if element is not None else self.tags.get(tag, self.element))
-        self.faults.append(ModelError(f"{self.who}: {message}", file=self.file, line=line, field=tag))
+    def report(self, fault: ModelError) -> None:
+        """Remember a fault."""
+        self.faults.append(fault)
 
-    def text(self, tag: str) -> str | None:
-        node = self.tags.get(tag)
-        return None if node is None else (node.text or "").strip()
+    def refuse(self, message: str, tag: str, element: ET.Element | None = None) -> None:
+        """Remember a fault at a tag or an element."""
+        self.report(self.fault(message, tag, element))
 
-    def number(self, tag: str, default: float) -> float:
+    def value(self, tag: str, default: float) -> float:
+        """Return the number of a tag; it may be infinite."""
         text = self.text(tag)
-        if text is None:
+        if tag not in self.tags:
             return default
-        value = _number(text)
-        if value is None:
-            self.fault(f"<{tag}> is {text!r}, not a number; valid: {_suggest(text)}", tag)
-            return default
-        return value
-
-    def boolean(self, tag: str) -> bool:
-        text = self.text(tag)
         try:
-            return parse_bool(text, f"<{tag}>") if text is not None else False
-        except ModelError as error:
-            self.fault(error.message, tag)
-            return False
+            return float(parse_number(text, tag))
+        except ModelError:
+            self.refuse(f"<{tag}> is {text!r}, not a number; must be {_suggest(text)}", tag)
+            return default
 
     def mode(self) -> Mode:
-        text = self.text("operation_mode")
-        if text is not None and not re.fullmatch(r"\+?0*[0-6]", text):
+        text = self.text("operation_mode", "6")
+        if not re.fullmatch(r"\+?0*[0-6]", text):
             valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
-            self.fault(f"<operation_mode> is {text!r}; valid: {valid}", "operation_mode")
-            text = None
-        return Mode(int(text)) if text is not None else Mode.PID_EQ_PRESET
+            self.refuse(f"<operation_mode> is {text!r}; must be one of {valid}", "operation_mode")
+            return Mode.PID_EQ_PRESET
+        return Mode(int(text))
 
     def build(self, make: Any, values: dict[str, Any], tags: Mapping[str, str]) -> Any:
         """Return make(**values); a refusal is reported at the tag of the field at fault."""
@@ -254,7 +241,7 @@ class _Reader:
         except LawError as error:
             tag = next((t for t, f in tags.items() if f == error.field), "")
             message = error.message.partition(": ")[2] or error.message
-            self.fault(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
+            self.refuse(f"<{tag}>: {message}" if tag in self.tags else message, tag or str(error.field))
             return None
 
     def finish(self) -> None:
@@ -283,28 +270,28 @@ def _read(
     element: ET.Element, kind: PluginKind, joints: Mapping[str, str], file: str | Path | None, notes: list[str]
 ) -> tuple[CompliantActuator, JointInterface]:
     reader = _Reader(element, kind, file)
-    joint = reader.text("joint")
+    joint = reader.text("joint") if "joint" in reader.tags else None
     if joint is not None:
         if joint not in joints:
-            reader.fault(f"<joint> is {joint!r}, which the robot does not have; {nearest(joint, joints)}", "joint")
+            reader.refuse(f"<joint> is {joint!r}, which the robot does not have; {nearest(joint, joints)}", "joint")
         elif joints[joint] not in ("revolute", "continuous", "prismatic", "hinge", "slide"):
-            reader.fault(
-                f"<joint> {joint!r} is {joints[joint]}; valid: a revolute, continuous or prismatic joint", "joint"
+            reader.refuse(
+                f"<joint> {joint!r} is {joints[joint]}; must be a revolute, continuous or prismatic joint", "joint"
             )
     mode = reader.mode()
-    springs = {name: reader.number(tag, math.nan) for tag, name in kind.springs.items() if tag in reader.tags}
+    springs = {name: reader.value(tag, math.nan) for tag, name in kind.springs.items() if tag in reader.tags}
     # A text that is no number has been reported already; the law then keeps its default.
     springs = {name: value for name, value in springs.items() if not math.isnan(value)}
     law = reader.build(kind.law, springs, kind.springs)
     for tag in kind.unused:
         if tag in reader.tags:
-            reader.number(tag, 0.0)
-            notes.append(f"{_place(file, reader.tags[tag])}<{tag}> has no effect, as in the original toolbox")
+            reader.value(tag, 0.0)
+            notes.append(f"{place_of(reader.tags[tag], file)}<{tag}> has no effect, as in the original toolbox")
     motors = [_motor(reader, prefix) for prefix in kind.motors]
     controllers = [
         _controller(reader, prefix, link=mode == Mode.LINK_PID and i == 0) for i, prefix in enumerate(kind.controllers)
     ]
-    flags = {tag: reader.boolean(tag) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
+    flags = {tag: reader.flag(tag, False) for tag in ("pub_eltau", "pub_state", "sub_ext_tau")}
     actuator = None
     if law is not None and all(motors) and all(controllers):
         blocks: dict[str, Any] = {"motor_1": motors[0], "pid_1": controllers[0]}
@@ -332,29 +319,21 @@ def _motor(reader: _Reader, prefix: str) -> DCMotor | None:
     for part, field_name in MOTOR_TAGS.items():
         tag = prefix + part
         if field_name == "friction":
-            level = reader.number(tag, default.friction.torque)
+            level = reader.value(tag, default.friction.torque)
             friction = reader.build(PreslidingFriction, {"torque": level}, {tag: "torque"})
             values["friction"] = friction or default.friction
         else:
-            values[field_name] = reader.number(tag, getattr(default, field_name))
+            values[field_name] = reader.value(tag, getattr(default, field_name))
     return reader.build(DCMotor, values, {prefix + part: name for part, name in MOTOR_TAGS.items()})
 
 
 def _controller(reader: _Reader, prefix: str, *, link: bool) -> PID | None:
     default = PID(kp=0.8, kd=0.2) if link else PID()
-    values = {name: reader.number(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
+    values = {name: reader.value(prefix + part, getattr(default, name)) for part, name in CONTROLLER_TAGS.items()}
     return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-
-
-def _number(text: str) -> float | None:
-    """Return the number that a text is, or None; "inf", "-inf" and "infinity" are numbers, "nan" is not."""
-    if re.fullmatch(_NUMBER, text):
-        return float(text)
-    match = re.fullmatch(r"([+-]?)inf(?:inity)?", text.lower())
-    return math.copysign(math.inf, -1.0 if match.group(1) == "-" else 1.0) if match else None
 
 
 def _suggest(text: str) -> str:

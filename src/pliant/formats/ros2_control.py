@@ -16,6 +16,7 @@ from typing import Any
 
 from pliant.documents.xml_tree import line_of
 from pliant.errors import ModelError, nearest
+from pliant.formats.tags import Tags, place_of
 from pliant.options import parse_bool, parse_number
 
 __all__ = [
@@ -114,11 +115,11 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
     gpios: list[str] = []
     for system in root.iter("ros2_control"):
         reader = _Reader(system, joints, file, found)
-        if reader.name in names:
+        if reader.system in names:
             raise reader.fail(
-                system, f"the name {reader.name!r} is given twice, first in line {names[reader.name]}", "name"
+                system, f"the name {reader.system!r} is given twice, first in line {names[reader.system]}", "name"
             )
-        names[reader.name] = line_of(system)
+        names[reader.system] = line_of(system)
         for element in system:
             if element.tag == "joint":
                 reader.joint(element)
@@ -126,7 +127,7 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
                 (sensors if element.tag == "sensor" else gpios).append(reader.component(element))
             elif element.tag not in ("hardware", "transmission"):
                 found.notes.append(
-                    f"{reader.place(element)}<{element.tag}> in <ros2_control name={reader.name!r}> has no effect; "
+                    f"{place_of(element, file)}<{element.tag}> in <ros2_control name={reader.system!r}> has no effect; "
                     + nearest(element.tag, ("hardware", "joint", "sensor", "gpio", "transmission"))
                 )
     found.sensors, found.gpios = tuple(sensors), tuple(gpios)
@@ -137,26 +138,20 @@ def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | P
     return found
 
 
-class _Reader:
+class _Reader(Tags):
     """Read one ``<ros2_control>`` element."""
 
     def __init__(
         self, system: ET.Element, joints: Mapping[str, str], file: str | Path | None, found: Ros2Control
     ) -> None:
+        super().__init__(system, "<ros2_control>", None if file is None else str(file))
         self.joints = joints
-        self.file = None if file is None else str(file)
         self.found = found
-        self.name = system.get("name", "")
-        if not self.name:
-            raise self.fail(system, "the attribute 'name' is missing", "name")
+        self.system = self.name()
         kind = system.get("type", "system")
         if kind not in SYSTEM_TYPES:
-            raise self.fail(system, f"{self.name!r}: type is {kind!r}; {nearest(kind, SYSTEM_TYPES)}", "type")
-        plugin = system.find("hardware/plugin")
-        self.hardware = "" if plugin is None else (plugin.text or "").strip()
-
-    def place(self, element: ET.Element) -> str:
-        return f"{self.file or 'description'}:{line_of(element) or '?'}: "
+            raise self.fail(system, f"{self.system!r}: type is {kind!r}; {nearest(kind, SYSTEM_TYPES)}", "type")
+        self.hardware = self.text("hardware/plugin")
 
     def fail(self, element: ET.Element, message: str, name: str | None = None) -> ModelError:
         return ModelError(f"<ros2_control> {message}", file=self.file, line=line_of(element), field=name)
@@ -165,7 +160,7 @@ class _Reader:
         """Return the name of a sensor or gpio, whose interfaces may have any name but have to have one."""
         name = element.get("name", "")
         if not name:
-            raise self.fail(element, f"{self.name!r}: a <{element.tag}> has no name", "name")
+            raise self.fail(element, f"{self.system!r}: a <{element.tag}> has no name", "name")
         for kind in ("command_interface", "state_interface"):
             for interface in element.findall(kind):
                 if not interface.get("name"):
@@ -226,7 +221,7 @@ class _Reader:
                 raise self.fail(element, f"{who}initial_position is not finite", "initial_position")
         self.found.joints[name] = ControlledJoint(
             joint=name,
-            system=self.name,
+            system=self.system,
             hardware=self.hardware,
             commands=commands,
             states=tuple(states),
@@ -241,7 +236,9 @@ class _Reader:
         """Return the name of an interface, or None for one that is the hardware's own and has no effect."""
         what = element.get("name", "")
         if not what:
-            raise self.fail(element, f"{who}a <{element.tag}> has no name; valid: {', '.join(INTERFACES)}", "name")
+            raise self.fail(
+                element, f"{who}a <{element.tag}> has no name; must be one of {', '.join(INTERFACES)}", "name"
+            )
         if what in INTERFACES:
             return what
         close = difflib.get_close_matches(what.lower(), INTERFACES, 1, 0.85)
@@ -253,7 +250,7 @@ class _Reader:
                 what,
             )
         self.found.notes.append(
-            f"{self.place(element)}joint {element_name(who)}: the <{element.tag}> {what!r} has no effect"
+            f"{place_of(element, self.file)}joint {element_name(who)}: the <{element.tag}> {what!r} has no effect"
         )
         return None
 
@@ -268,7 +265,8 @@ class _Reader:
             if re.fullmatch(r"\$?\{.*\}", text):
                 # Universal Robots' own files have limits such as {-2*pi}, which xacro leaves as they are.
                 self.found.notes.append(
-                    f"{self.place(param)}{who}{what} {key} is {text[:40]!r}, which xacro did not expand; it is left out"
+                    f"{place_of(param, self.file)}{who}{what} {key} is {text[:40]!r}, which xacro did not expand; "
+                    "it is left out"
                 )
                 continue
             try:
@@ -276,13 +274,13 @@ class _Reader:
             except ModelError as error:
                 raise self.fail(param, who + error.message, key) from error
             if key == "initial_value" and not math.isfinite(value):
-                raise self.fail(param, f"{who}{what} {key} is {value}; valid: a finite number", key)
+                raise self.fail(param, f"{who}{what} {key} is {value}; must be a finite number", key)
             if key in out:
                 raise self.fail(param, f"{who}{what} {key} is given twice; keep one", key)
             out[key] = value
         if out.get("min", -math.inf) > out.get("max", math.inf):
             raise self.fail(
-                interface, f"{who}{what}: min {out['min']:g} is above max {out['max']:g}; valid: min below max", "min"
+                interface, f"{who}{what}: min {out['min']:g} is above max {out['max']:g}; must be below it", "min"
             )
         return out
 
@@ -305,7 +303,7 @@ def read_transmissions(
     for transmission in root.findall("transmission"):
         for element in transmission.findall("joint"):
             name = element.get("name", "")
-            place = f"{file or 'description'}:{line_of(element) or '?'}: "
+            place = place_of(element, file)
             if name not in joints:
                 notes.append(f"{place}<transmission> joint {name!r} is not of the robot; {nearest(name, joints)}")
                 continue

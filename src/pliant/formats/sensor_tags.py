@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.xml_tree import line_of
+import numpy as np
+from numpy.typing import NDArray
+
 from pliant.errors import DeviceError, ModelError, nearest
+from pliant.formats.tags import Tags, place_of
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
-    IDENTITY,
     MEASURE_DIRECTIONS,
     MEASURE_FRAMES,
     Camera,
@@ -27,13 +29,13 @@ from pliant.model.sensors import (
     Imu,
     Quaternion,
     SensorDescription,
-    Vector,
-    quaternion_product,
 )
-from pliant.options import parse_bool, parse_number, parse_vector
+from pliant.spatial import quaternion_from_rpy, quaternion_product, rotate
 
 __all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
 
+Pose = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Position [m] and quaternion."""
 TYPES = {
     "imu": "imu",
     "force_torque": "force_torque",
@@ -115,99 +117,14 @@ def read_sensor_tags(
     return reader.found
 
 
-class _Tags:
-    """The children of an element, with values checked and faults that say where."""
-
-    def __init__(self, element: ET.Element, who: str, file: str | Path | None) -> None:
-        self.element, self.who, self.file = element, who, file
-
-    def fault(self, message: str, tag: str, element: ET.Element | None = None) -> ModelError:
-        node = element if element is not None else self.element.find(tag)
-        line = line_of(node if node is not None else self.element)
-        return ModelError(f"{self.who}: {message}", file=self.file, line=line, field=tag)
-
-    def text(self, path: str, default: str = "") -> str:
-        node = self.element.find(path)
-        return default if node is None else (node.text or "").strip()
-
-    def number(
-        self, path: str, default: float, *, least: float = -math.inf, most: float = math.inf, whole: bool = False
-    ) -> float:
-        node = self.element.find(path)
-        if node is None:
-            return default
-        try:
-            value = parse_number((node.text or "").strip(), f"<{path}>", integer=whole)
-        except ModelError as error:
-            raise self.fault(error.message, path, node) from error
-        if not math.isfinite(value) or not least <= value <= most:
-            top = "" if math.isinf(most) else f", at most {most:g}"
-            low = "" if math.isinf(least) else f", {least:g} or more"
-            raise self.fault(f"<{path}> is {value:g}; valid: a finite number{low}{top}", path, node)
-        return value
-
-    def flag(self, path: str, default: bool) -> bool:
-        node = self.element.find(path)
-        if node is None:
-            return default
-        try:
-            return parse_bool((node.text or "").strip(), f"<{path}>")
-        except ModelError as error:
-            raise self.fault(error.message, path, node) from error
-
-    def vector(self, path: str, count: int) -> list[float] | None:
-        node = self.element.find(path)
-        if node is None:
-            return None
-        try:
-            numbers = parse_vector((node.text or "").strip(), f"<{path}>", count)
-        except ModelError as error:
-            raise self.fault(error.message, path, node) from error
-        if not all(map(math.isfinite, numbers)):
-            raise self.fault(f"<{path}> is {(node.text or '').strip()!r}; valid: finite numbers", path, node)
-        return numbers
-
-    def pose(self, path: str = "pose") -> tuple[Vector, Quaternion]:
-        """Return position [m] and orientation of a pose: x y z roll pitch yaw, in metres and radians."""
-        node = self.element.find(path)
-        if node is None:
-            return (0.0, 0.0, 0.0), IDENTITY
-        for attribute in ("relative_to", "frame"):
-            if node.get(attribute):
-                raise self.fault(
-                    f"<{path} {attribute}={node.get(attribute)!r}> is not read; valid: a pose in the link's frame",
-                    path,
-                    node,
-                )
-        if node.get("rotation_format") == "quat_xyzw":
-            x, y, z, qx, qy, qz, qw = self.vector(path, 7) or [0.0] * 7
-            return (x, y, z), (qw, qx, qy, qz)
-        x, y, z, roll, pitch, yaw = self.vector(path, 6) or [0.0] * 6
-        if node.get("degrees", "").strip().lower() in ("true", "1"):
-            roll, pitch, yaw = map(math.radians, (roll, pitch, yaw))
-        return (x, y, z), _from_rpy(roll, pitch, yaw)
-
-
-def _from_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:
-    turns = ((roll, 1), (pitch, 2), (yaw, 3))
-    q = IDENTITY
-    for angle, axis in turns:
-        turn = [math.cos(0.5 * angle), 0.0, 0.0, 0.0]
-        turn[axis] = math.sin(0.5 * angle)
-        q = quaternion_product((turn[0], turn[1], turn[2], turn[3]), q)
-    return q
-
-
-def _turned(q: Quaternion, v: Iterable[float]) -> Vector:
-    a, b, c = v
-    back = (q[0], -q[1], -q[2], -q[3])
-    return quaternion_product(quaternion_product(q, (0.0, a, b, c)), back)[1:]
-
-
-def _within(outer: tuple[Vector, Quaternion], inner: tuple[Vector, Quaternion]) -> tuple[Vector, Quaternion]:
+def _within(outer: Pose, inner: Pose) -> Pose:
     """Return a pose that is given in the frame of another one."""
-    x, y, z = _turned(outer[1], inner[0])
-    return (outer[0][0] + x, outer[0][1] + y, outer[0][2] + z), quaternion_product(outer[1], inner[1])
+    return outer[0] + rotate(outer[1], inner[0]), quaternion_product(outer[1], inner[1])
+
+
+def _place(pose: Pose) -> dict[str, Any]:
+    """Return the fields "pos" and "quat" of a described sensor."""
+    return {"pos": tuple(map(float, pose[0])), "quat": tuple(map(float, pose[1]))}
 
 
 class _Reader:
@@ -221,7 +138,7 @@ class _Reader:
         self.taken = {"board", *taken}
 
     def note(self, element: ET.Element, text: str) -> None:
-        self.found.notes.append(f"{self.file or 'description'}:{line_of(element) or '?'}: {text}")
+        self.found.notes.append(place_of(element, self.file) + text)
 
     def place(self, element: ET.Element, reference: str) -> None:
         """Read the sensors of a link, of a joint or (no reference) of the robot."""
@@ -235,16 +152,16 @@ class _Reader:
 
     def sensor(self, element: ET.Element, reference: str) -> None:
         name, kind = element.get("name", "").strip(), element.get("type", "").strip()
-        tags = _Tags(element, f"sensor {name!r}", self.file)
+        tags = Tags(element, f"sensor {name!r}", self.file)
         if not name:
             raise tags.fault("a sensor has no name", "name", element)
         if not kind:
-            raise tags.fault(f"the type is missing; valid: {', '.join(TYPES)}", "type", element)
+            raise tags.fault(f"the type is missing; must be one of {', '.join(TYPES)}", "type", element)
         if kind not in TYPES:
             self.note(element, f"sensor {name!r} of type {kind!r} is not simulated and left out")
             return
         if not reference:
-            raise tags.fault("it stands on no link; valid: inside <gazebo reference='a link or joint'>", "reference")
+            raise tags.fault("it stands on no link; must be inside <gazebo reference='a link or joint'>", "reference")
         plugin = self.plugin(element)
         makers: dict[str, Callable[..., SensorDescription]] = {"imu": self.imu, "force_torque": self.force_torque}
         make = makers.get(TYPES[kind], self.camera)
@@ -266,15 +183,15 @@ class _Reader:
             self.note(element, f"the sensor {base!r} is called {name!r}, as the name is taken")
         return name
 
-    def plugin(self, sensor: ET.Element) -> _Tags | None:
+    def plugin(self, sensor: ET.Element) -> Tags | None:
         known = [p for p in sensor.findall("plugin") if _plugin_kind(p)]
         if len(known) > 1:
             self.note(known[1], f"sensor {sensor.get('name')!r} has several ROS plugins; the first is taken")
         if not known:
             return None
-        return _Tags(known[0], f"plugin {known[0].get('name', '')!r} of sensor {sensor.get('name')!r}", self.file)
+        return Tags(known[0], f"plugin {known[0].get('name', '')!r} of sensor {sensor.get('name')!r}", self.file)
 
-    def link(self, tags: _Tags, reference: str, tag: str = "sensor") -> str:
+    def link(self, tags: Tags, reference: str, tag: str = "sensor") -> str:
         if reference in self.links:
             return reference
         if reference in self.children:
@@ -282,21 +199,21 @@ class _Reader:
         valid = nearest(reference, [*self.links, *self.children])
         raise tags.fault(f"it is on {reference!r}, which the robot does not have; {valid}", tag)
 
-    def build(self, tags: _Tags, element: ET.Element, kind: type[SensorDescription], **values: Any) -> Any:
+    def build(self, tags: Tags, element: ET.Element, kind: type[SensorDescription], **values: Any) -> Any:
         try:
             return kind(**values)
         except (ModelError, DeviceError) as error:
             message = error.message.partition(": ")[2] if isinstance(error, ModelError) else error.message
             raise tags.fault(message, error.field or "sensor", element) from error
 
-    def rate(self, tags: _Tags, plugin: _Tags | None, names: tuple[str, ...] = ("updateRate",)) -> float:
+    def rate(self, tags: Tags, plugin: Tags | None, names: tuple[str, ...] = ("updateRate",)) -> float:
         """Return the lower of the sensor's and the plugin's rates [Hz]; 0 for none."""
         rates = [tags.number("update_rate", 0.0, least=0.0)] if tags.element.tag == "sensor" else []
         if plugin is not None:
             rates += [plugin.number(name, 0.0, least=0.0) for name in names]
         return min((rate for rate in rates if rate > 0.0), default=0.0)
 
-    def topic(self, tags: _Tags, plugin: _Tags | None, base: str = "") -> str:
+    def topic(self, tags: Tags, plugin: Tags | None, base: str = "") -> str:
         """Return the topic that the plugin or Gazebo would use; "" where they name none."""
         if plugin is not None:
             space = plugin.text("robotNamespace") or plugin.text("ros/namespace")
@@ -309,7 +226,7 @@ class _Reader:
         named = tags.text("topic") if tags.element.tag == "sensor" else ""
         return f"/{named.strip('/')}" if named and named != "__default_topic__" else ""
 
-    def frame(self, tags: _Tags, plugin: _Tags | None) -> str:
+    def frame(self, tags: Tags, plugin: Tags | None) -> str:
         names = [plugin.text(tag) for tag in ("frameName", "frame_name")] if plugin is not None else []
         own = ("gz_frame_id", "ignition_frame_id", "frame_id") if tags.element.tag == "sensor" else ()
         names += [tags.text(tag) for tag in own]
@@ -317,11 +234,11 @@ class _Reader:
 
     # -- noise ------------------------------------------------------------------------------------------
 
-    def noise(self, node: ET.Element | None, tags: _Tags, *, scale: float = 1.0) -> tuple[float, float, float, float]:
+    def noise(self, node: ET.Element | None, tags: Tags, *, scale: float = 1.0) -> tuple[float, float, float, float]:
         """Return (std, bias, resolution, mean) of a ``<noise>`` element; bias is the deviation of a drawn offset."""
         if node is None:
             return (0.0, 0.0, 0.0, 0.0)
-        own = _Tags(node, tags.who, self.file)
+        own = tags.inner(node)
         kind = node.get("type") or own.text("type") or "none"
         if kind not in ("none", "gaussian", "gaussian_quantized"):
             valid = nearest(kind, ("none", "gaussian", "gaussian_quantized"))
@@ -339,14 +256,14 @@ class _Reader:
         )
         return tuple(scale * value for value in values)  # type: ignore[return-value]
 
-    def axes(self, tags: _Tags, path: str, extra: float = 0.0) -> Noise:
+    def axes(self, tags: Tags, path: str, extra: float = 0.0) -> Noise:
         """Return the noise of three axes, ``<path><x><noise>``, with a further standard deviation."""
         rows = [self.noise(tags.element.find(f"{path}/{axis}/noise"), tags) for axis in "xyz"]
         return _noise(rows, extra)
 
     # -- the kinds --------------------------------------------------------------------------------------
 
-    def imu(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, _kind: str) -> SensorDescription:
+    def imu(self, tags: Tags, plugin: Tags | None, name: str, reference: str, _kind: str) -> SensorDescription:
         element = tags.element
         named = plugin.text("bodyName") if plugin is not None else ""
         link = self.link(plugin, named, "bodyName") if plugin is not None and named else self.link(tags, reference)
@@ -354,12 +271,11 @@ class _Reader:
         extra = 0.0
         if plugin is not None:
             xyz, rpy = plugin.vector("xyzOffset", 3), plugin.vector("rpyOffset", 3)
-            x, y, z = xyz or (0.0, 0.0, 0.0)
-            pose = _within(pose, ((x, y, z), _from_rpy(*(rpy or (0.0, 0.0, 0.0)))))
+            pose = _within(pose, (np.array(xyz or [0.0] * 3), quaternion_from_rpy(rpy or [0.0] * 3)))
             extra = plugin.number("gaussianNoise", 0.0, least=0.0)
         old = element.find("imu/noise")
         if old is not None:
-            shared = _Tags(old, tags.who, self.file)
+            shared = tags.inner(old)
             turning, pushing = self.shared_noise(shared, "rate"), self.shared_noise(shared, "accel")
             noises = _noise([turning] * 3, extra), _noise([pushing] * 3, extra)
         else:
@@ -371,8 +287,7 @@ class _Reader:
             Imu,
             name=self.free(name, element),
             body=link,
-            pos=pose[0],
-            quat=pose[1],
+            **_place(pose),
             rate=self.rate(tags, plugin, ("updateRate", "updateRateHZ")),
             frame=self.frame(tags, plugin),
             topic=self.topic(tags, plugin),
@@ -382,7 +297,7 @@ class _Reader:
             orientation_noise=Noise(std=extra),
         )
 
-    def shared_noise(self, tags: _Tags, part: str) -> tuple[float, float, float, float]:
+    def shared_noise(self, tags: Tags, part: str) -> tuple[float, float, float, float]:
         """Return the noise of the form before SDF 1.5: one type, then mean and stddev of a rate and an acceleration."""
         node, kind = tags.element.find(part), tags.element.find("type")
         if node is None or kind is None:
@@ -391,12 +306,11 @@ class _Reader:
         whole.extend([kind, *node])
         return self.noise(whole, tags)
 
-    def force_torque(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, _: str) -> SensorDescription:
+    def force_torque(self, tags: Tags, plugin: Tags | None, name: str, reference: str, _: str) -> SensorDescription:
         element = tags.element
         if reference not in self.children:
             joints = nearest(reference, self.children)
             raise tags.fault(f"a force/torque sensor stands on a joint, and {reference!r} is none; {joints}", "sensor")
-        pos, quat = tags.pose()
         axes = tags.text("force_torque/frame", "child")
         direction = tags.text("force_torque/measure_direction", "child_to_parent")
         for path, value, valid in (
@@ -413,8 +327,7 @@ class _Reader:
             ForceTorque,
             name=self.free(name, element),
             body=self.children[reference],
-            pos=pos,
-            quat=quat,
+            **_place(tags.pose()),
             measure_frame=axes,
             measure_direction=direction,
             rate=self.rate(tags, plugin),
@@ -424,18 +337,18 @@ class _Reader:
             torque_noise=self.axes(tags, "force_torque/torque", extra),
         )
 
-    def camera(self, tags: _Tags, plugin: _Tags | None, name: str, reference: str, kind: str) -> SensorDescription:
+    def camera(self, tags: Tags, plugin: Tags | None, name: str, reference: str, kind: str) -> SensorDescription:
         element = tags.element
         link = self.link(tags, reference)
         lens = element.find("camera")
         if lens is None:
             lens = element.find("depth_camera")
-        own = _Tags(lens if lens is not None else ET.Element("camera"), tags.who, self.file)
+        own = tags.inner(lens if lens is not None else ET.Element("camera"))
         width = int(own.number("image/width", 320, least=1, whole=True))
         height = int(own.number("image/height", 240, least=1, whole=True))
         horizontal = own.number("horizontal_fov", 1.047, least=1e-3, most=3.1)
         fovy = math.degrees(2.0 * math.atan(math.tan(0.5 * horizontal) * height / width))
-        place = _within(_within(tags.pose(), own.pose()), ((0.0, 0.0, 0.0), OPTICAL))
+        place = _within(_within(tags.pose(), own.pose()), (np.zeros(3), np.array(OPTICAL)))
         plugin_kind = _plugin_kind(plugin.element) if plugin is not None else ""
         both = kind == "rgbd" or plugin_kind in ("openni_kinect", "depth_camera") or (
             kind == "depth" and plugin_kind == "camera"
@@ -462,8 +375,7 @@ class _Reader:
             Camera,
             name=free,
             body=link,
-            pos=place[0],
-            quat=place[1],
+            **_place(place),
             width=width,
             height=height,
             fovy=fovy,
@@ -479,7 +391,7 @@ class _Reader:
             **self.camera_topics(tags, plugin, own, free, kind),
         )
 
-    def camera_topics(self, tags: _Tags, plugin: _Tags | None, own: _Tags, name: str, kind: str) -> dict[str, str]:
+    def camera_topics(self, tags: Tags, plugin: Tags | None, own: Tags, name: str, kind: str) -> dict[str, str]:
         """Return `Camera`'s fields about topics."""
         if plugin is not None:
             space = plugin.text("robotNamespace") or plugin.text("ros/namespace")
@@ -524,7 +436,7 @@ class _Reader:
 
     def model_plugin(self, element: ET.Element, reference: str) -> None:
         kind = _plugin_kind(element)
-        plugin = _Tags(element, f"plugin {element.get('name', '')!r}", self.file)
+        plugin = Tags(element, f"plugin {element.get('name', '')!r}", self.file)
         if kind == "ft_sensor":
             joint = plugin.text("jointName") or plugin.text("joint_name") or reference
             if joint not in self.children:
@@ -539,7 +451,7 @@ class _Reader:
             described = self.imu(plugin, plugin, element.get("name", "").strip() or f"{body}_imu", body, "imu")
         self.add(described)
 
-    def note_unknown(self, element: ET.Element | None, known: set[str], tags: _Tags) -> None:
+    def note_unknown(self, element: ET.Element | None, known: set[str], tags: Tags) -> None:
         for child in element if element is not None else ():
             if isinstance(child.tag, str) and child.tag not in known:
                 self.note(child, f"<{child.tag}> of {tags.who} has no effect")

@@ -21,8 +21,9 @@ import numpy as np
 
 from pliant.documents.xml_tree import Node, line_of
 from pliant.errors import ModelError, nearest
+from pliant.formats.tags import Tags
 from pliant.options import parse_bool, parse_number, parse_vector
-from pliant.spatial import rotation_from_rpy
+from pliant.spatial import rotation_from_rpy, rpy_from_rotation
 
 __all__ = [
     "BODY",
@@ -41,7 +42,6 @@ __all__ = [
     "read_extension",
     "read_gazebo_tags",
     "read_mimics",
-    "rpy_of",
 ]
 
 NATIVE = ("compiler", "option", "size")
@@ -90,7 +90,7 @@ class Attribute:
         if self.kind == "integer":
             number = int(parse_number(text, what, integer=True))
             if not max(self.low, -(2**31)) <= number < 2**31:
-                raise ModelError(f"{what} is {text!r}; valid: a whole number of {self.low:g} or more", field=what)
+                raise ModelError(f"{what} is {text!r}; must be a whole number >= {self.low:g}", field=what)
             return number
         least = self.length if self.least is None else self.least
         count = len(text.replace(",", " ").split())
@@ -99,7 +99,7 @@ class Attribute:
             raise ModelError(f"{what} is {text[:80]!r}, {count} numbers; must be {valid} numbers", field=what)
         numbers = parse_vector(text, what, count)
         if not all(math.isfinite(n) and n >= self.low for n in numbers):
-            low = f" of {self.low:g} or more" if math.isfinite(self.low) else ""
+            low = f" >= {self.low:g}" if math.isfinite(self.low) else ""
             raise ModelError(f"{what} is {text[:80]!r}; must be finite numbers{low}", field=what)
         return numbers[0] if self.length == 1 else numbers
 
@@ -331,15 +331,10 @@ class _Reader:
         self.found = Extension()
 
     def fail(self, element: ET.Element, message: str, field: str | None = None) -> ModelError:
-        return ModelError(f"<mujoco><{element.tag}>: {message}", file=self.file, line=line_of(element), field=field)
+        return Tags(element, f"<mujoco><{element.tag}>", self.file).fault(message, field, element)
 
     def name(self, element: ET.Element, attribute: str, valid: Iterable[str] | None = None) -> str:
-        value = element.get(attribute, "")
-        if not value:
-            raise self.fail(element, f"the attribute {attribute!r} is missing", attribute)
-        if valid is not None and value not in valid:
-            raise self.fail(element, f"{attribute} is {value!r}; {nearest(value, valid)}", attribute)
-        return value
+        return Tags(element, f"<mujoco><{element.tag}>", self.file).name(attribute, valid)
 
     def values(self, element: ET.Element, table: Mapping[str, Attribute], names: Sequence[str]) -> dict[str, Any]:
         out = {}
@@ -380,12 +375,12 @@ class _Reader:
         for element in top.iter():
             for attribute, text in element.attrib.items():
                 if any(word.lower().lstrip("+-") in ("nan", "inf", "infinity") for word in text.split()):
-                    raise self.fail(element, f"{attribute} is {text!r}; valid: finite numbers", attribute)
+                    raise self.fail(element, f"{attribute} is {text!r}; must be finite numbers", attribute)
 
     def _joint(self, element: ET.Element) -> None:
         name = self.name(element, "name", self.joints)
         if self.joints[name] == "fixed":
-            raise self.fail(element, f"the joint {name!r} is fixed; valid: a joint that moves", name)
+            raise self.fail(element, f"the joint {name!r} is fixed; must be a joint that moves", name)
         self.put(self.found.joints, element, name, self.values(element, JOINT, ("name",)))
 
     def _inertial(self, element: ET.Element) -> None:
@@ -413,7 +408,7 @@ class _Reader:
             self.put(self.found.geoms, element, name, values)
             return
         if kind is None:
-            raise self.fail(element, f"the attribute 'type' is missing; valid: {', '.join(OWN_SHAPES)}", "type")
+            raise self.fail(element, f"the attribute 'type' is missing; must be one of {', '.join(OWN_SHAPES)}", "type")
         body = self.name(element, "body", self.links)
         taken = [n for _, n, _ in self.found.shapes]
         if name in taken:
@@ -431,7 +426,7 @@ class _Reader:
     def _equality(self, element: ET.Element) -> None:
         for child in element:
             if child.tag != "joint":
-                raise self.fail(element, f"<{child.tag}> is not read in a URDF; valid: <joint joint1=...>", child.tag)
+                raise self.fail(element, f"<{child.tag}> is not read in a URDF; must be <joint joint1=...>", child.tag)
             name = self.name(child, "joint1", self.joints)
             self.put(self.found.couplings, child, name, self.values(child, EQUALITY, ("joint1",)))
 
@@ -450,13 +445,13 @@ class _Reader:
                     self.found.lines.setdefault(("geom", name), line_of(child))
                 self.found.pairs.append((first, second, values))
             else:
-                raise self.fail(child, "is not known; valid: <exclude>, <pair>", child.tag)
+                raise self.fail(child, "is not known; must be <exclude> or <pair>", child.tag)
 
     def _compose(self, element: ET.Element) -> None:
         body = self.name(element, "body", self.links)
         between = tuple(self.name(child, "name", self.links) for child in element.findall("link"))
         if not between or len(set(between)) != len(between) or body in between:
-            raise self.fail(element, "valid: <compose body=...> with the links between its joints, each once", body)
+            raise self.fail(element, "must be <compose body=...> with the links between its joints, each once", body)
         if body in self.found.composed:
             raise self.fail(element, f"{body!r} is given twice; keep one", body)
         self.found.composed[body] = between
@@ -495,23 +490,12 @@ def read_mimics(root: ET.Element, joints: Mapping[str, str], file: str | Path | 
     for joint in root.findall("joint"):
         for mimic in joint.findall("mimic"):
             name, other = joint.get("name", ""), mimic.get("joint", "")
-            who = f"joint {name!r} mimics {other!r}"
-
-            def fail(text: str, mimic: ET.Element = mimic) -> ModelError:
-                return ModelError(text, file=file, line=line_of(mimic), field="mimic")
-
+            tags = Tags(mimic, f"joint {name!r} mimics {other!r}", file)
             if other not in joints:
-                raise fail(f"{who}; {nearest(other, joints)}")
+                raise tags.fault(nearest(other, joints), "mimic", mimic)
             if other == name:
-                raise fail(f"{who}, itself; valid: another joint")
-            numbers = {}
-            for key, default in (("multiplier", 1.0), ("offset", 0.0)):
-                try:
-                    numbers[key] = float(parse_number(mimic.get(key, default), f"{who}: {key}"))
-                except ModelError as error:
-                    raise fail(error.message) from error
-                if not math.isfinite(numbers[key]):
-                    raise fail(f"{who}: {key} is {numbers[key]}; valid: a finite number")
+                raise tags.fault("it follows itself; must be another joint", "mimic", mimic)
+            numbers = {k: tags.attribute_number(k, default) for k, default in (("multiplier", 1.0), ("offset", 0.0))}
             found.append(Mimic(joint=name, other=other, **numbers))
             joint.remove(mimic)
     return found
@@ -571,7 +555,7 @@ def _take_out_chain(
         position, rotation = position + rotation @ p, rotation @ r
     fixed = ET.SubElement(root, "joint", name=chain[-1].get("name", ""), type="fixed")
     origin = ET.SubElement(fixed, "origin", xyz=_numbers(position))
-    origin.set("rpy", _numbers(rpy_of(rotation)))
+    origin.set("rpy", _numbers(rpy_from_rotation(rotation)))
     for end, joint in (("parent", chain[0]), ("child", chain[-1])):
         element = joint.find(end)
         ET.SubElement(fixed, end, link="" if element is None else element.get("link", ""))
@@ -612,19 +596,6 @@ def _numbers(values: Iterable[float]) -> str:
     return " ".join(repr(float(v)) for v in values)
 
 
-def rpy_of(rotation: np.ndarray) -> np.ndarray:
-    """Return roll, pitch, yaw about fixed axes [rad] of a rotation matrix; the inverse of `rotation_from_rpy`.
-
-    The yaw is taken of the matrix with the roll already turned back, so that both together are exact even where roll
-    and yaw turn about nearly the same axis.
-    """
-    roll = math.atan2(rotation[2, 1], rotation[2, 2])
-    s, c = math.sin(roll), math.cos(roll)
-    pitch = math.atan2(-rotation[2, 0], s * rotation[2, 1] + c * rotation[2, 2])
-    yaw = math.atan2(s * rotation[0, 2] - c * rotation[0, 1], c * rotation[1, 1] - s * rotation[1, 2])
-    return np.array([roll, pitch, yaw])
-
-
 # -- Gazebo's tags ----------------------------------------------------------------------------------------
 
 
@@ -642,20 +613,10 @@ def read_gazebo_tags(root: Node, file: str | Path | None = None) -> dict[str, di
         ModelError: a value that is no number of 0 or more (the reference of a spring: no finite number).
     """
     found: dict[str, dict[str, float]] = {}
-    for name, _, child in _texts(root, (*FRICTION_TAGS, *SPRING_TAGS)):
-        low = -math.inf if child.tag == "springReference" else 0.0
-        try:
-            value = float(parse_number((child.text or "").strip(), f"<{child.tag}> of {name!r}"))
-        except ModelError as error:
-            raise ModelError(error.message, file=file, line=line_of(child), field=child.tag) from error
-        if not (math.isfinite(value) and value >= low):
-            valid = "a finite number" + (" of 0 or more" if low == 0.0 else "")
-            raise ModelError(
-                f"<{child.tag}> of {name!r} is {value:g}; valid: {valid}",
-                file=file,
-                line=line_of(child),
-                field=child.tag,
-            )
+    for name, element, child in _texts(root, (*FRICTION_TAGS, *SPRING_TAGS)):
+        tags = Tags(element, f"<gazebo reference={name!r}>", file)
+        least = -math.inf if child.tag == "springReference" else 0.0
+        value = tags.number(child.tag, 0.0, least=least)
         found.setdefault(name, {})[child.tag] = value
     return found
 

@@ -23,6 +23,7 @@ import numpy as np
 from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
 from pliant.options import parse_bool, parse_number, parse_vector
+from pliant.spatial import quaternion_product
 
 __all__ = [
     "SENSOR_KINDS",
@@ -47,18 +48,6 @@ LARGEST_DELAY = 2**30
 """Most bytes of images that wait for their latency to pass; assumed."""
 MEASURE_FRAMES = ("sensor", "child", "parent")
 MEASURE_DIRECTIONS = ("child_to_parent", "parent_to_child")
-
-
-def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
-    """Return p q, the rotation by q and then, in the outer frame, by p."""
-    a, b, c, d = p
-    e, f, g, h = q
-    return (
-        a * e - b * f - c * g - d * h,
-        a * f + b * e + c * h - d * g,
-        a * g - b * h + c * e + d * f,
-        a * h + b * g - c * f + d * e,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

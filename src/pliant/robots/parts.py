@@ -212,14 +212,13 @@ def interface_of(namespace: str, actuators: Mapping[str, CompliantActuator]) -> 
 
 def look_at(camera: Any, eye: Sequence[float], target: Sequence[float]) -> None:
     """Turn a fixed camera from ``eye`` towards ``target``, the world's z up."""
-    import mujoco
     import numpy as np
+
+    from pliant.spatial import quaternion_from_rotation
 
     back = np.asarray(eye, dtype=float) - np.asarray(target, dtype=float)
     back /= np.linalg.norm(back)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     up = np.cross(back, right)
-    quat = np.zeros(4)
-    mujoco.mju_mat2Quat(quat, np.column_stack([right, up, back]).ravel())
-    camera.quat = quat
+    camera.quat = quaternion_from_rotation(np.column_stack([right, up, back]))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.devices.franka.dynamics import friction_kernel
 from pliant.devices.franka.parameters import Arm
 from pliant.errors import ModelError
+from pliant.spatial import rotation_from_quaternion
 
 if TYPE_CHECKING:
     import mujoco
@@ -71,9 +72,7 @@ class ArmPlant:
             self._finger_force = data.ctrl[uf : uf + 2]
             self._warm.append(data.qacc_warmstart[vf : vf + 2])
         base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
-        R = np.empty(9)
-        mujoco.mju_quat2Mat(R, model.body_quat[base])
-        self.gravity: Array = R.reshape(3, 3).T @ model.opt.gravity
+        self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
 
     def start(self, q: ArrayLike) -> None:

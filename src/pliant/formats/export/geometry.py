@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ET
 import mujoco
 import numpy as np
 
-from pliant.formats.export.source import Source, numbers, rotation_of, rpy_text
+from pliant.formats.export.source import Source, numbers, rpy_text
+from pliant.spatial import rotation_from_quaternion
 
 __all__ = ["Materials", "MeshFiles", "write_shape"]
 
@@ -112,7 +113,9 @@ def write_shape(link: ET.Element, source: Source, geom: int, meshes: MeshFiles, 
     place = model.geom_pos[geom] - source.offsets[model.geom_bodyid[geom]]
     for role in ("visual", "collision") if source.colliding[geom] else ("visual",):
         element = ET.SubElement(link, role, name=source.geoms[geom])
-        ET.SubElement(element, "origin", xyz=numbers(place), rpy=rpy_text(rotation_of(model.geom_quat[geom])))
+        ET.SubElement(
+            element, "origin", xyz=numbers(place), rpy=rpy_text(rotation_from_quaternion(model.geom_quat[geom]))
+        )
         ET.SubElement(ET.SubElement(element, "geometry"), tag, attributes)
         if role == "visual":
             ET.SubElement(element, "material", name=materials.name(color_of(model, geom)))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.formats.urdf_extension import Mimic, rpy_of
+from pliant.formats.urdf_extension import Mimic
 from pliant.model.description import REST_KEY, actuator_names
 from pliant.model.interface import JointInterface
+from pliant.spatial import rpy_from_rotation
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["FREE", "HINGE", "SLIDE", "Command", "Source", "numbers", "rotation_of", "rpy_text"]
+__all__ = ["FREE", "HINGE", "SLIDE", "Command", "Source", "numbers", "rpy_text"]
 
 FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 BALL = int(mujoco.mjtJoint.mjJNT_BALL)
@@ -278,13 +279,6 @@ def numbers(values: Any) -> str:
     return " ".join(repr(float(v)) if v else "0" for v in np.atleast_1d(np.asarray(values, dtype=float)))
 
 
-def rotation_of(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the rotation matrix of a quaternion w, x, y, z."""
-    matrix = np.zeros(9)
-    mujoco.mju_quat2Mat(matrix, np.ascontiguousarray(quaternion, dtype=float))
-    return matrix.reshape(3, 3)
-
-
 def rpy_text(rotation: np.ndarray) -> str:
     """Return roll, pitch, yaw of a rotation matrix as text."""
-    return numbers(rpy_of(rotation))
+    return numbers(rpy_from_rotation(rotation))

@@ -11,8 +11,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from pliant.formats.export.geometry import Materials, MeshFiles, write_shape
-from pliant.formats.export.source import FREE, SLIDE, Source, numbers, rotation_of, rpy_text
-from pliant.spatial import exp_so3
+from pliant.formats.export.source import FREE, SLIDE, Source, numbers, rpy_text
+from pliant.spatial import exp_so3, rotation_from_quaternion
 
 __all__ = ["FAR", "write_origin", "write_tree"]
 
@@ -34,7 +34,9 @@ def write_tree(root: ET.Element, source: Source, meshes: MeshFiles, materials: M
         link = ET.SubElement(root, "link", name=source.bodies[body])
         if body and model.body_mass[body] > 0.0:
             inertial = ET.SubElement(link, "inertial")
-            write_origin(inertial, model.body_ipos[body] - source.offsets[body], rotation_of(model.body_iquat[body]))
+            write_origin(
+                inertial, model.body_ipos[body] - source.offsets[body], rotation_from_quaternion(model.body_iquat[body])
+            )
             ET.SubElement(inertial, "mass", value=numbers(model.body_mass[body]))
             xx, yy, zz = (numbers(v) for v in model.body_inertia[body])
             ET.SubElement(inertial, "inertia", ixx=xx, iyy=yy, izz=zz, ixy="0", ixz="0", iyz="0")
@@ -56,7 +58,7 @@ def _write_joints(root: ET.Element, source: Source, body: int) -> None:
     parent = int(model.body_parentid[body])
     above = source.bodies[parent]
     position = model.body_pos[body] - source.offsets[parent]
-    rotation = rotation_of(model.body_quat[body])
+    rotation = rotation_from_quaternion(model.body_quat[body])
     joints = source.joints_of(body)
     if not joints:
         joint = ET.SubElement(root, "joint", name=_fixed_name(source, name), type="fixed")
@@ -68,7 +70,7 @@ def _write_joints(root: ET.Element, source: Source, body: int) -> None:
         address = int(model.jnt_qposadr[joints[0]])
         # A spring pulls a free joint to the pose of the file; without one it starts where the key frame has it.
         place = (model.qpos0 if model.jnt_stiffness[joints[0]] else source.rest)[address : address + 7]
-        write_origin(joint, place[:3], rotation_of(place[3:] / np.linalg.norm(place[3:])))
+        write_origin(joint, place[:3], rotation_from_quaternion(place[3:] / np.linalg.norm(place[3:])))
         _ends(joint, above, name)
         return
     between = source.between(body)

@@ -19,9 +19,9 @@ from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, Payloa
 from pliant.devices.franka.plant import HALF_OPEN
 from pliant.devices.franka.settings import Settings
 from pliant.errors import ModelError
-from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND
+from pliant.robots.franka.parameters import EE_OF_HAND, FER, FINGER_Z, FR3, FRANKA_HAND, HAND
 from pliant.robots.franka.urdf import urdf
-from pliant.spatial import hat, rotation_from_rpy
+from pliant.spatial import hat, quaternion_from_rotation, rotation_from_rpy
 
 if TYPE_CHECKING:
     import mujoco
@@ -40,8 +40,6 @@ STOP_MARGIN = 0.1
 """Distance of the mechanical stops from the position limits [rad]."""  # assumed
 
 _WHITE, _BLACK, _GREY = (0.95, 0.95, 0.95, 1.0), (0.15, 0.15, 0.15, 1.0), (0.6, 0.6, 0.6, 1.0)
-FINGER_Z = 0.0584
-"""Where the fingers start, along z of the hand [m], franka_description."""
 _TIP = 0.1034
 """Where the fingertips meet, along z of the hand [m]."""
 _FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
@@ -70,14 +68,6 @@ class Mount:
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
         return rotation_from_rpy(self.rpy)
-
-
-def _quaternion(R: Array) -> list[float]:
-    import mujoco
-
-    q = np.empty(4)
-    mujoco.mju_mat2Quat(q, np.ascontiguousarray(R).reshape(-1))
-    return q.tolist()
 
 
 def _inertia(body: Any, mass: float, center: ArrayLike, tensor: Sequence[float]) -> None:
@@ -152,7 +142,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
         if i == 7:
             parent.add_site(name=f"{at}flange", pos=position, size=[0.005] * 3)
             break
-        body = parent.add_body(name=f"{at}link{i + 1}", pos=position, quat=_quaternion(R))
+        body = parent.add_body(name=f"{at}link{i + 1}", pos=position, quat=quaternion_from_rotation(R))
         link = arm.links[i]
         _inertia(body, link.mass, link.center_of_mass, link.inertia)
         _capsules(body, i + 1, _WHITE if i != 6 else _GREY)
@@ -177,7 +167,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
         _inertia(palm, mass, center, [*tensor[0], tensor[1, 1], tensor[1, 2], tensor[2, 2]])
         bodies.append(palm)
         turn = EE_OF_HAND[:3, :3]
-        quat = _quaternion(turn)
+        quat = quaternion_from_rotation(turn)
         palm.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=[0.03, 0.1, 0.028],
@@ -262,7 +252,7 @@ def world(mounts: Sequence[Mount] = (Mount(),), *, floor: bool = True) -> mujoco
         if len(mount.q) != 7:
             raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")
         child = arm_spec(mount.arm, name="", hand=mount.hand, motor_inertia=mount.motor_inertia)
-        frame = spec.worldbody.add_frame(pos=list(mount.position), quat=_quaternion(mount.rotation()))
+        frame = spec.worldbody.add_frame(pos=list(mount.position), quat=quaternion_from_rotation(mount.rotation()))
         frame.attach_body(child.body("link0"), f"{mount.name}_", "")
     return spec
 

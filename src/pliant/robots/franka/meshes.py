@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import MissingDependency, ModelError
-from pliant.robots.franka.build import FINGER_Z
-from pliant.robots.franka.parameters import EE_OF_HAND
+from pliant.robots.franka.parameters import EE_OF_HAND, FINGER_Z
+from pliant.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
     import mujoco
@@ -116,7 +116,5 @@ def add_meshes(spec: mujoco.MjSpec, prefix: str, where: str) -> None:
         if part == "hand" or part.startswith("finger"):
             # The hand's axes are turned by -45 degrees about the flange's, and the second finger by 180 more.
             turn = EE_OF_HAND[:3, :3] @ (np.diag([-1.0, -1.0, 1.0]) if part == "finger2" else np.eye(3))
-            quat = np.empty(4)
-            mujoco.mju_mat2Quat(quat, np.ascontiguousarray(turn).ravel())
-            geom.quat = quat
+            geom.quat = quaternion_from_rotation(turn)
             geom.pos = [0.0, 0.0, FINGER_Z if part.startswith("finger") else 0.0]

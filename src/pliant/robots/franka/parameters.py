@@ -21,6 +21,7 @@ from pliant.errors import ModelError, nearest
 __all__ = [
     "EE_OF_HAND",
     "FER",
+    "FINGER_Z",
     "FR3",
     "FRANKA_HAND",
     "FRICTION",
@@ -236,6 +237,8 @@ EE_OF_HAND = np.array(
     [[_HALF, _HALF, 0.0, 0.0], [-_HALF, _HALF, 0.0, 0.0], [0.0, 0.0, 1.0, 0.1034], [0.0, 0.0, 0.0, 1.0]]
 )
 """F_T_NE with the Franka Hand: Rz(-45 deg), 0.1034 m along z [O]."""
+FINGER_Z = 0.0584
+"""Where the fingers start, along z of the hand [m], franka_description."""
 
 HAND = Hand(
     max_width=0.08,  # data sheet

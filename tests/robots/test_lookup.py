@@ -9,7 +9,7 @@ import pytest
 
 from pliant.errors import ModelError, PliantError
 from pliant.options import check_declaration, describe, option
-from pliant.robots import CatalogueRobot, build_robot, catalogue, find_robot, list_robots
+from pliant.robots import CatalogueRobot, build_robot, find_robot, list_robots, lookup
 
 BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof")
 ARMS = ("qbmove-2dof", "qbmove-5dof")
@@ -183,7 +183,7 @@ def test_an_option_of_an_unknown_type_is_refused_with_its_place():
     def build(size: dict = {}):  # noqa: B006
         return None
 
-    with pytest.raises(PliantError, match=r"test_catalogue\.py:\d+: the option 'size' has the type dict"):
+    with pytest.raises(PliantError, match=r"test_lookup\.py:\d+: the option 'size' has the type dict"):
         CatalogueRobot(name="x", summary="", function=build, source="")
 
 
@@ -203,7 +203,7 @@ def test_other_packages_add_robots_and_a_broken_one_hides_nothing(monkeypatch):
         return build_robot("sea-1dof", {"load_distance": length})
 
     entries = [Entry("their-arm", their_arm), Entry("broken", ImportError("no module"))]
-    monkeypatch.setattr(catalogue.importlib.metadata, "entry_points", lambda group: entries)
+    monkeypatch.setattr(lookup.importlib.metadata, "entry_points", lambda group: entries)
     names = {robot.name for robot in list_robots()}
     assert {"their-arm", "broken", "sea-1dof"} <= names
     robot = find_robot("their-arm")
@@ -219,9 +219,9 @@ def test_a_name_that_two_packages_give_is_refused_with_both_places(monkeypatch):
     def other():
         """Another robot of that name."""
 
-    monkeypatch.setattr(catalogue.importlib.metadata, "entry_points", lambda group: [Entry("qbmove-2dof", other)])
+    monkeypatch.setattr(lookup.importlib.metadata, "entry_points", lambda group: [Entry("qbmove-2dof", other)])
     assert "qbmove-1dof" in {robot.name for robot in list_robots()}  # the others are not touched by it
     with pytest.raises(PliantError, match="registered twice") as caught:
         {robot.name: robot for robot in list_robots()}["qbmove-2dof"].build()
     assert "qbmove_2dof/build.py:" in str(caught.value)
-    assert "test_catalogue.py:" in str(caught.value)
+    assert "test_lookup.py:" in str(caught.value)

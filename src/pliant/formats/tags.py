@@ -1,0 +1,153 @@
+"""Read XML elements of robot descriptions: texts, numbers, flags, vectors and poses, with faults that say where."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.documents.xml_tree import line_of
+from pliant.errors import ModelError, nearest
+from pliant.options import parse_bool, parse_number, parse_vector
+from pliant.spatial import quaternion_from_rpy
+
+__all__ = ["Tags", "place_of"]
+
+
+def place_of(element: ET.Element, file: str | Path | None) -> str:
+    """Return ``file:line: ``, which notes begin with."""
+    return f"{file or 'description'}:{line_of(element) or '?'}: "
+
+
+class Tags:
+    """One element: its children by path and its attributes, checked.
+
+    A value that is missing takes a default. One that is wrong is handed to `report`, which raises it; a reader that
+    names all faults of an element at once overrides that.
+
+    Args:
+        element: the element.
+        who: how messages name it, such as "sensor 'imu'".
+        file: name of the file, for messages.
+    """
+
+    def __init__(self, element: ET.Element, who: str, file: str | Path | None = None) -> None:
+        self.element, self.who, self.file = element, who, file
+
+    def fault(self, message: str, field: str | None = None, element: ET.Element | None = None) -> ModelError:
+        """Return an error at an element: that given, the child of the field's name, or this one."""
+        if element is None and field:
+            element = self.element.find(field)
+        line = line_of(self.element if element is None else element)
+        return ModelError(f"{self.who}: {message}" if self.who else message, file=self.file, line=line, field=field)
+
+    def report(self, fault: ModelError) -> None:
+        """Take note of a wrong value."""
+        raise fault
+
+    def inner(self, element: ET.Element, who: str | None = None) -> Tags:
+        """Return the reader of an element within this one."""
+        return Tags(element, self.who if who is None else who, self.file)
+
+    # -- children ---------------------------------------------------------------------------------------
+
+    def child(self, path: str) -> ET.Element | None:
+        """Return the first child at a path, or None."""
+        return self.element.find(path)
+
+    def text(self, path: str, default: str = "") -> str:
+        """Return the text of a child."""
+        node = self.child(path)
+        return default if node is None else (node.text or "").strip()
+
+    def number(
+        self, path: str, default: float, *, least: float = -math.inf, most: float = math.inf, whole: bool = False
+    ) -> float:
+        """Return the number that a child holds; finite and within the bounds."""
+        node = self.child(path)
+        if node is None:
+            return default
+        try:
+            value = parse_number((node.text or "").strip(), f"<{path}>", integer=whole)
+            if not (math.isfinite(value) and least <= value <= most):
+                low = "" if math.isinf(least) else f" >= {least:g}"
+                top = "" if math.isinf(most) else f"{' and' if low else ''} <= {most:g}"
+                raise ModelError(f"<{path}> is {value:g}; must be a finite number{low}{top}")
+        except ModelError as error:
+            self.report(self.fault(error.message, path, node))
+            return default
+        return value
+
+    def flag(self, path: str, default: bool) -> bool:
+        """Return the truth value that a child holds."""
+        node = self.child(path)
+        if node is None:
+            return default
+        try:
+            return parse_bool((node.text or "").strip(), f"<{path}>")
+        except ModelError as error:
+            self.report(self.fault(error.message, path, node))
+            return default
+
+    def vector(self, path: str, count: int) -> list[float] | None:
+        """Return the finite numbers that a child holds, or None without the child."""
+        node = self.child(path)
+        if node is None:
+            return None
+        text = (node.text or "").strip()
+        try:
+            numbers = parse_vector(text, f"<{path}>", count)
+            if not all(map(math.isfinite, numbers)):
+                raise ModelError(f"<{path}> is {text!r}; must be finite numbers")
+        except ModelError as error:
+            self.report(self.fault(error.message, path, node))
+            return None
+        return numbers
+
+    def pose(self, path: str = "pose") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return position [m] and quaternion of a pose: x y z roll pitch yaw, in metres and radians."""
+        node = self.child(path)
+        if node is None:
+            return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        for attribute in ("relative_to", "frame"):
+            if node.get(attribute):
+                message = (
+                    f"<{path} {attribute}={node.get(attribute)!r}> is not read; must be a pose in the link's frame"
+                )
+                raise self.fault(message, path, node)
+        if node.get("rotation_format") == "quat_xyzw":
+            x, y, z, qx, qy, qz, qw = self.vector(path, 7) or [0.0] * 7
+            return np.array([x, y, z]), np.array([qw, qx, qy, qz])
+        numbers = np.array(self.vector(path, 6) or [0.0] * 6)
+        if node.get("degrees", "").strip().lower() in ("true", "1"):
+            numbers[3:] = np.radians(numbers[3:])
+        return numbers[:3], quaternion_from_rpy(numbers[3:])
+
+    # -- attributes -------------------------------------------------------------------------------------
+
+    def name(self, attribute: str = "name", valid: Iterable[str] | None = None) -> str:
+        """Return an attribute that must be there and, with ``valid``, be one of these names."""
+        value = self.element.get(attribute, "")
+        if not value:
+            raise self.fault(f"the attribute {attribute!r} is missing", attribute, self.element)
+        if valid is not None and value not in valid:
+            raise self.fault(f"{attribute} is {value!r}; {nearest(value, valid)}", attribute, self.element)
+        return value
+
+    def attribute_number(self, attribute: str, default: float) -> float:
+        """Return the finite number that an attribute holds."""
+        text = self.element.get(attribute)
+        if text is None:
+            return default
+        try:
+            value = float(parse_number(text, attribute))
+            if not math.isfinite(value):
+                raise ModelError(f"{attribute} is {value}; must be a finite number")
+        except ModelError as error:
+            self.report(self.fault(error.message, attribute, self.element))
+            return default
+        return value

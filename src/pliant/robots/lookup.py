@@ -1,0 +1,146 @@
+"""Find robots of the catalogue by name, and build them.
+
+Every folder of this room with a ``build.py`` that defines ``ROBOT`` (a `CatalogueRobot`) or ``ROBOTS`` (several) is in
+the catalogue; nothing else has to be registered. So is every ``ROBOT`` or ``ROBOTS`` of a module that the user imports
+(`pliant.plugins.import_user_module`, ``--import`` on the command line). Another package adds robots through the
+entry point group ``pliant.robots``, each entry naming a `CatalogueRobot`, several of them, or a function that returns a
+`Robot`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import ModelError, PliantError, nearest
+from pliant.options import place_of
+from pliant.plugins import user_modules
+from pliant.robots.catalogue import CatalogueRobot
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["ENTRY_POINTS", "build_robot", "find_robot", "list_robots"]
+
+ENTRY_POINTS = "pliant.robots"
+"""Entry point group of robots from other packages."""
+
+
+def list_robots() -> list[CatalogueRobot]:
+    """Return all robots of the catalogue, by name, those of other packages included."""
+    return [robot for _, robot in sorted(_catalogue().items())]
+
+
+def find_robot(name: str) -> CatalogueRobot:
+    """Return a robot of the catalogue, by its name or an alias, whatever the case of its letters.
+
+    Raises:
+        ModelError: there is none of that name; the message has the nearest.
+    """
+    own = _from_folder(str(name).replace("-", "_"))
+    if name in own and not user_modules():
+        return own[name]
+    robots = _catalogue()
+    if name in robots:
+        return robots[name]
+    known = {other: robot for robot in robots.values() for other in (robot.name, *robot.aliases)}
+    found = known.get(name) or {other.casefold(): robot for other, robot in known.items()}.get(name.casefold())
+    if found is None:
+        raise ModelError(f"the catalogue has no robot {name!r}; {nearest(name, known)}", field=str(name))
+    return found
+
+
+def build_robot(name: str, options: Mapping[str, Any] | None = None) -> Robot:
+    """Build a robot of the catalogue.
+
+    Args:
+        name: its name.
+        options: values by option; others keep their default.
+
+    Raises:
+        ModelError: an unknown robot, option or value.
+    """
+    return find_robot(name).build(**(options or {}))
+
+
+def _catalogue() -> dict[str, CatalogueRobot]:
+    found: dict[str, CatalogueRobot] = {}
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.ispkg:
+            found.update(_from_folder(module.name))
+    for robot in _from_user():
+        if robot.name in found:
+            raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
+        found[robot.name] = robot
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            robots = _as_robots(entry.name, entry.load())
+        except Exception as error:  # a broken package of others must not hide the catalogue
+            reason = f"the entry point {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+            robots = [_broken(entry.name, reason)]
+        for robot in robots:
+            other = found.get(robot.name)
+            found[robot.name] = robot if other is None else _broken(robot.name, _registered_twice(other, robot))
+    return found
+
+
+def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
+    return (
+        f"the robot {one.name!r} is registered twice, at {place_of(one.function)} and {place_of(other.function)}; "
+        "give one of them another name"
+    )
+
+
+def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
+    # A robot whose build module is heavy to import has its entries in a light module of their own.
+    if not folder.isidentifier() or importlib.util.find_spec(f"pliant.robots.{folder}") is None:
+        return {}
+    for name in (f"pliant.robots.{folder}.entry", f"pliant.robots.{folder}.build"):
+        if importlib.util.find_spec(name) is not None:
+            module = importlib.import_module(name)
+            robots = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
+            return {robot.name: robot for robot in _as_robots(folder, robots)}
+    return {}
+
+
+def _from_user() -> list[CatalogueRobot]:
+    found: list[CatalogueRobot] = []
+    for module in user_modules():
+        value = getattr(module, "ROBOTS", None) or getattr(module, "ROBOT", ())
+        robots = [value] if isinstance(value, CatalogueRobot) else value
+        if not isinstance(robots, list | tuple) or not all(isinstance(robot, CatalogueRobot) for robot in robots):
+            raise ModelError(
+                f"ROBOT is {value!r}; must be ROBOT = CatalogueRobot(...), or ROBOTS = [CatalogueRobot(...), ...]",
+                file=getattr(module, "__file__", None) or module.__name__,
+                field="ROBOT",
+            )
+        found += robots
+    return found
+
+
+def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
+    if isinstance(value, CatalogueRobot):
+        return [value]
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [robot for item in value for robot in _as_robots(name, item)]
+    if callable(value):
+        summary = (inspect.getdoc(value) or name).splitlines()[0]
+        return [CatalogueRobot(name=name, summary=summary, function=value, source=value.__module__)]
+    raise ModelError(
+        f"the entry point {name!r} of group {ENTRY_POINTS!r} is a {type(value).__name__}; must be a CatalogueRobot, "
+        "several of them, or a function that returns a Robot",
+        field=name,
+    )
+
+
+def _broken(name: str, reason: str) -> CatalogueRobot:
+    def fail() -> Robot:
+        raise PliantError(reason)
+
+    return CatalogueRobot(name=name, summary="cannot be loaded", function=fail, source=reason)
