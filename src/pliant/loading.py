@@ -132,7 +132,7 @@ def _from_file(
             return found.read(source)
     if path.is_dir():
         files = ", ".join(f.folder for f in candidates if f.folder)
-        raise ModelError(f"this folder is no robot; name a file, or a folder with {files}", file=path)
+        raise ModelError(f"this is a folder and not a robot; name a file, or a folder with {files}", file=path)
     roots = ", ".join(f"<{f.root}> ({f.name})" for f in candidates)
     raise ModelError(
         f"the root element is <{source.root.tag}>; must be one of {roots}", file=path, line=source.root.line
