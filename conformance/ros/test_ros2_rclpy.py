@@ -19,7 +19,6 @@ import real
 
 from pliant.bridges.ros2 import Ros2Node
 
-TEMPLATE = Path(__file__).resolve().parents[2].parent / "shared/data/gazebo_compliant_plugin/qbmove_template.urdf"
 COUNT = 12_000
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
@@ -76,9 +75,7 @@ def client(python, domain):
 
 
 def test_the_main_job_a_template_of_the_toolbox_driven_by_rclpy(client, serve):
-    if not TEMPLATE.exists():
-        pytest.skip(f"{TEMPLATE} is not there")
-    process = serve(TEMPLATE, 15, ",aggregate_rate=100,joint_states=100")  # what rclpy follows on a loaded machine
+    process = serve(real.JOINT, 15, ",aggregate_rate=100,joint_states=100")  # what rclpy follows on a loaded machine
     found = client("main_job", "toBEassigned", "joint")()
     base = "/toBEassigned/joint"
     expected = {
