@@ -236,7 +236,6 @@ def test_imports_go_only_downwards():
 
 
 KNOWN: list[set[str]] = [
-    {f"pliant.engine.{m}" for m in ("audit", "guard", "mujoco_engine")},
     {f"pliant.rods.{m}" for m in ("analysis", "robot", "solution")},
     {f"pliant.rods.{m}" for m in ("gazebo", "loaders")},
 ]

@@ -27,7 +27,6 @@ def world():
         robot = load("qbmove-2dof")
         bridge = make_bridge(f"ros2:domain={domain},aggregate_rate=1000{options}", robot)
         simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
-        bridge.bind(simulation)
         open_.append(simulation.close)
         simulation.start()
         client = Ros2Node("client", domain=domain)

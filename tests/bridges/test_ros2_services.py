@@ -33,7 +33,6 @@ def world(domain):
         robot = load("qbmove-2dof")
         bridge = make_bridge(f"ros2:domain={domain},aggregate_rate=1000,tf=false{options}", robot)
         simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
-        bridge.bind(simulation)
         open_.append(simulation.close)
         simulation.start()
         runner = threading.Thread(target=lambda: simulation.run(None), daemon=True)

@@ -19,6 +19,7 @@ from pliant.devices.plate_controller import PlateController
 from pliant.engine import MujocoEngine
 from pliant.errors import PliantError
 from pliant.model.parallel import build_parallel, mechanism_of
+from pliant.recording.recording import RecordedDevice
 from pliant.rods import load_robot
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec
@@ -148,7 +149,6 @@ class World:
         self.wire = Wire(version)
         self.bridge = RosBridge(self.model, self.wire, RosOptions(namespace="cpr", tf=False))
         self.loop = Simulation(MujocoEngine(self.model, check=False), devices, [self.bridge], pacer=sync())
-        self.bridge.bind(self.loop)
         self.loop.start()
 
     def call(self, name, **request):
@@ -339,11 +339,8 @@ def test_a_topic_at_the_root_of_the_graph_can_be_awaited():
     assert list(bridge.topics.arrivals) == ["/igm_parameters", "/cpr/trigger_next_step"]
 
 
-class Recorded:
-    """A device of a recording: it samples, and takes nothing."""
-
-    def __init__(self, device):
-        self.name, self.samples, self.sample_period_ns = device.name, device.samples, device.sample_period_ns
+def recorded(device):
+    return RecordedDevice(device.name, device.period_ns, device.sample_period_ns, device.samples, joints=device.joints)
 
 
 def test_a_recording_is_published_as_the_live_robot_was(world):
@@ -352,7 +349,7 @@ def test_a_recording_is_published_as_the_live_robot_was(world):
     item.loop.run(0.01)
     wire = Wire()
     bridge = RosBridge(None, wire, RosOptions(namespace="cpr"))
-    bridge.plan({name: Recorded(device) for name, device in item.loop.devices.items()})
+    bridge.plan({name: recorded(device) for name, device in item.loop.devices.items()})
     for name in item.loop.devices:
         bridge.publish(item.loop.sample(name))
     for topic in ("/joint_values", "/joint_states", "/cpr/plate_pose", "/controller_wrench", "/desired_values"):
@@ -654,7 +651,6 @@ def test_a_node_of_ros_1_drives_the_robot():
     device = ParallelRobotDevice(mechanism)
     bridge = make_bridge(f"ros1:master={master.uri},host=127.0.0.1", model)
     loop = Simulation(MujocoEngine(model, check=False), [device], [bridge], pacer=sync())
-    bridge.bind(loop)
     client = Node("/client", master=master.uri, host="127.0.0.1")
     try:
         loop.start()

@@ -153,7 +153,6 @@ def world(zenoh):
                 robot,
             )
             simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
-            bridge.bind(simulation)
             open_.append(simulation.close)
             simulation.start()
             return simulation, bridge

@@ -99,7 +99,7 @@ def test_a_camera_placed_by_its_optical_frame_looks_along_z_with_y_down():
         expected = device.intrinsics.project(np.array([0.1, -0.2, 3.25 - 0.0005]))
         np.testing.assert_allclose(spot(device.read(0).values["image"], channel=2), expected, atol=0.6)
         assert device.frame == "side_optical_frame"
-        body, pos, turn = device.mount
+        body, pos, turn = device.mount.body, device.mount.position, device.mount.orientation
         assert (body, pos) == ("mast", (0.0, 0.0, 0.5))
         np.testing.assert_allclose(np.abs(np.dot(turn, quat)), 1.0, atol=1e-12)
 
@@ -335,5 +335,7 @@ def test_an_engine_without_a_model_is_refused():
     from fake_engine import SpringMassEngine
 
     device = CameraDevice(Camera(name="eye", **EYE), robot_with())
-    with pytest.raises(DeviceError, match="a camera needs MuJoCo's model and data, which SpringMassEngine does not"):
+    with pytest.raises(
+        DeviceError, match="camera 'eye' needs MuJoCo's model and data, which SpringMassEngine does not"
+    ):
         device.attach(SpringMassEngine(1, dt=0.002))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.devices import make_devices
+from pliant.devices.base import Mount
 from pliant.devices.imu import ImuDevice, covariance
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, ModelError
@@ -201,6 +202,10 @@ def test_the_frame_of_a_site_is_told_with_its_place_on_the_body():
     devices = {device.name: device for device in make_devices(robot)}
     for device in devices.values():
         device.attach(engine)
-    assert (devices["imu"].frame, devices["imu"].mount) == ("imu", ("arm", (0, 0, 0), (1, 0, 0, 0)))
+
+    def mounted_at(position):
+        return Mount(body="arm", position=position, orientation=(1, 0, 0, 0))
+
+    assert (devices["imu"].frame, devices["imu"].mount) == ("imu", mounted_at((0, 0, 0)))
     assert (devices["own"].frame, devices["own"].mount) == ("arm", None)
-    assert (devices["off"].frame, devices["off"].mount) == ("off", ("arm", (0, 0, 0.1), (1, 0, 0, 0)))
+    assert (devices["off"].frame, devices["off"].mount) == ("off", mounted_at((0, 0, 0.1)))

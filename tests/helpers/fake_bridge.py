@@ -1,12 +1,11 @@
 """A bridge for tests of the loop and of recordings."""
 
 from pliant.errors import BridgeError
+from pliant.simulation import BridgeBase
 
 
-class Recall:
+class Recall(BridgeBase):
     """A bridge that remembers what it was told."""
-
-    lockstep = False
 
     def __init__(self, name="recall", fail=None):
         self.name = name

@@ -23,6 +23,8 @@ PORTS = {
 class SpringMassEngine:
     """``n`` independent masses on springs."""
 
+    model_hash = ""
+
     def __init__(self, n=1, *, dt=0.001, mass=0.5, k=200.0, damping=0.0, start=0.0):
         self.n, self.dt, self.mass, self.k, self.damping, self.start = n, dt, mass, k, damping, start
         self._dt_ns = round(dt * 1e9)
@@ -67,6 +69,15 @@ class SpringMassEngine:
             for i in range(self.n)
             for name, (unit, writable) in PORTS.items()
         }
+
+    def mode(self, joint):
+        raise PortError(f"no compliant actuator {joint!r}", field=joint)
+
+    def set_mode(self, joint, mode):
+        self.mode(joint)
+
+    def set_gains(self, joint, motor=1, **gains):
+        self.mode(joint)
 
     def save(self):
         return np.concatenate([[float(self.steps)], *self._values.values()])
@@ -155,7 +166,7 @@ class Board(DeviceBase):
             commands={"position": {"references": array}},
             **options,
         )
-        self.joint_names = tuple(f"joint_{i}" for i in range(n))
+        self.joints = tuple(f"joint_{i}" for i in range(n))
 
     def _connect(self, engine):
         self._values = engine._values

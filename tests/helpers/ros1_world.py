@@ -54,7 +54,6 @@ class World:
         self.simulation = Simulation(
             MujocoEngine(self.robot, check=False), make_devices(self.robot), [self.bridge], pacer=sync(), **simulation
         )
-        self.bridge.bind(self.simulation)
         self.node = self.bridge.transport.node
         self.simulation.start()
         self.client = None

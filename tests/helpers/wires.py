@@ -4,13 +4,14 @@ import logging
 import signal
 import threading
 
+from pliant.simulation import BridgeBase
+
 LONG = "/a_name_space/of_some_depth/" + "joint_with_a_long_name_" * 4 + "/reference_1"
 
 
-class Wire:
+class Wire(BridgeBase):
     """Counts steps, and does one thing at one of them."""
 
-    lockstep = False
     name = "wire"
 
     def __init__(self, at=-1, act=lambda: None):
@@ -19,9 +20,6 @@ class Wire:
 
     def start(self, devices):
         self.devices = devices
-
-    def publish(self, sample):
-        pass
 
     def tick(self, stamp_ns):
         self.steps += 1

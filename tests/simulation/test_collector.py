@@ -8,7 +8,7 @@ import time
 import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
-from pliant.simulation import Simulation, paced
+from pliant.simulation import BridgeBase, Simulation, paced
 from pliant.simulation import collector as room
 from pliant.simulation.collector import OVERDUE, PER_GENERATION, SAFETY, YOUNG, Collector
 
@@ -39,26 +39,8 @@ class Clock:
         return self.now
 
 
-class Deaf:
+class Deaf(BridgeBase):
     """A bridge to nowhere."""
-
-    lockstep = False
-    name = "deaf"
-
-    def start(self, devices):
-        pass
-
-    def publish(self, sample):
-        pass
-
-    def tick(self, stamp_ns):
-        pass
-
-    def stop(self):
-        pass
-
-    def health(self):
-        return {}
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,14 @@ from cyclopts import Parameter
 from pliant.cli.options import Debug, Json, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import refuse_unused, say_served
+from pliant.cli.simulating import refuse_unused, say_served, say_where
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from pliant.simulation import Bridge, Replay
+    from pliant.simulation.bridge import TopicReport
 
 __all__ = ["replay"]
 
@@ -130,7 +134,7 @@ def _export_plot_compare(
 
 
 def _play(
-    opened: Any,
+    opened: Replay,
     names: list[str],
     speed: float | None,
     start: float | None,
@@ -142,16 +146,16 @@ def _play(
     quiet: bool,
 ) -> dict[str, Any]:
     """Publish what is recorded until its end, or until Ctrl-C; print what was served, and return it."""
-    wires = [make_bridge(name, opened) for name in names]
+    wires: list[Bridge] = [make_bridge(name, opened) for name in names]
     said = False
-    served: dict[str, list[dict[str, Any]]] = {}
+    served: dict[str, list[TopicReport]] = {}
     health: dict[str, Any] = {}
 
     def note() -> None:
         for wire in wires:
             health[wire.name] = dict(wire.health())
-            if hasattr(wire, "report"):
-                served[wire.name] = wire.report()
+            if rows := list(wire.report()):
+                served[wire.name] = rows
 
     def say_where() -> None:
         nonlocal said
@@ -161,7 +165,7 @@ def _play(
 
     def heard() -> bool:
         say_where()
-        rows = [row for wire in wires if hasattr(wire, "report") for row in wire.report()]
+        rows = [row for wire in wires for row in wire.report()]
         return all(row["peers"] for row in rows if row["direction"] == "out" and row["topic"] != "/rosout")
 
     length = opened.length - (start or 0.0)
@@ -206,11 +210,10 @@ def _play(
     }
 
 
-def _say_where(wires: list[Any], opened: Any, console: Console) -> None:
+def _say_where(wires: Sequence[Bridge], opened: Replay, console: Console) -> None:
     """Say where it is served, and which topics of a bag are not."""
     for wire in wires:
-        for who, where in getattr(wire, "addresses", {}).items():
-            console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+        say_where(console, wire)
     if wires and opened.unserved:
         text = ", ".join(opened.unserved)
         console.print(

@@ -8,7 +8,7 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +25,13 @@ from pliant.options import check_values, option
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["DEFAULT_RUN", "Run", "RunOptions", "command_line", "refuse_unused", "say_served"]
+    from pliant.devices import Device
+    from pliant.engine import Engine
+    from pliant.model import Robot
+    from pliant.simulation import Bridge, RunReport, Simulation
+    from pliant.simulation.bridge import TopicReport
+
+__all__ = ["DEFAULT_RUN", "Run", "RunOptions", "command_line", "refuse_unused", "say_served", "say_where"]
 
 FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
@@ -137,33 +143,34 @@ class Run:
         self,
         plan: RunOptions,
         console: Console,
-        engine: Any,
-        devices: Iterable[Any],
-        robot: Any,
+        engine: Engine,
+        devices: Iterable[Device],
+        robot: Robot,
     ) -> None:
         from pliant.recording import Recorder
         from pliant.recording.recording import recorded_names
         from pliant.simulation import Simulation, free, paced, sync
 
         self.plan, self.console = plan, console
-        self.wires = [make_bridge(name, robot) for name in plan.bridge]
-        waiting = [b for b in self.wires if b.lockstep and not getattr(b, "own_timeout", "")]
+        self.wires: list[Bridge] = [make_bridge(name, robot) for name in plan.bridge]
+        waiting = [b for b in self.wires if b.lockstep and not b.own_timeout]
         for name, given in (("--sync-timeout", plan.sync_timeout), ("--on-timeout", plan.on_timeout)):
-            own = [b for b in self.wires if getattr(b, "own_timeout", "")]
+            own = [b for b in self.wires if b.own_timeout]
             hint = f" ({own[0].name} has an option of its own, {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
-        self.page: Any = None
         if plan.view:
+            from pliant.engine import mujoco_state
             from pliant.viewer import StudioView
 
-            self.page = StudioView(engine, port=plan.view_port or 0)
-            self.wires.append(self.page)
+            self.wires.append(StudioView(mujoco_state(engine, "the view"), port=plan.view_port or 0))
         if any(b.lockstep for b in self.wires):
             if plan.rtf is not None:
                 raise PliantError("--rtf does not go with a bridge that keeps time itself; leave it out", field="rtf")
-            pacer: Any = sync()
+            pacer = sync()
+        elif plan.rtf is not None or any(b.paced for b in self.wires):
+            pacer = paced(1.0 if plan.rtf is None else plan.rtf)
         else:
-            pacer = free() if plan.rtf is None and not self.wires else paced(1.0 if plan.rtf is None else plan.rtf)
+            pacer = free()
         self.duration = plan.duration
         if self.duration is None and not self.wires:
             self.duration = USUAL_DURATION
@@ -176,8 +183,7 @@ class Run:
 
                 self._scratch = tempfile.TemporaryDirectory()
                 target = Path(self._scratch.name) / "run.mcap"
-            interface = getattr(robot, "interface", None)
-            names = {} if interface is None else {"interface": recorded_names(interface)}
+            names = {"interface": recorded_names(robot.interface)}
             recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line(), metadata=names)
         self.recorder = recorder
         try:
@@ -197,12 +203,12 @@ class Run:
             if self._scratch is not None:
                 self._scratch.cleanup()
             raise
-        self.report: Any = None
+        self.report: RunReport | None = None
         """What the loop did; None where it did not end by itself."""
         self.interrupted = False
         """Whether Ctrl-C ended a run that had an end of its own."""
         self.health: dict[str, Any] = {}
-        self.served: dict[str, list[dict[str, Any]]] = {}
+        self.served: dict[str, list[TopicReport]] = {}
         self._fault: PliantError | None = None
 
     def __enter__(self) -> Run:
@@ -219,18 +225,12 @@ class Run:
 
     def start(self) -> None:
         """Open the recording and the wires, and say where everything is served."""
-        for wire in self.wires:
-            if hasattr(wire, "bind"):  # a bridge with services: pause, step, reset
-                wire.bind(self.simulation)
         self.simulation.start()
         for wire in self.wires:
-            for who, where in getattr(wire, "addresses", {}).items():
-                self.console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
-            if awaited := getattr(wire, "awaited", ()):
-                text = f"{wire.name}: waits for the first message on {plain(' and '.join(awaited))}, however long"
+            say_where(self.console, wire)
+            if wire.awaited:
+                text = f"{wire.name}: waits for the first message on {plain(' and '.join(wire.awaited))}, however long"
                 self.console.print(text, soft_wrap=True)
-        if self.page is not None:
-            self.console.print(f"look at it: {self.page.url} (Ctrl-C ends)", soft_wrap=True)
 
     def go(self) -> None:
         """Simulate until the end, or until Ctrl-C; either way the results are there afterwards."""
@@ -253,7 +253,7 @@ class Run:
         # Without an end of its own, Ctrl-C is how a run ends.
         self.interrupted = pressed and self.duration is not None
         self.health = self.simulation.health()
-        self.served = {wire.name: wire.report() for wire in self.wires if hasattr(wire, "report")}
+        self.served = {wire.name: rows for wire in self.wires if (rows := list(wire.report()))}
 
     @property
     def achieved_rtf(self) -> float | None:
@@ -329,7 +329,7 @@ class _Interrupt:
     A lock-step bridge may wait for its client for ever: that wait is what the deadline ends.
     """
 
-    def __init__(self, simulation: Any) -> None:
+    def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._old: Any = None
         self._timer: threading.Timer | None = None
@@ -379,7 +379,18 @@ def command_line() -> str:
     return " ".join(["pliant", *words])
 
 
-def say_served(console: Console, name: str, rows: list[dict[str, Any]], health: Mapping[str, Any]) -> None:
+def say_where(console: Console, wire: Bridge) -> None:
+    """Print where clients connect to a bridge.
+
+    Args:
+        console: where people read.
+        wire: the bridge, started.
+    """
+    for who, where in wire.addresses.items():
+        console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+
+
+def say_served(console: Console, name: str, rows: Sequence[TopicReport], health: Mapping[str, Any]) -> None:
     """Print what a bridge served, to whom and how often.
 
     Args:

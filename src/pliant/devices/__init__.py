@@ -1,6 +1,17 @@
 """What the robot's electronics is: boards and joints that take commands and give samples."""
 
-from pliant.devices.base import Command, Device, DeviceBase, FieldInfo, Mailbox, Noise, Sample, request
+from pliant.devices.base import (
+    Command,
+    Device,
+    DeviceBase,
+    FieldInfo,
+    Mailbox,
+    Mount,
+    Noise,
+    Sample,
+    SampleSource,
+    request,
+)
 from pliant.devices.board import Board
 from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
@@ -19,8 +30,10 @@ __all__ = [
     "ForceTorqueDevice",
     "ImuDevice",
     "Mailbox",
+    "Mount",
     "Noise",
     "Sample",
+    "SampleSource",
     "make_devices",
     "request",
 ]

@@ -46,8 +46,10 @@ __all__ = [
     "DeviceBase",
     "FieldInfo",
     "Mailbox",
+    "Mount",
     "Noise",
     "Sample",
+    "SampleSource",
     "request",
     "step_ns",
     "to_ns",
@@ -359,9 +361,21 @@ class Mailbox:
         return array
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """Where the frame of a device is fixed on the robot."""
+
+    body: str
+    """Name of the body."""
+    position: tuple[float, float, float]
+    """Origin of the frame in the body's frame [m]."""
+    orientation: tuple[float, float, float, float]
+    """Orientation of the frame in the body's frame, quaternion (w, x, y, z)."""
+
+
 @runtime_checkable
-class Device(Protocol):
-    """A piece of the robot's electronics, as the loop, the bridges and the recorder see it."""
+class SampleSource(Protocol):
+    """What gives samples: a device of a simulation, or one of a recording. Bridges serve these."""
 
     name: str
     """Unique in a simulation."""
@@ -375,6 +389,28 @@ class Device(Protocol):
     """Command mode -> field -> what it carries; empty for a sensor."""
     samples: Mapping[str, FieldInfo]
     """Field of a sample -> what it carries; every sample has exactly these, in this order."""
+    joints: tuple[str, ...]
+    """Names of the joints that the elements of its array fields stand for; () where they are no joints."""
+    frame: str
+    """Frame that its samples are expressed in, the ``frame_id`` of messages; its name where it has none of its own."""
+    topic: str
+    """Topic of its messages, absolute where it begins with "/"; "" for a topic named after the device."""
+    noise: Mapping[str, Noise]
+    """Field -> its noise, from which messages make covariances; exact fields are absent."""
+    mount: Mount | None
+    """Where ``frame`` is fixed on the robot; None where it is not the device's own frame."""
+    metadata: Mapping[str, str]
+    """Constant facts that recordings keep with the samples, as text."""
+
+
+@runtime_checkable
+class Device(SampleSource, Protocol):
+    """A piece of the robot's electronics, as the loop, the bridges and the recorder see it."""
+
+    @property
+    def requests(self) -> Mapping[str, str]:
+        """Name of every request -> how it is called."""
+        ...
 
     def attach(self, engine: Engine) -> None:
         """Resolve every port and fix the period; called once, before the first reset."""
@@ -402,6 +438,10 @@ class Device(Protocol):
 
     def health(self) -> Mapping[str, Any]:
         """Return counters and the last fault, as plain numbers and text."""
+        ...
+
+    def close(self) -> None:
+        """Free threads and libraries; the simulation calls this at its end. May be called twice."""
         ...
 
 
@@ -504,6 +544,12 @@ class DeviceBase:
                 f"{name}: stamp is {stamp!r}; {nearest(stamp, ('arrival', 'measurement'))}", field="stamp"
             )
         self._stamp_measurement = stamp == "measurement"
+        self.joints: tuple[str, ...] = ()
+        self.frame = name
+        self.topic = ""
+        self.noise: Mapping[str, Noise] = dict(noise or {})
+        self.mount: Mount | None = None
+        self.metadata: Mapping[str, str] = {}
         self._perturbations: list[_Perturbation] = []
         for field_name, value in (noise or {}).items():
             if field_name not in self.samples:
@@ -523,7 +569,6 @@ class DeviceBase:
                 self._requests[key] = (method, inspect.signature(method))
         self._queue: deque[tuple[Callable[..., Any], dict[str, Any], Future[Any]]] = deque()
         self._counters = _Counters()
-        self._engine: Engine | None = None
         self._rng = np.random.default_rng(0)
         self._seq = 0
         self._line: deque[tuple[int, Values]] = deque()
@@ -531,6 +576,9 @@ class DeviceBase:
         self._last_command_ns: int | None = None
         self._tripped = False
         self._checked = False
+
+    _engine: Engine
+    """Set by ``attach``."""
 
     # ------------------------------------------------------------------ what a device fills in
     def _connect(self, engine: Engine) -> None:
@@ -625,14 +673,15 @@ class DeviceBase:
                 self._counters.commands += 1
                 self._tripped = False
                 if self._watchdog_ns is not None:
-                    self._last_command_ns = self._engine.time_ns  # type: ignore[union-attr]
+                    self._last_command_ns = self._engine.time_ns
                 self._latch(command)
             else:
                 self._counters.stale_commands += 1
         elif (
             self._last_command_ns is not None
             and not self._tripped
-            and self._engine.time_ns - self._last_command_ns > self._watchdog_ns  # type: ignore[union-attr,operator]
+            and self._watchdog_ns is not None
+            and self._engine.time_ns - self._last_command_ns > self._watchdog_ns
         ):
             self._tripped = True
             self._counters.watchdog_trips += 1
@@ -711,9 +760,12 @@ class DeviceBase:
             "last_error": counters.last_error,
         }
 
+    def close(self) -> None:
+        """Do nothing; a device that holds threads or libraries frees them here."""
+
     # ------------------------------------------------------------------ inside
     def _delay_command(self, command: Command | None) -> Command | None:
-        now = self._engine.time_ns  # type: ignore[union-attr]
+        now = self._engine.time_ns
         line = self._command_line
         if command is not None:
             line.append((now + self._command_latency_ns, command))

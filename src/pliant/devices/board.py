@@ -55,11 +55,11 @@ class Board(DeviceBase):
     ) -> None:
         if not actuators:
             raise DeviceError(f"{name}: the robot has no compliant joint", field="joints")
-        self.joints: tuple[str, ...] = tuple(actuators)
+        joints = tuple(actuators)
         self._actuators = dict(actuators)
-        self._routes = None if routes is None else [routes[joint] for joint in self.joints]
-        n = len(self.joints)
-        about = f"joints {', '.join(self.joints)}"
+        self._routes = None if routes is None else [routes[joint] for joint in joints]
+        n = len(joints)
+        about = f"joints {', '.join(joints)}"
         samples = {
             field: FieldInfo((n,), JOINT_FIELDS[_SOURCE.get(field, field)].unit, f"{state}, {about}")
             for state, fields in BOARD_STATES.items()
@@ -74,10 +74,10 @@ class Board(DeviceBase):
             }
         }
         super().__init__(name, samples=samples, commands=commands, **options)
+        self.joints = joints
 
     def _connect(self, engine: Engine) -> None:
         ports = engine.ports()
-        self._engine_any: Any = engine
         self._ref_1 = [engine.port(f"{joint}/reference_1") for joint in self.joints]
         self._ref_2 = [
             (i, engine.port(f"{joint}/reference_2"))
@@ -118,14 +118,14 @@ class Board(DeviceBase):
         """Return whether element i of an array, the first or the second, is a command that joint i takes now."""
         if self._routes is None:
             return True
-        return COMMAND_NAMES[self._engine_any.mode(self.joints[i])][which] == self._routes[i][which]
+        return COMMAND_NAMES[self._engine.mode(self.joints[i])][which] == self._routes[i][which]
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         return dict(zip(self.samples, self._gather(), strict=True))
 
     def _trip(self) -> None:
         for joint in self.joints:
-            self._engine_any.set_mode(joint, self._engine_any.mode(joint))
+            self._engine.set_mode(joint, self._engine.mode(joint))
 
 
 class _Gather:

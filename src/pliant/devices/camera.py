@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.devices.base import FieldInfo, Sample
+from pliant.devices.base import FieldInfo, Mount, Sample
 from pliant.devices.camera_renderer import Intrinsics, Renderer, RenderThread
 from pliant.devices.sensors import SensorDevice
-from pliant.engine.base import Engine
+from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError
 from pliant.model.noise import Noise
 from pliant.model.sensors import Camera
@@ -73,13 +73,8 @@ class CameraDevice(SensorDevice):
     # -- the loop thread ----------------------------------------------------------------------------------------
 
     def _connect(self, engine: Engine) -> None:
-        model, data = getattr(engine, "model", None), getattr(engine, "data", None)
-        if model is None or data is None:
-            raise DeviceError(
-                f"{self.name}: a camera needs MuJoCo's model and data, which {type(engine).__name__} does not have; "
-                "valid: a MujocoEngine",
-                field="engine",
-            )
+        state = mujoco_state(engine, f"camera {self.name!r}")
+        model, data = state.model, state.data
         import mujoco
 
         self.close()
@@ -119,10 +114,10 @@ class CameraDevice(SensorDevice):
         self._get_state = mujoco.mj_getState
         if not described.frame:
             place = model.camera(described.model_camera)
-            self.mount = (
-                model.body(int(place.bodyid[0])).name,
-                tuple(place.pos.tolist()),
-                _about_x(tuple(place.quat.tolist())),
+            self.mount = Mount(
+                body=model.body(int(place.bodyid[0])).name,
+                position=tuple(place.pos.tolist()),
+                orientation=_about_x(tuple(place.quat.tolist())),
             )
 
     def _restart(self, rng: np.random.Generator) -> None:

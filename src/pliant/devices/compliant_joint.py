@@ -58,8 +58,11 @@ class CompliantJoint(DeviceBase):
         fields = {key: FieldInfo(unit=units[key], description=JOINT_FIELDS[key].description) for key in SAMPLED}
         super().__init__(name or joint, samples=fields, commands=_mode_commands(actuator), **options)
         self.joint = joint
+        self.joints = (joint,)
         self.actuator = actuator
         self.mode = actuator.mode
+        # A joint whose mode has no motors shows none; a replay has to know.
+        self.metadata = {"motors": str(int(actuator.mode.has_motors))}
 
     def _connect(self, engine: Engine) -> None:
         joint = self.joint
@@ -102,8 +105,7 @@ class CompliantJoint(DeviceBase):
         self._hold()
 
     def _hold(self) -> None:
-        engine: Any = self._engine
-        engine.set_mode(self.joint, self.mode)
+        self._engine.set_mode(self.joint, self.mode)
 
     @request
     def set_mode(self, mode: int | str) -> int:
@@ -113,13 +115,12 @@ class CompliantJoint(DeviceBase):
             DeviceError: no such mode.
             ModelError: the mode needs another state than the robot was compiled with.
         """
-        engine: Any = self._engine
         try:
             new = Mode[mode.upper()] if isinstance(mode, str) and not mode.isdigit() else Mode(int(mode))
         except (KeyError, ValueError):
             names = ", ".join(f"{m.value} {m.name.lower()}" for m in Mode)
             raise DeviceError(f"{self.name}: there is no mode {mode!r}; valid: {names}", field="mode") from None
-        engine.set_mode(self.joint, new)
+        self._engine.set_mode(self.joint, new)
         self.mode = new
         self._accept()
         return int(new)
@@ -133,9 +134,8 @@ class CompliantJoint(DeviceBase):
         Raises:
             LawError: a gain that is negative or not finite, or a motor that does not exist.
         """
-        engine: Any = self._engine
         gains = {name: value for name, value in (("kp", kp), ("ki", ki), ("kd", kd)) if value is not None}
-        engine.set_gains(self.joint, motor, **gains)
+        self._engine.set_gains(self.joint, motor, **gains)
 
     @request
     def hold(self) -> None:

@@ -22,8 +22,7 @@ import numpy as np
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
 from pliant.devices.rod_lines import RodLines
 from pliant.devices.solving import Solver
-from pliant.engine.base import Engine
-from pliant.engine.mujoco_engine import MujocoEngine
+from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError, PliantError, nearest
 from pliant.model.parallel.mechanism import MechanismState, ParallelMechanism
 from pliant.model.parallel.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
@@ -194,6 +193,7 @@ class ParallelRobotDevice(DeviceBase):
         self._robot = self._statics
         if worker:
             self.solve_aside()
+        self.joints = self._joint_names()
         self._lock = threading.Lock()
         self._generation = 0
         self._answers: dict[str, Future[list[float]]] = {}
@@ -244,13 +244,12 @@ class ParallelRobotDevice(DeviceBase):
         """Whether the robot was taken away, by the request ``remove``; a reset brings it back."""
         return self._removed
 
-    @property
-    def joint_names(self) -> list[str]:
-        """Names of the actuated joints, in the order of the values."""
+    def _joint_names(self) -> tuple[str, ...]:
+        """Return the names of the actuated joints, in the order of the values."""
         if self._mechanism is not None:
-            return self._mechanism.actuators
+            return tuple(self._mechanism.actuators)
         d = self._statics.description
-        return [f"{d.limb_name(i)}/{d.limbs[i].joints[j].kind}" for i, j in d.actuators]
+        return tuple(f"{d.limb_name(i)}/{d.limbs[i].joints[j].kind}" for i, j in d.actuators)
 
     def _actuated_joints(self) -> list[BaseJoint]:
         d = self._statics.description
@@ -270,14 +269,9 @@ class ParallelRobotDevice(DeviceBase):
         self._step = float(engine.dt)
         # What changes with a rod's length is the model itself, and the plate of a spatial robot hangs on a joint
         # that no port carries.
-        if not isinstance(engine, MujocoEngine):
-            raise DeviceError(
-                f"{self.name}: a dynamic parallel robot needs MuJoCo's model and data, which {type(engine).__name__} "
-                "does not have; the engine must be a MujocoEngine",
-                field="engine",
-            )
-        self._state = self._mechanism.bind(engine.model, engine.data)
-        self._lines = RodLines(engine.model, engine.data, LINE_POINTS)
+        state = mujoco_state(engine, f"the dynamic parallel robot {self.name!r}")
+        self._state = self._mechanism.bind(state.model, state.data)
+        self._lines = RodLines(state.model, state.data, LINE_POINTS)
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._forget()
@@ -609,7 +603,7 @@ class ParallelRobotDevice(DeviceBase):
         Raises:
             DeviceError: one is beyond them.
         """
-        for value, joint, name in zip(q, self._actuated_joints(), self.joint_names):
+        for value, joint, name in zip(q, self._actuated_joints(), self.joints):
             if joint.limits is not None and not joint.limits[0] - 1e-9 <= value <= joint.limits[1] + 1e-9:
                 raise DeviceError(
                     f"{name} would have to be at {value:g}; its limits are {joint.limits[0]:g} and {joint.limits[1]:g}",

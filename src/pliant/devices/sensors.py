@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.devices.base import DeviceBase, FieldInfo
-from pliant.engine.base import Engine
+from pliant.devices.base import DeviceBase, FieldInfo, Mount
+from pliant.engine.base import Engine, MujocoState
 from pliant.errors import DeviceError, PortError
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
@@ -48,8 +48,6 @@ class SensorDevice(DeviceBase):
     ) -> None:
         if not (math.isfinite(dt) and dt > 0.0):
             raise DeviceError(f"{description.name}: the step is {dt!r} s; valid is more than 0", field="dt")
-        self.noise: dict[str, Noise] = dict(noise)
-        """Field -> its noise, which covariances of messages are made from."""
         given = {
             "period": dt,
             "sample_period": sample_period(description.rate, dt),
@@ -60,11 +58,9 @@ class SensorDevice(DeviceBase):
         super().__init__(description.name, samples=samples, **{**given, **options})
         self.description = description
         self.frame = description.frame_id
-        """frame_id of its messages."""
         self.topic = description.topic
-        """Topic of its messages; "" for the default."""
-        self.mount: tuple[str, tuple[float, ...], tuple[float, ...]] | None = None
-        """(body, position in it [m], orientation in it (w, x, y, z)) of its frame; None if `frame` is another's."""
+        # Messages say what noise there is, silent or not.
+        self.noise = dict(noise)
 
     def _port(self, engine: Engine, sensor: str) -> np.ndarray:
         try:
@@ -78,9 +74,8 @@ class SensorDevice(DeviceBase):
 
     def _find_mount(self, engine: Engine, site: str) -> None:
         """Read from the model where the frame of a site is fixed, for those who publish frames."""
-        model: Any = getattr(engine, "model", None)
-        if model is None or self.description.frame or self.frame == self.description.body:
+        if not isinstance(engine, MujocoState) or self.description.frame or self.frame == self.description.body:
             return
-        place = model.site(site)
-        body = model.body(int(place.bodyid[0])).name
-        self.mount = (body, tuple(place.pos.tolist()), tuple(place.quat.tolist()))
+        place = engine.model.site(site)
+        body = engine.model.body(int(place.bodyid[0])).name
+        self.mount = Mount(body=body, position=tuple(place.pos.tolist()), orientation=tuple(place.quat.tolist()))

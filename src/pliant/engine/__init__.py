@@ -1,7 +1,7 @@
 """MuJoCo with the laws compiled in: one simulation or many, with guard and energy audit."""
 
 from pliant.engine.audit import EnergyAudit, EnergyBalance
-from pliant.engine.base import Engine, PortInfo
+from pliant.engine.base import Engine, MujocoState, PortInfo, mujoco_state
 from pliant.engine.batch import make_batch, set_actuators
 from pliant.engine.callbacks import install
 from pliant.engine.guard import Guard
@@ -13,9 +13,11 @@ __all__ = [
     "Engine",
     "Guard",
     "MujocoEngine",
+    "MujocoState",
     "PortInfo",
     "hold_pose",
     "install",
     "make_batch",
+    "mujoco_state",
     "set_actuators",
 ]

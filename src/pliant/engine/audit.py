@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from pliant.laws.layout import (
 )
 
 if TYPE_CHECKING:
-    from pliant.engine.mujoco_engine import MujocoEngine
+    import mujoco
 
 __all__ = ["EnergyAudit", "EnergyBalance"]
 
@@ -153,24 +154,38 @@ class EnergyBalance:
 
 
 class EnergyAudit:
-    """Accumulates the balance of one engine, step by step.
+    """Accumulates the balance of one simulation, step by step.
 
     Over a step, the work of a torque that is applied to a body with constant inertia is its value times the mean of the
     velocities before and after: exactly its part in the change of kinetic energy. The work of a reference that jumps
     is the change of the spring's energy at the moment of the jump. So the residual is the error of the integrator (the
     springs' torques are those of the step's start) and shrinks with the time step.
+
+    Args:
+        model: the compiled model.
+        data: its state.
+        where: addresses of the compliant actuators, as `pliant.engine.callbacks.addresses` gives them.
+        observed: their observations, shape (actuators, `pliant.laws.layout.OBSERVATIONS`).
+        observe: brings the observations up to date.
     """
 
-    def __init__(self, engine: MujocoEngine) -> None:
-        self._engine = engine
-        data, where = engine.data, engine._where
-        modes = engine.model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        where: np.ndarray,
+        observed: np.ndarray,
+        observe: Callable[[], None],
+    ) -> None:
+        self._model, self._data, self._observed, self._observe = model, data, observed, observe
+        self._dt = float(model.opt.timestep)
+        modes = model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
         self._sums = np.zeros(_SIZE)
-        self._was = np.zeros_like(engine.observed)
-        self._velocity = np.zeros(engine.model.nv)
+        self._was = np.zeros_like(observed)
+        self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
         self._direct = (modes < 2).astype(np.int64)
-        n, nv = where.shape[0], engine.model.nv
+        n, nv = where.shape[0], model.nv
         pointer, integer, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
         self._before = ctypes.CFUNCTYPE(None, pointer, integer, pointer, pointer, integer, pointer, pointer)(
             native(
@@ -199,11 +214,11 @@ class EnergyAudit:
             return array.ctypes.data
 
         # mjData keeps its arrays where they are, so the addresses are taken once.
-        sums, was, velocity, seen = at(self._sums), at(self._was), at(self._velocity), at(engine.observed)
+        sums, was, velocity, seen = at(self._sums), at(self._was), at(self._velocity), at(observed)
         self._before_arguments = (seen, n, was, at(data.qvel), nv, velocity, sums)
         self._after_arguments = (
             *(seen, was, n, at(self._dofs), at(self._direct), at(data.qvel), velocity, nv),
-            *(at(data.qfrc_applied), at(data.qfrc_damper), at(data.qfrc_constraint), engine.dt, sums),
+            *(at(data.qfrc_applied), at(data.qfrc_damper), at(data.qfrc_constraint), self._dt, sums),
         )
         self._wrenches = data.xfrc_applied
         self.reset()
@@ -211,29 +226,29 @@ class EnergyAudit:
     def reset(self) -> None:
         """Start a new balance at the present state."""
         self._sums[:] = 0.0
-        self._sums[_STORED] = self._first_stored = float(self._engine.observed[:, O_STORED_ENERGY].sum())
+        self._sums[_STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = self.rigid_energy()
 
     def before(self) -> None:
         """Take the state before a step, with the references of that step."""
-        self._engine._observe()
+        self._observe()
         self._before(*self._before_arguments)
 
     def after(self) -> None:
         """Take the state after a step and add the step's exchanges."""
         self._after(*self._after_arguments)
         if np.count_nonzero(self._wrenches):
-            work = self._wrench_work(self._engine.dt)
+            work = self._wrench_work(self._dt)
             self._sums[_EXTERNAL] += work
             self._sums[_THROUGHPUT] += abs(work)
 
     def _wrench_work(self, h: float) -> float:
-        data = self._engine.data
+        data = self._data
         # cvel is (angular, linear) about the subtree's centre of mass, in world axes.
         moved = data.xfrc_applied.any(axis=1)
         total = 0.0
         for b in np.flatnonzero(moved):
-            root = self._engine.model.body_rootid[b]
+            root = self._model.body_rootid[b]
             omega, linear = data.cvel[b, :3], data.cvel[b, 3:]
             at = linear + np.cross(omega, data.xipos[b] - data.subtree_com[root])
             total += float(data.xfrc_applied[b, :3] @ at + data.xfrc_applied[b, 3:] @ omega)
@@ -243,7 +258,7 @@ class EnergyAudit:
         """Return kinetic plus potential energy of the bodies at the present state [J]."""
         import mujoco
 
-        model, data = self._engine.model, self._engine.data
+        model, data = self._model, self._data
         probe = mujoco.MjData(model)
         probe.qpos[:], probe.qvel[:], probe.time = data.qpos, data.qvel, data.time
         if model.nmocap:

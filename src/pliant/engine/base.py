@@ -1,7 +1,8 @@
-"""The engine as the rooms above see it: a clock, a step, named ports.
+"""The engine as the rooms above see it: a clock, a step, named ports, modes and gains of the compliant actuators.
 
-Devices know nothing of MuJoCo. They ask the engine once, in ``attach``, for a port by name and then read or
-write the numpy view they were given. Any class with these members is an engine; the contract tests in
+Most devices know nothing of MuJoCo. They ask the engine once, in ``attach``, for a port by name and then read or
+write the numpy view they were given. Cameras, arm controllers and parallel robots need MuJoCo's model and data: they
+ask `mujoco_state` for them. Any class with the members of `Engine` is an engine; the contract tests in
 ``tests/simulation`` run on each.
 """
 
@@ -9,11 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-__all__ = ["Engine", "PortInfo"]
+from pliant.errors import DeviceError
+from pliant.laws import Mode
+
+if TYPE_CHECKING:
+    import mujoco
+
+__all__ = ["Engine", "MujocoState", "PortInfo", "mujoco_state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,8 @@ class Engine(Protocol):
     """Length of a step [s]; a whole number of nanoseconds."""
     time_ns: int
     """Simulation time [ns] = steps since the last reset x dt."""
+    model_hash: str
+    """Digest of the model, which recordings carry; "" where there is none."""
 
     def reset(self, seed: int | None = None) -> None:
         """Return to the initial state and to time 0.
@@ -74,3 +83,67 @@ class Engine(Protocol):
     def load(self, state: Any) -> None:
         """Return to a state that ``save`` gave: what follows is equal, bit by bit, to what followed then."""
         ...
+
+    def mode(self, joint: str) -> Mode:
+        """Return the operation mode of a compliant actuator.
+
+        Raises:
+            PortError: there is no such actuator.
+        """
+        ...
+
+    def set_mode(self, joint: str, mode: Mode | int) -> None:
+        """Switch the operation mode of a compliant actuator; it holds the present pose in the new mode.
+
+        Raises:
+            PortError: there is no such actuator.
+            ModelError: the mode needs another state than the model was compiled with.
+        """
+        ...
+
+    def set_gains(self, joint: str, motor: int = 1, **gains: float) -> None:
+        """Change controller gains of a compliant actuator.
+
+        Args:
+            joint: name of the actuator.
+            motor: 1 or 2.
+            gains: kp, ki, kd, each >= 0.
+
+        Raises:
+            PortError: there is no such actuator.
+            LawError: an unknown gain or motor, or a value that is negative or not finite.
+        """
+        ...
+
+
+@runtime_checkable
+class MujocoState(Protocol):
+    """An engine that gives its devices MuJoCo's own model and data, for what no port carries."""
+
+    model: mujoco.MjModel
+    """The compiled model."""
+    data: mujoco.MjData
+    """Its state. Only the loop thread may touch it."""
+
+    def forward(self) -> None:
+        """Bring everything that is derived from the state up to date, without a step (``mj_forward``)."""
+        ...
+
+
+def mujoco_state(engine: Engine, device: str) -> MujocoState:
+    """Return the engine as MuJoCo's model and data, for a device that cannot do without them.
+
+    Args:
+        engine: what the device is attached to.
+        device: name of the device, for the message.
+
+    Raises:
+        DeviceError: the engine has no MuJoCo model.
+    """
+    if not isinstance(engine, MujocoState):
+        raise DeviceError(
+            f"{device} needs MuJoCo's model and data, which {type(engine).__name__} does not have; the engine must be "
+            "a MujocoEngine",
+            field="engine",
+        )
+    return engine

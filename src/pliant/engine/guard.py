@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import mujoco
 import numpy as np
 
 from pliant.errors import DivergedError
-
-if TYPE_CHECKING:
-    from pliant.engine.mujoco_engine import MujocoEngine
 
 __all__ = ["Guard"]
 
@@ -23,20 +21,24 @@ MAX_SPEED = 1.0e5
 
 
 class Guard:
-    """Watches one engine.
+    """Watches one simulation.
 
     Args:
-        engine: the engine.
+        model: the compiled model.
+        data: its state.
+        clock: returns the simulation time [ns].
         folder: where the dump goes; None for the working folder.
     """
 
-    def __init__(self, engine: MujocoEngine, folder: str | Path | None) -> None:
-        self._engine = engine
+    def __init__(
+        self, model: mujoco.MjModel, data: mujoco.MjData, clock: Callable[[], int], folder: str | Path | None
+    ) -> None:
+        self._model, self._data, self._clock = model, data, clock
         self._folder = Path.cwd() if folder is None else Path(folder)
         self.limit = MAX_SPEED**2
         """Square of the largest norm of joint velocities."""
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-        self._states = np.full((KEPT, mujoco.mj_stateSize(engine.model, self._spec)), np.nan)
+        self._states = np.full((KEPT, mujoco.mj_stateSize(model, self._spec)), np.nan)
         self._next = 0
 
     def reset(self) -> None:
@@ -47,7 +49,7 @@ class Guard:
 
     def remember(self) -> None:
         """Keep the present state."""
-        mujoco.mj_getState(self._engine.model, self._engine.data, self._states[self._next], self._spec)
+        mujoco.mj_getState(self._model, self._data, self._states[self._next], self._spec)
         self._next = (self._next + 1) % KEPT
 
     def stop(self) -> NoReturn:
@@ -56,8 +58,7 @@ class Guard:
         Raises:
             DivergedError: always; names the joint that went wrong first and the dump.
         """
-        engine = self._engine
-        model, data = engine.model, engine.data
+        model, data = self._model, self._data
         velocity = np.where(np.isfinite(data.qvel), np.abs(data.qvel), np.inf)
         kept = np.roll(self._states, -self._next, axis=0)
         kept = kept[np.isfinite(kept).any(axis=1)]
@@ -68,7 +69,7 @@ class Guard:
             mujoco.mj_setState(model, probe, np.ascontiguousarray(kept[-1]), self._spec)
             first = int(np.argmax(np.abs(probe.qvel)))
         joint = model.joint(int(model.dof_jntid[first])).name or f"dof {first}"
-        time = engine.time_ns * 1e-9
+        time = self._clock() * 1e-9
         dump = self._write(kept)
         found = "is not finite" if not np.isfinite(data.qvel).all() else f"exceeds {MAX_SPEED:g} rad/s"
         raise DivergedError(
@@ -82,10 +83,9 @@ class Guard:
         )
 
     def _write(self, states: np.ndarray) -> str | None:
-        engine = self._engine
-        model = engine.model
+        model = self._model
         joints = [model.joint(int(j)).name for j in model.dof_jntid]
-        path = self._folder / f"pliant_diverged_{engine.time_ns}.npz"
+        path = self._folder / f"pliant_diverged_{self._clock()}.npz"
         probe = mujoco.MjData(model)
         rows = {"time": [], "qpos": [], "qvel": [], "act": [], "ctrl": []}
         for state in states:
@@ -94,7 +94,11 @@ class Guard:
                 values.append(probe.time if name == "time" else getattr(probe, name).copy())
         try:
             np.savez_compressed(
-                path, states=states, joints=np.array(joints), dt=engine.dt, **{k: np.array(v) for k, v in rows.items()}
+                path,
+                states=states,
+                joints=np.array(joints),
+                dt=model.opt.timestep,
+                **{k: np.array(v) for k, v in rows.items()},
             )
         except OSError:
             return None

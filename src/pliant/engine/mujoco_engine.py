@@ -136,8 +136,8 @@ class MujocoEngine:
         self._observe = callbacks.observer(model, self.data, self._where, self.observed)
         self._ports, self._info = self._build_ports()
         self._qvel = self.data.qvel
-        self.guard = Guard(self, dump_folder) if guard else None
-        self.audit = EnergyAudit(self) if audit else None
+        self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
+        self.audit = EnergyAudit(model, self.data, self._where, self.observed, self._observe) if audit else None
         self.reset()
 
     # -- clock -----------------------------------------------------------------------------------------
@@ -175,6 +175,10 @@ class MujocoEngine:
             mujoco.mj_resetData(self.model, self.data)
         hold_pose(self.model, self.data, self._presets, zero=self._zero)
         self._settle()
+
+    def forward(self) -> None:
+        """Bring everything that is derived from the state up to date, without a step."""
+        mujoco.mj_forward(self.model, self.data)
 
     def _settle(self) -> None:
         mujoco.mj_forward(self.model, self.data)

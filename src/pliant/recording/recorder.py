@@ -198,18 +198,18 @@ class Recorder:
             name = f"{base}{count}"
         types[name] = text
         schema = writer.add_schema(f"pliant_msgs/msg/{name}", "ros2msg", text)
-        mode = getattr(device, "mode", None)
-        # A joint whose mode has no motors shows none; a replay has to know.
-        motors = {} if not hasattr(mode, "has_motors") else {"motors": str(int(mode.has_motors))}
         channel = writer.add_channel(
             schema,
             topic,
             "cdr",
             {
-                **motors,
+                **device.metadata,
                 "offered_qos_profiles": "",
                 "pliant": "sample",
                 "device": device.name,
+                "joints": json.dumps(device.joints),
+                "frame": device.frame,
+                "topic": device.topic,
                 "period_ns": str(device.period_ns),
                 "sample_period_ns": str(device.sample_period_ns),
                 "fields": json.dumps(fields),
@@ -275,7 +275,7 @@ class Recorder:
         append = self._writer.append
         fields = _joint_state_fields(device)
         count = device.samples[fields[0]].size
-        names = list(getattr(device, "joint_names", ()))
+        names = list(device.joints)
         if len(names) != count:
             names = [device.name] if count == 1 else [f"{device.name}_{i}" for i in range(count)]
         constant = struct.pack("<I", count)

@@ -7,7 +7,7 @@ import heapq
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.devices.base import FieldInfo, Mailbox, Sample
-from pliant.errors import DeviceError, RecordingError, nearest
+from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
+from pliant.errors import RecordingError, nearest
 from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap import Channel, read_mcap
 
@@ -40,14 +40,17 @@ class RecordingWarning(UserWarning):
 
 
 class RecordedDevice:
-    """A device as it was recorded: what a bridge sees in a replay. It takes no commands.
+    """A device as it was recorded: what a bridge sees in a replay. It takes no commands and no requests.
 
     Args:
         name: of the device.
         period_ns: time between two runs of its firmware [ns].
         sample_period_ns: time between two samples [ns].
         samples: field -> what it carries.
-        has_motors: of a joint: whether its mode had motors.
+        joints: names of the joints that the elements of its array fields stand for.
+        frame: frame that its samples are expressed in; "" for its name.
+        topic: topic of its messages; "" for a topic named after the device.
+        metadata: the constant facts that were recorded with it.
     """
 
     def __init__(
@@ -56,40 +59,24 @@ class RecordedDevice:
         period_ns: int,
         sample_period_ns: int,
         samples: Mapping[str, FieldInfo],
-        has_motors: bool = True,
+        *,
+        joints: Iterable[str] = (),
+        frame: str = "",
+        topic: str = "",
+        metadata: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.name = name
-        self.has_motors = has_motors
         self.period_ns = period_ns
         self.sample_period_ns = sample_period_ns
-        self.samples = MappingProxyType(dict(samples))
+        self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
         self.inbox = Mailbox(name, self.commands)
-
-    def attach(self, engine: Any) -> None:
-        """Refuse: there is no engine in a replay."""
-        raise DeviceError(f"{self.name} comes from a recording; it cannot be attached to an engine")
-
-    def reset(self, rng: np.random.Generator) -> None:
-        """Do nothing."""
-
-    def serve(self) -> None:
-        """Do nothing."""
-
-    def write(self) -> None:
-        """Do nothing."""
-
-    def read(self, stamp_ns: int) -> Sample:
-        """Refuse: samples come from `replay`."""
-        raise DeviceError(f"{self.name} comes from a recording; its samples come from replay()")
-
-    def request(self, name: str, **args: Any) -> Any:
-        """Refuse: a recording takes no requests."""
-        raise DeviceError(f"{self.name} comes from a recording; it takes no requests")
-
-    def health(self) -> Mapping[str, Any]:
-        """Return nothing: a recording has no state."""
-        return {}
+        self.joints = tuple(joints)
+        self.frame = frame or name
+        self.topic = topic
+        self.noise: Mapping[str, Noise] = MappingProxyType({})
+        self.mount: Mount | None = None
+        self.metadata = metadata
 
 
 class Recording(Mapping[str, np.ndarray]):
@@ -409,7 +396,15 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
         }
         about = channel.metadata
         periods = int(about["period_ns"]), int(about["sample_period_ns"])
-        device = RecordedDevice(about["device"], *periods, fields, about.get("motors", "1") != "0")
+        device = RecordedDevice(
+            about["device"],
+            *periods,
+            fields,
+            joints=map(str, json.loads(about.get("joints", "[]"))),
+            frame=about.get("frame", ""),
+            topic=about.get("topic", ""),
+            metadata=about,
+        )
     except (KeyError, ValueError, TypeError) as error:
         raise RecordingError(f"topic {channel.topic}: the list of its fields is damaged: {error}", file=path) from None
     count = sum(info.size for info in fields.values())

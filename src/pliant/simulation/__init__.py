@@ -1,6 +1,6 @@
 """The loop: clock, pacing, lock-step, replays, scenarios, command files."""
 
-from pliant.simulation.bridge import Bridge, LockstepBridge
+from pliant.simulation.bridge import Bridge, BridgeBase, LockstepBridge, SimulationControl, TopicReport
 from pliant.simulation.commands import CommandTable, read_commands
 from pliant.simulation.loop import Progress, RunReport, Simulation
 from pliant.simulation.pacer import Pacer, PacerStats, free, paced, sync
@@ -9,6 +9,7 @@ from pliant.simulation.scenario import Scenario, read_scenario
 
 __all__ = [
     "Bridge",
+    "BridgeBase",
     "CommandTable",
     "LockstepBridge",
     "Pacer",
@@ -19,6 +20,8 @@ __all__ = [
     "RunReport",
     "Scenario",
     "Simulation",
+    "SimulationControl",
+    "TopicReport",
     "free",
     "open_replay",
     "paced",

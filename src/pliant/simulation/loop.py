@@ -223,7 +223,7 @@ class Simulation:
 
     @property
     def bridges(self) -> Mapping[str, Bridge]:
-        """Name -> bridge; the name is the bridge's ``name`` or the name of its class."""
+        """Name -> bridge; the second of a name has ``_2`` behind it."""
         return dict(self._bridges)
 
     @property
@@ -429,12 +429,10 @@ class Simulation:
             except Exception as error:
                 faults.append(error)
         for device in self._devices.values():
-            close = getattr(device, "close", None)  # of those that hold threads or libraries, such as cameras
-            if close is not None:
-                try:
-                    close()
-                except Exception as error:
-                    faults.append(error)
+            try:
+                device.close()
+            except Exception as error:
+                faults.append(error)
         if self.recorder is not None:
             try:
                 self.recorder.close()
@@ -717,11 +715,12 @@ class Simulation:
                     self._devices,
                     dt=self.dt_ns * 1e-9,
                     seed=self._seed,
-                    model_hash=getattr(self.engine, "model_hash", ""),
+                    model_hash=self.engine.model_hash,
                 )
                 self._record = self.recorder.record
             for bridge in self._bridges.values():
                 self._started_bridges.append(bridge)
+                bridge.bind(self)
                 bridge.start(self._devices)
         except BaseException as error:
             self._fail(error)
@@ -739,8 +738,8 @@ class Simulation:
         return _Owned(self._owner)
 
     def _add_bridge(self, bridge: Bridge) -> None:
-        base = str(getattr(bridge, "name", "") or type(bridge).__name__)
-        name, count = base, 1
+        base = name = bridge.name
+        count = 1
         while name in self._bridges:
             count += 1
             name = f"{base}_{count}"

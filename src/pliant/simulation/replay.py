@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pliant.devices.base import FieldInfo, Mailbox, Sample
+from pliant.devices.base import Sample, SampleSource
 from pliant.errors import RecordingError
 from pliant.model.interface import Interface
 from pliant.recording.bags import Bag, BagTopic, is_bag, open_bag
 from pliant.recording.bags.opening import is_recording
 from pliant.recording.bags.times import CLOCK
-from pliant.recording.recording import Recording, read_recording
+from pliant.recording.recording import RecordedDevice, Recording, read_recording
 from pliant.simulation.bridge import Bridge
 
 __all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
@@ -32,22 +32,19 @@ TICK_NS = 1_000_000
 """Shortest time between two ticks of a bag that has no clock of its own [ns]."""
 
 
-class RecordedTopic:
-    """One topic of a bag, as a bridge sees it: a device whose samples are encoded messages (field ``body``).
+class RecordedTopic(RecordedDevice):
+    """One topic of a bag, as a bridge sees it: a source whose samples are encoded messages (field ``body``).
 
     Args:
-        topic: what the bag says of it.
+        recorded: the topic in the bag.
     """
 
-    def __init__(self, topic: BagTopic) -> None:
-        self.name = topic.name
-        self.topic = topic
+    def __init__(self, recorded: BagTopic) -> None:
+        super().__init__(recorded.name, 0, 0, {}, topic=recorded.name)
+        self.recorded = recorded
+        """The topic in the bag."""
         self.served_by: list[str] = []
         """Bridges that publish it; they enter their names in ``start``."""
-        self.period_ns = self.sample_period_ns = 0
-        self.samples: Mapping[str, FieldInfo] = MappingProxyType({})
-        self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType({})
-        self.inbox = Mailbox(topic.name, self.commands)
 
 
 class Replay:
@@ -62,7 +59,7 @@ class Replay:
         self.path = source.path
         self.position = 0.0
         """Where it stands, from the first sample on [s]."""
-        self.devices: dict[str, Any] = {}
+        self.devices: dict[str, SampleSource] = {}
         if isinstance(source, Recording):
             self.devices.update(source.devices)
             self.interface = source.interface
@@ -96,7 +93,7 @@ class Replay:
     def unserved(self) -> list[str]:
         """Topics of a bag that no bridge publishes, with their types; known once the bridges have started."""
         return [
-            f"{device.name} ({device.topic.type})"
+            f"{device.name} ({device.recorded.type})"
             for device in self.devices.values()
             if isinstance(device, RecordedTopic) and not device.served_by
         ]
@@ -152,8 +149,7 @@ class Replay:
         waiting = next((b for b in bridges if b.lockstep), None)
         if waiting is not None:
             raise RecordingError(
-                f"the bridge {getattr(waiting, 'name', waiting)} waits for answers; a replay takes none: leave its "
-                "sync away",
+                f"the bridge {waiting.name} waits for answers; a replay takes none: leave its sync away",
                 field="sync",
             )
         return self._play(bridges, speed, start, duration, loop, delay, ready, before_stop, clock, sleep)
@@ -237,7 +233,7 @@ class Replay:
                 yield message.log_ns, message.decode()["clock"], None
                 continue
             device = self.devices.get(name)
-            if device is None or device.topic.type != message.topic.type:
+            if not isinstance(device, RecordedTopic) or device.recorded.type != message.topic.type:
                 continue
             tick = None
             if not clocked and (ticked is None or message.log_ns >= ticked + TICK_NS):

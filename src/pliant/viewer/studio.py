@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from pliant.devices.base import SampleSource
+from pliant.engine.base import MujocoState
 from pliant.errors import BridgeError, MissingDependency
+from pliant.simulation.bridge import BridgeBase
 
 __all__ = ["StudioView"]
 
 
-class StudioView:
+class StudioView(BridgeBase):
     """A view of a `MujocoEngine`; give it to `Simulation` as a bridge.
 
     Studio offers neither a password nor encryption, so the page is served to this machine only; from another one use
@@ -32,11 +35,16 @@ class StudioView:
         open_browser: open the page in this machine's browser.
     """
 
-    lockstep = False
     name = "view"
 
     def __init__(
-        self, engine: Any, *, port: int = 0, host: str = "127.0.0.1", rate: float = 30.0, open_browser: bool = False
+        self,
+        engine: MujocoState,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        rate: float = 30.0,
+        open_browser: bool = False,
     ) -> None:
         self._engine = engine
         self._port, self._host, self._open = port, host, open_browser
@@ -52,7 +60,12 @@ class StudioView:
         self.url = ""
         """Address of the page, once started."""
 
-    def start(self, devices: Mapping[str, Any]) -> None:
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The page."""
+        return {"page": self.url}
+
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Serve the page.
 
         Raises:
@@ -101,9 +114,6 @@ class StudioView:
         self._copy()
         self._thread = threading.Thread(target=self._show, name="pliant-view", daemon=True)
         self._thread.start()
-
-    def publish(self, sample: Any) -> None:
-        """Nothing: the view shows bodies, not samples."""
 
     def tick(self, stamp_ns: int) -> None:
         """Copy the state when a picture is due."""

@@ -21,10 +21,11 @@ from pliant.bridges.fci.arm_server import ArmServer
 from pliant.bridges.fci.options import FciOptions
 from pliant.errors import BridgeError, PliantError
 from pliant.model import Robot
+from pliant.simulation.bridge import BridgeBase
 from pliant.simulation.realtime import realtime
 
 if TYPE_CHECKING:
-    from pliant.devices.base import Device, Sample
+    from pliant.devices.base import Sample, SampleSource
     from pliant.devices.franka.arm import StateValues
 
 __all__ = ["FciBridge", "make"]
@@ -35,7 +36,7 @@ MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
 
-class FciBridge:
+class FciBridge(BridgeBase):
     """Serves every Franka arm of a robot, each at an address of its own.
 
     Args:
@@ -63,7 +64,7 @@ class FciBridge:
 
     # --------------------------------------------------------------------------------------------- lifetime
 
-    def start(self, devices: Mapping[str, Device]) -> None:
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Listen for clients.
 
         Raises:

@@ -21,12 +21,8 @@ def is_board(device: Any) -> bool:
 
 def board_joints(device: Any) -> list[str]:
     """Return the names of a board's joints; those of a recorded board stand in its fields."""
-    joints = list(getattr(device, "joints", ()))
-    if joints:
-        return joints
-    info = device.samples["motor_1_position"]
-    names = [name.strip() for name in info.description.partition(", joints ")[2].split(",") if name.strip()]
-    return names if len(names) == info.size else [f"joint_{i + 1}" for i in range(info.size)]
+    size = device.samples["motor_1_position"].size
+    return list(device.joints) or [f"joint_{i + 1}" for i in range(size)]
 
 
 def serve_board(topics: RosTopics, name: str, device: Any) -> None:

@@ -19,7 +19,9 @@ from pliant.bridges.ros.tf import serve_tf
 from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.bridges.ros.unmatched_commands import UnmatchedCommands
+from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
+from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 
 __all__ = ["RosBridge"]
 
@@ -29,7 +31,7 @@ FEW = 10
 """So few messages have no rate of their own."""
 
 
-class RosBridge:
+class RosBridge(BridgeBase):
     """The devices of a robot on a wire of ROS.
 
     Encoding happens in the loop's thread, into templates; sending happens elsewhere.
@@ -75,11 +77,11 @@ class RosBridge:
         return self.topics.namespace
 
     # ------------------------------------------------------------------ the loop
-    def bind(self, simulation: Any) -> None:
-        """Let services reach the simulation: pause, step, reset. Call this before the run."""
+    def bind(self, simulation: SimulationControl) -> None:
+        """Let services reach the simulation: pause, step, reset."""
         self.topics.simulation = simulation
 
-    def start(self, devices: Mapping[str, Any]) -> None:
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
         """Open the wire and announce every topic.
 
         Raises:
@@ -100,7 +102,7 @@ class RosBridge:
             raise
         self._started = time.monotonic()
 
-    def plan(self, devices: Mapping[str, Any]) -> None:
+    def plan(self, devices: Mapping[str, SampleSource]) -> None:
         """Advertise and listen for every device; `start` calls this when the wire is open."""
         topics = self.topics
         topics.devices = dict(devices)
@@ -143,7 +145,7 @@ class RosBridge:
             field="namespace",
         )
 
-    def publish(self, sample: Any) -> None:
+    def publish(self, sample: Sample) -> None:
         """Encode and queue what this sample carries."""
         topics = self.topics
         writers = topics.writers.get(sample.device)
@@ -241,10 +243,10 @@ class RosBridge:
         """Full names of the topics that answer each step; none where the loop does not wait."""
         return self._lockstep.awaited
 
-    def report(self) -> list[dict[str, Any]]:
+    def report(self) -> list[TopicReport]:
         """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)
-        rows = [
+        rows: list[TopicReport] = [
             {
                 "topic": h.topic,
                 "type": h.type,

@@ -40,14 +40,14 @@ def serve_camera(topics: RosTopics, name: str, device: Any) -> None:
 def _topic(topics: RosTopics, name: str, device: Any, topic: str) -> str:
     if topic.startswith("/"):
         return topic_name(topic)
-    base = getattr(device, "topic", "") or name
+    base = device.topic or name
     return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
 
 
 def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: str, info_topic: str) -> None:
     lens = device.intrinsics
     encoding, size = ENCODINGS[field]
-    header = {"header": {"frame_id": getattr(device, "frame", name)}}
+    header = {"header": {"frame_id": device.frame}}
     image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image")
     values = {
         **header,

@@ -30,13 +30,12 @@ def serve_joint(topics: RosTopics, name: str, device: Any) -> None:
             writers.append(_float(topics, topics.name(joint, f"torque_el{k}_state"), f"load_{k}"))
     if info.publish_state:
         writers.append(_state(topics, topics.name(joint, "link_state")))
-    mode = getattr(device, "mode", None)
-    if getattr(device if mode is None else mode, "has_motors", True):  # a recorded joint says it itself
+    if device.metadata.get("motors", "1") == "1":
         for k in (1, 2):
             fields = (f"motor_{k}_position", f"motor_{k}_velocity", f"motor_{k}_effort")
             topic = topics.name(joint, f"motor_{k}_state")
             writers.append(joint_state_writer(topics, topic, [], fields, size=1, stamped=False))
-    if mode is None:  # a recorded joint takes no command
+    if not device.commands:  # of a recording
         return
     _listen_to_references(topics, device)
     if info.subscribe_external_torque:

@@ -88,7 +88,7 @@ def serve_parallel(topics: RosTopics, name: str, device: Any) -> None:
         _joint_states(topics, device, present),
         _plate_pose(topics, planar, present),
     ]
-    if not hasattr(device, "inbox"):
+    if not device.commands:
         return
     _listen(topics, device, planar)
     if hasattr(device, "centre_lines"):
@@ -127,7 +127,7 @@ def _joint_values(topics: RosTopics, device: Any, present: Present) -> Callable[
 def _joint_states(topics: RosTopics, device: Any, present: Present) -> Callable[[Any], None]:
     handle = topics.advertise("/joint_states", "sensor_msgs/JointState")
     n = _size(device, "joint_values")
-    names = list(getattr(device, "joint_names", ())) or [f"{LIMB_PREFIX}{i + 1}/base_joint" for i in range(n)]
+    names = list(device.joints) or [f"{LIMB_PREFIX}{i + 1}/base_joint" for i in range(n)]
     moving = _size(device, "joint_velocities") == n
     paths = ["position", "velocity"] if moving else ["position"]
     fields = ["joint_values", "joint_velocities"] if moving else ["joint_values"]
@@ -294,7 +294,7 @@ def _joints(values: Any, device: Any) -> Any:
     n = _size(device, "joint_values")
     if len(values) != n:
         raise DeviceError(
-            f"joints_values has {len(values)} numbers; valid: {n}, one for each of {', '.join(device.joint_names)}",
+            f"joints_values has {len(values)} numbers; valid: {n}, one for each of {', '.join(device.joints)}",
             field="joints_values",
         )
     return values

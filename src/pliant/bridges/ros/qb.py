@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bridges.ros.board import is_board
 from pliant.bridges.ros.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
 from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
@@ -102,7 +103,7 @@ def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[
 def _measure(topics: RosTopics, device: Any) -> Callable[[], Measured | None]:
     """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
     boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
-              if device.joint in getattr(board, "joints", ())]  # fmt: skip
+              if is_board(board) and device.joint in board.joints]  # fmt: skip
     latest = topics.latest
 
     def measure() -> Measured | None:

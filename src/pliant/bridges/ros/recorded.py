@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.bridges.ros.topics import RosTopics
+from pliant.simulation.replay import RecordedTopic
 from pliant.wire.ros import Codec
 
 __all__ = ["is_recorded_topic", "serve_recorded_topic"]
@@ -12,15 +13,15 @@ __all__ = ["is_recorded_topic", "serve_recorded_topic"]
 
 def is_recorded_topic(device: Any) -> bool:
     """Return whether a device is a topic of a bag (`pliant.simulation.RecordedTopic`)."""
-    return hasattr(device, "served_by") and hasattr(device, "topic")
+    return isinstance(device, RecordedTopic)
 
 
-def serve_recorded_topic(topics: RosTopics, name: str, device: Any) -> None:
+def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) -> None:
     """Publish a topic under its own name; one whose type is not known, or is another here, is left away.
 
     Messages that come from the other generation of ROS are encoded anew.
     """
-    topic = device.topic
+    topic = device.recorded
     codec = topics.transport.codec
     kind = topic.known_type(codec.version)
     if not kind:

@@ -91,14 +91,14 @@ def serve_sensor_frames(topics: RosTopics) -> None:
         return
     transforms = [
         {
-            "header": {"frame_id": body},
+            "header": {"frame_id": mount.body},
             "child_frame_id": frame,
             "transform": {
-                "translation": dict(zip("xyz", position, strict=True)),
-                "rotation": dict(zip("wxyz", orientation, strict=True)),
+                "translation": dict(zip("xyz", mount.position, strict=True)),
+                "rotation": dict(zip("wxyz", mount.orientation, strict=True)),
             },
         }
-        for frame, (body, position, orientation) in mounts.items()
+        for frame, mount in mounts.items()
     ]
     handle = topics.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
     handle.send(topics.transport.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
@@ -117,6 +117,6 @@ def has_joint_states(device: Any) -> bool:
 def serve_joint_states(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>/joint_states``."""
     n = device.samples["position"].shape[0]
-    names = list(getattr(device, "joint_names", ())) or [f"{name}_joint{i + 1}" for i in range(n)]
+    names = list(device.joints) or [f"{name}_joint{i + 1}" for i in range(n)]
     fields = ("position", "velocity", _effort(device))
     topics.writers[name].append(joint_state_writer(topics, topics.name(name, "joint_states"), names, fields, size=n))

@@ -13,6 +13,7 @@ from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
+from pliant.simulation.bridge import SimulationControl
 from pliant.wire.ros import Template
 
 __all__ = ["ANSWER_TIMEOUT", "RosTopics", "answered"]
@@ -39,7 +40,7 @@ class RosTopics:
         self.options = options
         self.interface: Interface = getattr(robot, "interface", None) or Interface()
         self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
-        self.simulation: Any = None
+        self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
         self.devices: dict[str, Any] = {}
         self.latest: dict[str, Any] = {}
@@ -153,7 +154,7 @@ class RosTopics:
         self.transport.complain(text)
 
     # ------------------------------------------------------------------ the simulation
-    def bound(self) -> Any:
+    def bound(self) -> SimulationControl:
         """Return the simulation.
 
         Raises:
@@ -169,7 +170,7 @@ class RosTopics:
         Raises:
             BridgeError: the device's samples are fewer.
         """
-        period = getattr(device, "sample_period_ns", 0)
+        period = 0 if device is None else device.sample_period_ns
         if rate and period and rate * period > 1.000001e9:
             raise BridgeError(
                 f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: valid is at most "
