@@ -72,6 +72,7 @@ UNITS: dict[str, str] = {
     "N m": "torque",
     "N m s/rad": "rotary damping",
     "N m s/rad^2": "growth of a rotary damping with an angle",
+    "N m/(rad s)": "integral gain of an angle",
     "N m/A": "torque constant",
     "N m/rad": "rotary stiffness",
     "N m/rad^2": "growth of a rotary stiffness with an angle",
@@ -138,6 +139,8 @@ class OptionInfo:
     """Whether plus and minus infinity are valid."""
     source: str = ""
     """Where the default comes from; "assumed" where nobody has published it."""
+    other_meaning: bool = False
+    """Whether the field may have another unit or type than a base class gives it."""
     owner: type
     """The dataclass that declares the field."""
 
@@ -184,14 +187,15 @@ class OptionInfo:
             error: the exception to raise.
         """
         if self.choices and value not in self.choices:
-            raise error(f"{what} is {value!r}; {nearest(str(value), map(str, self.choices))}", field=self.name)
+            raise error(f"{what} is {value!r}; {_nearest_choice(value, self.choices)}", field=self.name)
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, bool | enum.Enum) or not isinstance(number, numbers.Real):
                 continue
             x = float(number)
             inside = self.low <= x <= self.high and not (self.above and x <= self.low)
             if not inside or (math.isinf(x) and not self.infinite):
-                raise error(f"{what} is {x:g}; must be {self.must_be}", field=self.name)
+                must_be = self.must_be if math.isfinite(x) else self.must_be.replace("a number", "a finite number")
+                raise error(f"{what} is {x:g}; must be {must_be}", field=self.name)
 
     def parse(self, value: Any, what: str, error: Callable[..., PliantError] = PliantError) -> Any:
         """Return a value, given as text or as an object, in the field's type.
@@ -205,7 +209,7 @@ class OptionInfo:
             for choice in self.choices:
                 if str(choice) == value.strip():
                     return choice
-            raise error(f"{what} is {value!r}; {nearest(value, map(str, self.choices))}", field=self.name)
+            raise error(f"{what} is {value!r}; {_nearest_choice(value, self.choices)}", field=self.name)
         try:
             result = parse_value(value, self.type, what)
         except PliantError:
@@ -227,6 +231,8 @@ def option(
     above: bool = False,
     infinite: bool = False,
     source: str = "",
+    kw_only: bool | None = None,
+    other_meaning: bool = False,
 ) -> T:
     """Declare a field of a dataclass of options; the docstring under the field describes it.
 
@@ -239,6 +245,8 @@ def option(
         above: whether ``low`` itself is not valid.
         infinite: whether plus and minus infinity are valid.
         source: where the default comes from; "assumed" where nobody has published it.
+        kw_only: whether the field is given by keyword only; None follows the class.
+        other_meaning: whether the field may have another unit or type than a base class gives it.
 
     Raises:
         PliantError: an unknown unit, limits in the wrong order, or a default outside them; with file and line.
@@ -256,11 +264,13 @@ def option(
         "above": above,
         "infinite": infinite,
         "source": source,
+        "other_meaning": other_meaning,
     }
     if default is not None:
         probe = OptionInfo(name="default", type=type(default), default=default, owner=object, **declared)
         probe.check(default, f"{place}: the default")
-    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}))
+    only = dataclasses.MISSING if kw_only is None else kw_only
+    return typing.cast("T", dataclasses.field(default=default, metadata={_KEY: declared}, kw_only=only))  # type: ignore[call-overload]
 
 
 _KEY = "pliant.option"
@@ -307,7 +317,7 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
         default = field.default
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
-        declared = dict(field.metadata.get(_KEY, {}))
+        declared = _declared(cls, field.name)
         hint = hints[field.name]
         if typing.get_origin(hint) is Literal:
             declared["choices"] = typing.get_args(hint)
@@ -321,6 +331,15 @@ def _described(cls: type) -> tuple[OptionInfo, ...]:
                 raise PliantError(f"{info.place}: {fault.message}", field=info.name) from None
         found.append(info)
     return tuple(found)
+
+
+def _declared(cls: type, name: str) -> dict[str, Any]:
+    """Return unit, limits and so on of a field; one that gives a plain default keeps those of a base class."""
+    for base in cls.__mro__:
+        field = vars(base).get("__dataclass_fields__", {}).get(name)
+        if field is not None and _KEY in field.metadata:
+            return dict(field.metadata[_KEY])
+    return {}
 
 
 def check_declaration(cls: type) -> None:
@@ -362,6 +381,8 @@ def _check_type(info: OptionInfo, hint: Any) -> None:
 
 
 def _check_bases(cls: type, info: OptionInfo) -> None:
+    if info.other_meaning:
+        return
     for base in cls.__mro__[1:]:
         if base is info.owner or not dataclasses.is_dataclass(base) or info.name not in base.__dataclass_fields__:
             continue
@@ -543,7 +564,8 @@ def check_values(
         if not any(_is_a(value, kind) for kind in _members(info.type)):
             raise error(f"{what} is {value!r}, a {type(value).__name__}; must be {info.must_be}", field=info.name)
         if isinstance(value, numbers.Real) and math.isnan(value):
-            raise error(f"{what} is nan; must be {info.must_be}", field=info.name)
+            must_be = info.must_be.replace("a number", "a finite number")
+            raise error(f"{what} is nan; must be {must_be}", field=info.name)
         if value is not None:
             info.check(value, what, error)
 
@@ -600,7 +622,7 @@ def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantErr
         for choice in typing.get_args(member):
             if value == choice or (isinstance(value, str) and value.strip() == str(choice)):
                 return choice
-        raise error(f"{what} is {value!r}; {nearest(str(value), map(str, typing.get_args(member)))}", field=what)
+        raise error(f"{what} is {value!r}; {_nearest_choice(value, typing.get_args(member))}", field=what)
     if origin is tuple:
         items = typing.get_args(member)
         parts = _parts(value)
@@ -615,7 +637,7 @@ def parse_value(value: Any, kind: Any, what: str, error: Callable[..., PliantErr
         for choice in member:
             if text in (choice.name.lower(), str(choice.value).lower()):
                 return choice
-        raise error(f"{what} is {value!r}; {nearest(text, (c.name.lower() for c in member))}", field=what)
+        raise error(f"{what} is {value!r}; {_nearest_choice(text, [c.name.lower() for c in member])}", field=what)
     raise error(f"{what} is {value!r}; must be {_type_text(member)}", field=what)
 
 
@@ -682,6 +704,11 @@ def parse_vector(
     if length is not None and len(numbers_) != length:
         raise error(f"{what} is {value!r}, {len(numbers_)} numbers; must be {length} numbers", field=what)
     return numbers_
+
+
+def _nearest_choice(value: Any, choices: Iterable[Any]) -> str:
+    """Return the end of a message: the nearest valid value, then the valid values."""
+    return nearest(str(value), map(str, choices), limit=40).replace("valid: ", "must be one of ")
 
 
 def _parts(value: Any) -> list[Any]:

@@ -359,7 +359,7 @@ def test_a_yaml_description_puts_actuators_on_a_model(urdf, tmp_path):
         ("k: 200", "kk: 200", 11, "did you mean 'k'"),
         ("k: 200", "k: stiff", 11, "must be a number"),
         ("mode: 6", "mode: 9", 12, "0 LinkTorque"),
-        ("inertia: 0.01", "inertia: 0", 13, "above 0"),
+        ("inertia: 0.01", "inertia: 0", 13, "> 0"),
         ("  joint:\n    law", "  jiont:\n    law", 9, "did you mean 'joint'"),
         ("timestep: 5e-4", "timestep: soon", 6, "must be a number"),
         ("joint.damping: 0.065", "joint.dampling: 1", 17, "did you mean 'damping'"),

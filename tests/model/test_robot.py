@@ -183,7 +183,7 @@ def test_parameters_are_set_by_path_from_text():
         ("option.integrator", "RK5", "valid: discrete, euler"),
         ("option.gravity", "1 2", "3 numbers"),
         ("elbow.k", "stiff", "must be a number"),
-        ("elbow.k", -3, "0 or more"),
+        ("elbow.k", -3, ">= 0"),
         ("elbow.mode", 9, "0 LinkTorque"),
         ("elbow.motor_1", 3, "it has parts"),
         ("elbow.motor_1.inertai", 3, "did you mean 'inertia'"),

@@ -141,7 +141,7 @@ def test_options_arrive_as_text_from_the_command_line():
     ("options", "text"),
     [
         ({"mountin": "hanging"}, "did you mean 'mounting'"),
-        ({"mounting": "upright"}, "valid: hanging, horizontal"),
+        ({"mounting": "upright"}, "must be one of hanging, horizontal"),
         ({"load_mass": "heavy"}, r"must be a number from 0 to 100 \[kg\]"),
         ({"load_mass": -1.0}, "must be a number from 0 to 100"),
         ({"load_mass": float("nan")}, "must be a number from 0 to 100"),

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, nearest
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
+from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
+from pliant.laws.motor import DCMotor, Electrical, LeverDrive
+from pliant.laws.pid import PID
+from pliant.options import describe
 
 __all__ = [
     "SIGNED",
@@ -47,50 +51,31 @@ TYPICAL: dict[str, float] = {
 SIGNED = ("position_offset", "torque_offset")
 """Offsets of the measurement: link position read minus true [rad], torque read minus true [N m]."""
 
-_UNITS = {
-    ("qbmove", "k1"): "N m",
-    ("qbmove", "k2"): "N m",
-    ("qbmove", "a1"): "1/rad",
-    ("qbmove", "a2"): "1/rad",
-    ("sea", "k"): "N m/rad",
-    ("bavs", "k"): "N m",
-    ("bavs", "k_e"): "1/rad",
-    ("awas_ii", "Ks"): "N m/rad",
-    ("awas_ii", "L"): "m",
-    ("awas_ii", "r_t"): "m",
+_BLOCKS = {
+    "motor": DCMotor,
+    "motor_1": DCMotor,
+    "motor_2": DCMotor,
+    "pid": PID,
+    "pid_1": PID,
+    "pid_2": PID,
+    "friction": PreslidingFriction,
+    "link_friction": PreslidingFriction,
+    "electrical": Electrical,
 }
-_BLOCK_UNITS = {
-    "max_deflection": "rad",
-    "inertia": "kg m^2",
-    "damping": "N m s/rad",
-    "max_torque": "N m",
-    "max_velocity": "rad/s",
-    "preset_damping": "N m s/rad^2",
-    "torque": "N m",
-    "stiffness": "N m/rad",
-    "load_coefficient": "N m per N m",
-    "preset_coefficient": "N m/rad",
-    "kp": "N m/rad",
-    "ki": "N m/(rad s)",
-    "kd": "N m s/rad",
-    "command_delay": "s",
-    "link_damping": "N m s/rad",
-    "link_preset_damping": "N m s/rad^2",
-    "position_offset": "rad",
-    "torque_offset": "N m",
-    "resistance": "ohm",
-    "inductance": "H",
-    "torque_constant": "N m/A",
-    "back_emf_constant": "V s/rad",
-}
+_OFFSETS = {"position_offset": "rad", "torque_offset": "N m"}
+"""Units of what a measurement has and an actuator has not."""
 
 
 def parameter_unit(law: Law, path: str) -> str:
     """Return the unit of a parameter such as "law.k1" or "motor_1.friction.torque"; "" where it has none."""
-    last = path.rsplit(".", 1)[-1]
-    if path.startswith("law."):
-        return _UNITS.get((law.name, last), _BLOCK_UNITS.get(last, ""))
-    return _BLOCK_UNITS.get(last, "")
+    *blocks, last = path.split(".")
+    kind: type = CompliantActuator
+    if blocks:
+        kind = type(law) if blocks[-1] == "law" else _BLOCKS.get(blocks[-1], CompliantActuator)
+        if blocks[-1] == "motor_2" and law.second_input == "lever":
+            kind = LeverDrive
+    units = {info.name: info.unit for info in describe(kind)}
+    return units.get(last, _OFFSETS.get(last, ""))
 
 
 def target_paths(path: str) -> list[str]:

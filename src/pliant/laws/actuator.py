@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import LawError
 from pliant.laws import layout
 from pliant.laws.base import Law
-from pliant.laws.checks import check_kind, check_number
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, LeverDrive
 from pliant.laws.pid import PID
+from pliant.options import check_values, option
 
 __all__ = ["ActuatorTraces", "CompliantActuator"]
 
@@ -64,39 +64,33 @@ class CompliantActuator:
     """Controller of motor 2; None takes the toolbox's gains, or those of a lever drive."""
     link_friction: PreslidingFriction | None = None
     """Friction between spring and link, in the actuator itself; None for none (the original has none)."""
-    link_damping: float = 0.0
-    """Viscous damping of the link in the actuator [N m s/rad]."""
-    link_preset_damping: float = 0.0
-    """Growth of that damping with the preset [N m s/rad per rad]."""
-    command_delay: float = 0.0
-    """Delay of the references on the bus [s]; rounded to whole time steps."""
-    command_resolution: float = 0.0
-    """Quantum of the references [rad]; the second one of a lever is not quantised. The qbMove's is 1.9175e-4."""
+    link_damping: float = option(0.0, unit="N m s/rad", low=0.0)
+    """Viscous damping of the link in the actuator."""
+    link_preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
+    """Growth of that damping with the preset."""
+    command_delay: float = option(0.0, unit="s", low=0.0, high=10.0)
+    """Delay of the references on the bus; rounded to whole time steps."""
+    command_resolution: float = option(0.0, unit="rad", low=0.0)
+    """Quantum of the references; the second one of a lever is not quantised. The qbMove's is 1.9175e-4."""
     initial_preset: float | None = None
     """Preset at rest before the first command: theta_sr [rad] or sigma [m]; None takes 0, or 0.01 m for a lever."""
-    start: str = "pose"
+    start: str = option("pose", choices=("pose", "zero"))
     """Where motors start: "pose" at the joint's pose, "zero" at 0 as in the original (which kicks)."""
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        if not isinstance(self.law, Law):
-            raise LawError(f"CompliantActuator: law is {self.law!r}; valid: a Law such as QbMove()", field="law")
         try:
             put("mode", Mode(self.mode))
         except ValueError:
             modes = ", ".join(f"{m.value} {m.name}" for m in Mode)
-            raise LawError(f"CompliantActuator: mode is {self.mode!r}; valid: {modes}", field="mode") from None
+            raise LawError(f"CompliantActuator: mode is {self.mode!r}; must be one of {modes}", field="mode") from None
+        check_values(self, LawError)
         name = "CompliantActuator"
         lever = self.law.second_input == "lever"
-        check_kind(name, "motor_1", self.motor_1, DCMotor)
-        check_kind(name, "motor_2", self.motor_2, DCMotor, optional=True)
-        check_kind(name, "pid_1", self.pid_1, PID, optional=True)
-        check_kind(name, "pid_2", self.pid_2, PID, optional=True)
-        check_kind(name, "link_friction", self.link_friction, PreslidingFriction, optional=True)
         for field_name, linear in (("motor_1", False), ("motor_2", lever)):
             if isinstance(getattr(self, field_name), LeverDrive) and not linear:
                 raise LawError(
-                    f"{name}: {field_name} of {self.law.label} turns; valid: a DCMotor, not a LeverDrive",
+                    f"{name}: {field_name} of {self.law.label} turns; must be a DCMotor, not a LeverDrive",
                     field=field_name,
                 )
         if self.law.motors == 1:
@@ -118,22 +112,15 @@ class CompliantActuator:
                 raise LawError(f"CompliantActuator: {self.law.label} needs a LeverDrive as motor_2", field="motor_2")
             if self.motor_2.max_position >= length:
                 raise LawError(
-                    f"CompliantActuator: motor_2.max_position is {self.motor_2.max_position:g} m; valid: below the "
+                    f"CompliantActuator: motor_2.max_position is {self.motor_2.max_position:g} m; must be below the "
                     f"lever's length L = {length:g} m, where the stiffness is infinite",
                     field="max_position",
                 )
         if self.pid_1 is None:
             put("pid_1", PID(kp=0.8, kd=0.2) if self.mode == Mode.LINK_PID else PID())
-        check_number(name, "link_damping", self.link_damping, "N m s/rad", low=0.0)
-        check_number(name, "link_preset_damping", self.link_preset_damping, "N m s/rad^2", low=0.0)
-        check_number(name, "command_delay", self.command_delay, "s", low=0.0, high=10.0)
-        check_number(name, "command_resolution", self.command_resolution, "rad", low=0.0)
         if self.initial_preset is None:
             put("initial_preset", 0.01 if lever else 0.0)
-        check_number(name, "initial_preset", self.initial_preset, "rad or m")
         self.check_preset(self.initial_preset, "initial_preset")
-        if self.start not in ("pose", "zero"):
-            raise LawError(f"CompliantActuator: start is {self.start!r}; valid: 'pose', 'zero'", field="start")
 
     def replace(self, **changes: Any) -> CompliantActuator:
         """Return a copy with some fields changed; names as in the class."""
@@ -146,7 +133,7 @@ class CompliantActuator:
         length = getattr(self.law, "L", math.inf)
         if not 0.0 <= preset < length:
             raise LawError(
-                f"{self.law.label}: {field} sigma = {preset:g} m; valid: 0 or more and below L = {length:g} m, "
+                f"{self.law.label}: {field} sigma is {preset:g} m; must be >= 0 and below L = {length:g} m, "
                 "where the stiffness is infinite",
                 field=field,
             )
@@ -276,22 +263,23 @@ class CompliantActuator:
         """
         from pliant.laws.compile import compiled
 
-        check_number("simulate", "dt", dt, "s", low=0.0, above=True)
+        if isinstance(dt, bool | str) or not 0.0 < dt < math.inf:
+            raise LawError(f"simulate: dt is {dt!r}; must be a number > 0 [s]", field="dt")
         q = np.array(q, dtype=float, order="C")
         if q.ndim != 1 or q.size == 0:
-            raise LawError(f"simulate: q has shape {q.shape}; valid: (n,) with n of 1 or more", field="q")
+            raise LawError(f"simulate: q has shape {q.shape}; must be (n,) with n >= 1", field="q")
         if dq is None:
             dq = np.gradient(q, dt) if q.size > 1 else np.zeros(1)
         traces = {"q": q}
         for name, value in (("dq", dq), ("ref_1", ref_1), ("ref_2", ref_2)):
             array = np.asarray(value, dtype=float)
             if array.shape not in ((), q.shape):
-                raise LawError(f"simulate: {name} has shape {array.shape}; valid: a number or {q.shape}", field=name)
+                raise LawError(f"simulate: {name} has shape {array.shape}; must be a number or {q.shape}", field=name)
             traces[name] = np.array(np.broadcast_to(array, q.shape), order="C")
         for name, array in traces.items():
             bad = np.flatnonzero(~np.isfinite(array))
             if bad.size:
-                raise LawError(f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; valid: finite numbers", field=name)
+                raise LawError(f"simulate: {name}[{bad[0]}] is {array[bad[0]]}; must be finite numbers", field=name)
         if self.mode in (Mode.SPRING_EQ_PRESET, Mode.PID_EQ_PRESET, Mode.SPRING_REFS, Mode.PID_REFS):
             self.check_preset(float(traces["ref_2"].max()), "ref_2")
             self.check_preset(float(traces["ref_2"].min()), "ref_2")
@@ -303,7 +291,7 @@ class CompliantActuator:
         else:
             given = np.asarray(state, dtype=float)
             if given.shape != (size,):
-                raise LawError(f"simulate: state has shape {given.shape}; valid: ({size},)", field="state")
+                raise LawError(f"simulate: state has shape {given.shape}; must be ({size},)", field="state")
             act[:size] = given
         torque = np.empty(q.size)
         trace = np.zeros((q.size, layout.OBSERVATIONS + size + 1))

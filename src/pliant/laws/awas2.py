@@ -9,6 +9,7 @@ from typing import ClassVar
 from pliant.errors import LawError
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
+from pliant.options import option
 
 __all__ = ["AwAS2"]
 
@@ -28,27 +29,22 @@ class AwAS2(Law):
     beyond L are refused where they are commanded.
     """
 
-    Ks: float = 10.0
-    """Stiffness of the spring of the lever [N m/rad]. Default of the toolbox."""
-    L: float = 0.05
-    """Length of the lever [m]. Default of the toolbox."""
-    r_t: float = 0.015
-    """Radius of the transmission [m]. Default of the toolbox."""
-    max_deflection: float = 0.3
-    """Largest deflection [rad] (the arm's 17 degrees). Default of the toolbox."""
+    Ks: float = option(10.0, unit="N m/rad", low=0.0, source="default of the toolbox")
+    """Stiffness of the spring of the lever."""
+    L: float = option(0.05, unit="m", low=0.0, above=True, source="default of the toolbox")
+    """Length of the lever."""
+    r_t: float = option(0.015, unit="m", low=0.0, above=True, source="default of the toolbox")
+    """Radius of the transmission."""
+    max_deflection: float = option(0.3, unit="rad", low=0.0, above=True, source="default of the toolbox")
+    """Largest deflection (the arm's 17 degrees); below pi/4, where the stiffness changes sign."""
 
     second_input: ClassVar[str] = "lever"
 
     def validate(self) -> None:
-        if self.Ks < 0.0:
-            raise LawError(f"AwAS2: Ks is {self.Ks}; valid: a stiffness of 0 or more N m/rad", field="Ks")
-        for name in ("L", "r_t"):
-            if getattr(self, name) <= 0.0:
-                raise LawError(f"AwAS2: {name} is {getattr(self, name)}; valid: a length above 0 m", field=name)
-        if not 0.0 < self.max_deflection < math.pi / 4.0:
+        if self.max_deflection >= math.pi / 4.0:
             raise LawError(
-                f"AwAS2: max_deflection is {self.max_deflection}; valid: above 0 and below pi/4 rad, where the "
-                "stiffness changes sign",
+                f"AwAS2: max_deflection is {self.max_deflection}; must be below pi/4 rad, where the stiffness changes "
+                "sign",
                 field="max_deflection",
             )
 

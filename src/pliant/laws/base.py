@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import LawError, nearest
+from pliant.options import check_values, describe, option, place_of
 
 __all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
 
@@ -66,11 +67,11 @@ class Law:
         LawError: a parameter is not a finite number or breaks the law's own rules.
     """
 
-    clip: str = dataclasses.field(default="flat", kw_only=True)
+    clip: str = option("flat", choices=("flat", "stop"), kw_only=True)
     """What happens beyond ``max_deflection``: "flat" holds the torque (as the original toolbox does),
     "stop" adds a stiff end stop on top of it."""
-    stop_stiffness: float | None = dataclasses.field(default=None, kw_only=True)
-    """Slope of the end stop with ``clip="stop"`` [N m/rad]; None takes the law's own default."""
+    stop_stiffness: float | None = option(None, unit="N m/rad", low=0.0, kw_only=True)
+    """Slope of the end stop with ``clip="stop"``; None takes the law's own default."""
 
     name: ClassVar[str] = ""
     """Name in the registry, in tags and on the command line."""
@@ -80,27 +81,11 @@ class Law:
     """What theta_2 is: "angle" [rad], "lever" [m] or "none"."""
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.name == "clip":
-                if value not in ("flat", "stop"):
-                    raise LawError(f"{self.label}: clip is {value!r}; valid: 'flat', 'stop'", field="clip")
-                continue
-            if field.name == "stop_stiffness" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
-                raise LawError(
-                    f"{self.label}: {field.name} is {value!r}, a {type(value).__name__}; valid: a number",
-                    field=field.name,
-                )
-            if not math.isfinite(value):
-                raise LawError(f"{self.label}: {field.name} is {value}; valid: a finite number", field=field.name)
-            object.__setattr__(self, field.name, float(value))
-        if self.stop_stiffness is not None and self.stop_stiffness < 0.0:
-            raise LawError(
-                f"{self.label}: stop_stiffness is {self.stop_stiffness}; valid: 0 or more N m/rad",
-                field="stop_stiffness",
-            )
+        check_values(self, LawError)
+        for info in describe(type(self)):
+            value = getattr(self, info.name)
+            if value is not None and info.name != "clip":
+                object.__setattr__(self, info.name, float(value))
         self.validate()
 
     # -- what a subclass may define ------------------------------------------------------------------
@@ -253,27 +238,29 @@ def law(name: str) -> Callable[[L], L]:
 
     def register(cls: L) -> L:
         if not name.replace("_", "").isalnum():
-            raise LawError(f"law name {name!r}; valid: letters, digits and underscores", field="name")
+            raise LawError(f"law name {name!r}; must be letters, digits and underscores", field="name")
         other = _LAWS.get(name)
         if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise LawError(
-                f"the law {name!r} is already registered by {other.__module__}.{other.__qualname__}",
+                f"the law {name!r} is registered twice, at {place_of(other)} and {place_of(cls)}; "
+                "give one of them another name",
                 field="name",
             )
         own = vars(cls).get("__dataclass_params__")  # a class that is none itself inherits its base's
         if own is None or not own.frozen:
             raise LawError(f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) below @law")
+        describe(cls)
         if len(cls.parameter_fields()) > LAW_PARAMETERS - 1:
-            raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; valid: at most 15")
+            raise LawError(f"{cls.__name__} has {len(cls.parameter_fields())} parameters; must be at most 15")
         if not hasattr(cls, "energy"):
             raise LawError(f"{cls.__name__} has no kernel `energy`; every law needs one (its stored energy)")
         if cls.motors not in (1, 2):
-            raise LawError(f"{cls.__name__}: motors is {cls.motors!r}; valid: 1, 2", field="motors")
+            raise LawError(f"{cls.__name__}: motors is {cls.motors!r}; must be 1 or 2", field="motors")
         if cls.motors == 1:
             cls.second_input = "none"
         if cls.second_input not in (("none",) if cls.motors == 1 else ("angle", "lever")):
             raise LawError(
-                f"{cls.__name__}: second_input is {cls.second_input!r}; valid: 'angle', 'lever' (with two motors)",
+                f"{cls.__name__}: second_input is {cls.second_input!r}; must be 'angle' or 'lever', with two motors",
                 field="second_input",
             )
         if cls.references is Law.references and cls.second_input != "angle":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pliant.errors import LawError
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
+from pliant.options import option
 
 __all__ = ["BAVS"]
 
@@ -28,26 +29,20 @@ class BAVS(Law):
     load_1 = -load_2 = k (b - a).
     """
 
-    a: float = 1.21e-6
-    """Weight of the weak side of a spring [-]. Default of the toolbox."""
-    b: float = 2.38e-6
-    """Weight of the strong side of a spring [-]. Default of the toolbox."""
-    k: float = 1.60e5
-    """Torque scale [N m]. Default of the toolbox."""
-    k_e: float = 8.71
-    """Exponent [1/rad]. Default of the toolbox."""
-    max_deflection: float = 0.27
-    """Largest deflection of each spring [rad]. Default of the toolbox."""
+    a: float = option(1.21e-6, low=0.0, source="default of the toolbox")
+    """Weight of the weak side of a spring."""
+    b: float = option(2.38e-6, low=0.0, source="default of the toolbox")
+    """Weight of the strong side of a spring."""
+    k: float = option(1.60e5, unit="N m", low=0.0, source="default of the toolbox")
+    """Torque scale."""
+    k_e: float = option(8.71, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
+    """Exponent."""
+    max_deflection: float = option(0.27, unit="rad", low=0.0, above=True, source="default of the toolbox")
+    """Largest deflection of each spring."""
 
     def validate(self) -> None:
-        for name in ("a", "b", "k"):
-            if getattr(self, name) < 0.0:
-                raise LawError(f"BAVS: {name} is {getattr(self, name)}; valid: 0 or more", field=name)
-        for name in ("k_e", "max_deflection"):
-            if getattr(self, name) <= 0.0:
-                raise LawError(f"BAVS: {name} is {getattr(self, name)}; valid: more than 0", field=name)
         if self.k_e * self.max_deflection > 300.0:
-            raise LawError("BAVS: k_e * max_deflection overflows the exponential; valid: at most 300", field="k_e")
+            raise LawError("BAVS: k_e * max_deflection overflows the exponential; must be <= 300", field="k_e")
 
     def default_stop_stiffness(self) -> float:
         # Three times the slope of one spring at the clip: assumed.

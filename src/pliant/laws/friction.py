@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.laws.checks import check_number
+from pliant.errors import LawError
+from pliant.options import check_values, option
 
 __all__ = ["PreslidingFriction"]
 
@@ -22,21 +23,17 @@ class PreslidingFriction:
     stiffness actuators; both coefficients are 0 in the original toolbox.
     """
 
-    torque: float = 0.02
-    """Coulomb level F at no load [N m] (on a lever drive [N]). 0.02 in the toolbox's actuators."""
-    stiffness: float = 1000.0
-    """Presliding stiffness K [N m/rad]. 1000 in the toolbox, for every motor."""
-    load_coefficient: float = 0.0
+    torque: float = option(0.02, unit="N m", low=0.0, source="the toolbox's actuators")
+    """Coulomb level F at no load; on a lever drive a force [N]."""
+    stiffness: float = option(1000.0, unit="N m/rad", low=0.0, above=True, source="the toolbox, for every motor")
+    """Presliding stiffness K."""
+    load_coefficient: float = option(0.0, low=0.0)
     """Growth of F with the magnitude of the transmitted load [N m per N m]."""
-    preset_coefficient: float = 0.0
-    """Growth of F with the magnitude of the stiffness preset [N m/rad]."""
+    preset_coefficient: float = option(0.0, unit="N m/rad", low=0.0)
+    """Growth of F with the magnitude of the stiffness preset."""
 
     def __post_init__(self) -> None:
-        name = "PreslidingFriction"
-        check_number(name, "torque", self.torque, "N m", low=0.0)
-        check_number(name, "stiffness", self.stiffness, "N m/rad", low=0.0, above=True)
-        check_number(name, "load_coefficient", self.load_coefficient, "N m per N m", low=0.0)
-        check_number(name, "preset_coefficient", self.preset_coefficient, "N m/rad", low=0.0)
+        check_values(self, LawError)
 
     def step(self, position: float, anchor: float, load: float = 0.0, preset: float = 0.0) -> tuple[float, float]:
         """Advance the anchor and return the friction.

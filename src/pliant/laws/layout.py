@@ -128,39 +128,31 @@ def _limit(value: float) -> float:
 
 def pack_motor(par: Any, base: int, motor: Any) -> None:
     """Write a `DCMotor` or `LeverDrive` into ``par`` from index ``base`` on."""
-    f, e = motor.friction, motor.electrical
-    values = (
-        motor.inertia,
-        motor.damping,
-        _limit(motor.max_torque),
-        _limit(motor.max_velocity if motor.limit_velocity else math.inf),
-        _limit(motor.min_position),
-        _limit(motor.max_position),
-        f.torque,
-        f.stiffness,
-        f.load_coefficient,
-        f.preset_coefficient,
-        _limit(motor.max_velocity if motor.torque_speed else math.inf),
-        motor.preset_damping,
-        *(
-            (e.resistance, e.inductance, e.torque_constant, e.back_emf_constant, _limit(e.supply_voltage))
-            if e is not None
-            else (0.0, 0.0, 1.0, 0.0, BIG)
-        ),
-    )
-    for i, value in enumerate(values):
-        par[base + i] = float(value)
+    friction, electrical = motor.friction, motor.electrical
+    par[base + M_INERTIA] = float(motor.inertia)
+    par[base + M_DAMPING] = float(motor.damping)
+    par[base + M_TORQUE] = _limit(motor.max_torque)
+    par[base + M_SPEED] = _limit(motor.max_velocity if motor.limit_velocity else math.inf)
+    par[base + M_LOW] = _limit(motor.min_position)
+    par[base + M_HIGH] = _limit(motor.max_position)
+    par[base + M_FRICTION] = float(friction.torque)
+    par[base + M_FRICTION_STIFFNESS] = float(friction.stiffness)
+    par[base + M_FRICTION_LOAD] = float(friction.load_coefficient)
+    par[base + M_FRICTION_PRESET] = float(friction.preset_coefficient)
+    par[base + M_NO_LOAD_SPEED] = _limit(motor.max_velocity if motor.torque_speed else math.inf)
+    par[base + M_PRESET_DAMPING] = float(motor.preset_damping)
+    par[base + M_RESISTANCE] = 0.0 if electrical is None else float(electrical.resistance)
+    par[base + M_INDUCTANCE] = 0.0 if electrical is None else float(electrical.inductance)
+    par[base + M_KT] = 1.0 if electrical is None else float(electrical.torque_constant)
+    par[base + M_KB] = 0.0 if electrical is None else float(electrical.back_emf_constant)
+    par[base + M_SUPPLY] = BIG if electrical is None else _limit(electrical.supply_voltage)
 
 
 def pack_pid(par: Any, base: int, pid: Any) -> None:
     """Write a `PID` into ``par`` from index ``base`` on."""
-    values = (
-        pid.kp,
-        pid.ki,
-        pid.kd,
-        _limit(pid.integral_limit),
-        float(pid.anti_windup),
-        float(pid.velocity_feedforward),
-    )
-    for i, value in enumerate(values):
-        par[base + i] = float(value)
+    par[base + C_KP] = float(pid.kp)
+    par[base + C_KI] = float(pid.ki)
+    par[base + C_KD] = float(pid.kd)
+    par[base + C_LIMIT] = _limit(pid.integral_limit)
+    par[base + C_ANTI_WINDUP] = float(pid.anti_windup)
+    par[base + C_FEEDFORWARD] = float(pid.velocity_feedforward)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 
 from pliant.errors import LawError
-from pliant.laws.checks import check_flag, check_kind, check_number
 from pliant.laws.friction import PreslidingFriction
+from pliant.options import check_values, option
 
 __all__ = ["DCMotor", "Electrical", "LeverDrive"]
 
@@ -20,23 +20,19 @@ class Electrical:
     torque-speed line of a real motor follows by itself. All values as seen at the link (after the gear).
     """
 
-    resistance: float = 2.3
-    """Armature resistance R [ohm]. Maker Pro paper draft."""
-    inductance: float = 0.0
-    """Armature inductance L [H]; 0 takes the current as instantaneous."""
-    torque_constant: float = 0.8
-    """K_t at the link [N m/A]. Maker Pro paper draft."""
-    back_emf_constant: float = 0.3
-    """K_b at the link [V s/rad]. Maker Pro paper draft."""
-    supply_voltage: float = 24.0
-    """Largest voltage [V], positive. qbMove supply."""
+    resistance: float = option(2.3, unit="ohm", low=0.0, above=True, source="Maker Pro paper draft")
+    """Armature resistance R."""
+    inductance: float = option(0.0, unit="H", low=0.0)
+    """Armature inductance L; 0 takes the current as instantaneous."""
+    torque_constant: float = option(0.8, unit="N m/A", low=0.0, above=True, source="Maker Pro paper draft")
+    """K_t at the link."""
+    back_emf_constant: float = option(0.3, unit="V s/rad", low=0.0, source="Maker Pro paper draft")
+    """K_b at the link."""
+    supply_voltage: float = option(24.0, unit="V", low=0.0, above=True, infinite=True, source="qbMove supply")
+    """Largest voltage."""
 
     def __post_init__(self) -> None:
-        check_number("Electrical", "resistance", self.resistance, "ohm", low=0.0, above=True)
-        check_number("Electrical", "inductance", self.inductance, "H", low=0.0)
-        check_number("Electrical", "torque_constant", self.torque_constant, "N m/A", low=0.0, above=True)
-        check_number("Electrical", "back_emf_constant", self.back_emf_constant, "V s/rad", low=0.0)
-        check_number("Electrical", "supply_voltage", self.supply_voltage, "V", low=0.0, above=True, infinite=True)
+        check_values(self, LawError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +43,32 @@ class DCMotor:
     Euler in the order of the original code: saturate u, slide the friction anchor, accelerate, move, stop.
     """
 
-    inertia: float = 0.0233
-    """J [kg m^2], positive. Default of the toolbox."""
-    damping: float = 0.2698
-    """D [N m s/rad]. Default of the toolbox's code; its templates' comments print 0.0019."""
-    max_torque: float = 6.0
-    """Largest torque [N m], positive. Default of the toolbox."""
-    max_velocity: float = 6.0
-    """Largest speed [rad/s]; enforced only with ``limit_velocity`` or ``torque_speed``. Default of the toolbox."""
-    min_position: float = -math.inf
-    """Lower stop [rad]."""
-    max_position: float = math.inf
-    """Upper stop [rad]."""
+    inertia: float = option(0.0233, unit="kg m^2", low=0.0, above=True, source="default of the toolbox")
+    """J."""
+    damping: float = option(0.2698, unit="N m s/rad", low=0.0, source="default of the toolbox's code")
+    """D; the comments of the toolbox's templates print 0.0019."""
+    max_torque: float = option(6.0, unit="N m", low=0.0, infinite=True, source="default of the toolbox")
+    """Largest torque."""
+    max_velocity: float = option(6.0, unit="rad/s", low=0.0, above=True, infinite=True, source="default of the toolbox")
+    """Largest speed; enforced only with ``limit_velocity`` or ``torque_speed``."""
+    min_position: float = option(-math.inf, unit="rad", infinite=True)
+    """Lower stop."""
+    max_position: float = option(math.inf, unit="rad", infinite=True)
+    """Upper stop."""
     friction: PreslidingFriction = field(default_factory=PreslidingFriction)
     """Friction of the motor and gear. 0.02 N m in the toolbox's code; its templates print 0.5."""
     limit_velocity: bool = False
     """Hold the speed inside max_velocity (the original stores the limit and never applies it)."""
     torque_speed: bool = False
     """Let the available torque fall linearly to 0 at max_velocity, in the direction of motion."""
-    preset_damping: float = 0.0
-    """Growth of the damping with the magnitude of the preset [N m s/rad per rad]."""
+    preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
+    """Growth of the damping with the magnitude of the preset."""
     electrical: Electrical | None = None
     """Armature circuit; None applies the commanded torque directly."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        check_number(name, "inertia", self.inertia, "kg m^2", low=0.0, above=True)
-        check_number(name, "damping", self.damping, "N m s/rad", low=0.0)
-        check_number(name, "max_torque", self.max_torque, "N m", low=0.0, infinite=True)
-        check_number(name, "max_velocity", self.max_velocity, "rad/s", low=0.0, above=True, infinite=True)
-        check_number(name, "min_position", self.min_position, "rad", infinite=True)
-        check_number(name, "max_position", self.max_position, "rad", infinite=True)
-        check_number(name, "preset_damping", self.preset_damping, "N m s/rad^2", low=0.0)
-        check_flag(name, "limit_velocity", self.limit_velocity)
-        check_flag(name, "torque_speed", self.torque_speed)
-        check_kind(name, "friction", self.friction, PreslidingFriction)
-        check_kind(name, "electrical", self.electrical, Electrical, optional=True)
+        check_values(self, LawError)
         if self.min_position >= self.max_position:
             raise LawError(
                 f"{name}: min_position {self.min_position:g} is not below max_position {self.max_position:g}",
@@ -126,17 +112,19 @@ class LeverDrive(DCMotor):
     reference is undefined; nothing is published of the real drive, so all values here are assumed.
     """
 
-    inertia: float = 2.0
-    """Reflected mass of the drive [kg]. Assumed."""
-    damping: float = 100.0
-    """Viscous friction [N s/m]. Assumed."""
-    max_torque: float = 2000.0
-    """Largest force [N]. Assumed."""
-    max_velocity: float = 0.1
-    """Largest speed [m/s]; enforced only by option. Assumed."""
-    min_position: float = 0.0
-    """Lower stop [m]."""
-    max_position: float = 0.045
-    """Upper stop [m], below the lever's length, where the stiffness is infinite."""
+    inertia: float = option(2.0, unit="kg", low=0.0, above=True, source="assumed", other_meaning=True)
+    """Reflected mass of the drive."""
+    damping: float = option(100.0, unit="N s/m", low=0.0, source="assumed", other_meaning=True)
+    """Viscous friction."""
+    max_torque: float = option(2000.0, unit="N", low=0.0, infinite=True, source="assumed", other_meaning=True)
+    """Largest force."""
+    max_velocity: float = option(
+        0.1, unit="m/s", low=0.0, above=True, infinite=True, source="assumed", other_meaning=True
+    )
+    """Largest speed; enforced only with ``limit_velocity`` or ``torque_speed``."""
+    min_position: float = option(0.0, unit="m", infinite=True, other_meaning=True)
+    """Lower stop."""
+    max_position: float = option(0.045, unit="m", infinite=True, source="assumed", other_meaning=True)
+    """Upper stop, below the lever's length, where the stiffness is infinite."""
     friction: PreslidingFriction = field(default_factory=_lever_friction)
     """Friction of the screw [N], presliding stiffness [N/m]. Assumed."""

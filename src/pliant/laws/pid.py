@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pliant.laws.checks import check_flag, check_number
+from pliant.errors import LawError
+from pliant.options import check_values, option
 
 __all__ = ["PID"]
 
@@ -20,25 +21,21 @@ class PID:
     the error would drive it further), and velocity feed-forward kd d(ref)/dt.
     """
 
-    kp: float = 125.0
-    """Proportional gain [N m/rad]. Default of the toolbox's motors."""
-    ki: float = 0.0
-    """Integral gain [N m/(rad s)]."""
-    kd: float = 4.5
-    """Derivative gain [N m s/rad]. Default of the toolbox's motors."""
-    integral_limit: float = math.inf
-    """Largest magnitude of the integral term [N m]."""
+    kp: float = option(125.0, unit="N m/rad", low=0.0, source="default of the toolbox's motors")
+    """Proportional gain."""
+    ki: float = option(0.0, unit="N m/(rad s)", low=0.0)
+    """Integral gain."""
+    kd: float = option(4.5, unit="N m s/rad", low=0.0, source="default of the toolbox's motors")
+    """Derivative gain."""
+    integral_limit: float = option(math.inf, unit="N m", low=0.0, infinite=True)
+    """Largest magnitude of the integral term."""
     anti_windup: bool = False
     """Stop integrating while the motor's torque is saturated in the direction of the error."""
     velocity_feedforward: bool = False
     """Add kd times the difference quotient of the reference."""
 
     def __post_init__(self) -> None:
-        for name, unit in (("kp", "N m/rad"), ("ki", "N m/(rad s)"), ("kd", "N m s/rad")):
-            check_number("PID", name, getattr(self, name), unit, low=0.0)
-        check_number("PID", "integral_limit", self.integral_limit, "N m", low=0.0, infinite=True)
-        check_flag("PID", "anti_windup", self.anti_windup)
-        check_flag("PID", "velocity_feedforward", self.velocity_feedforward)
+        check_values(self, LawError)
 
     def step(
         self, integral: float, reference: float, position: float, velocity: float, dt: float

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pliant.errors import LawError
 from pliant.laws.base import Law, law
 from pliant.laws.functions import cosh, saturate, sinh
+from pliant.options import option
 
 __all__ = ["QbMove"]
 
@@ -24,28 +25,22 @@ class QbMove(Law):
     For equal springs and theta_1,2 = theta_eq +- p: torque = -2 k cosh(a p) sinh(a (q - theta_eq)).
     """
 
-    k1: float = 0.0019
-    """Torque scale of spring 1 [N m]. Default of the toolbox."""
-    a1: float = 8.9992
-    """Shape of spring 1 [1/rad]. Default of the toolbox."""
-    k2: float = 0.0019
-    """Torque scale of spring 2 [N m]."""
-    a2: float = 8.9992
-    """Shape of spring 2 [1/rad]."""
-    max_deflection: float = 0.8
-    """Largest deflection of each spring [rad]."""
+    k1: float = option(0.0019, unit="N m", low=0.0, source="default of the toolbox")
+    """Torque scale of spring 1."""
+    a1: float = option(8.9992, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
+    """Shape of spring 1."""
+    k2: float = option(0.0019, unit="N m", low=0.0, source="default of the toolbox")
+    """Torque scale of spring 2."""
+    a2: float = option(8.9992, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
+    """Shape of spring 2."""
+    max_deflection: float = option(0.8, unit="rad", low=0.0, above=True, source="default of the toolbox")
+    """Largest deflection of each spring."""
 
     def validate(self) -> None:
-        for name in ("k1", "k2"):
-            if getattr(self, name) < 0.0:
-                raise LawError(f"QbMove: {name} is {getattr(self, name)}; valid: 0 or more N m", field=name)
-        for name in ("a1", "a2", "max_deflection"):
-            if getattr(self, name) <= 0.0:
-                raise LawError(f"QbMove: {name} is {getattr(self, name)}; valid: more than 0", field=name)
         if max(self.a1, self.a2) * self.max_deflection > 300.0:
             raise LawError(
                 f"QbMove: a * max_deflection is {max(self.a1, self.a2) * self.max_deflection:g}, the spring torque "
-                "overflows; valid: at most 300",
+                "overflows; must be <= 300",
                 field="a1",
             )
 

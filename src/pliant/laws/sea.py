@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pliant.errors import LawError
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
+from pliant.options import option
 
 __all__ = ["SEA"]
 
@@ -25,22 +25,13 @@ class SEA(Law):
     stiffness is 0.
     """
 
-    k: float = 10.0
-    """Spring stiffness [N m/rad], positive. Default of the toolbox."""
-    max_deflection: float = 0.8
-    """Largest deflection of the spring [rad], positive. Default of the toolbox."""
+    k: float = option(10.0, unit="N m/rad", low=0.0, source="default of the toolbox")
+    """Spring stiffness."""
+    max_deflection: float = option(0.8, unit="rad", low=0.0, above=True, source="default of the toolbox")
+    """Largest deflection of the spring."""
 
     motors: ClassVar[int] = 1
     second_input: ClassVar[str] = "none"
-
-    def validate(self) -> None:
-        if self.k < 0.0:
-            raise LawError(f"SEA: k is {self.k}; valid: a stiffness of 0 or more N m/rad", field="k")
-        if self.max_deflection <= 0.0:
-            raise LawError(
-                f"SEA: max_deflection is {self.max_deflection}; valid: more than 0 rad",
-                field="max_deflection",
-            )
 
     def default_stop_stiffness(self) -> float:
         return 10.0 * self.k  # assumed
