@@ -137,9 +137,10 @@ def test_fields_are_described_by_the_docstrings_under_them():
 
 def test_the_table_of_the_documentation_has_every_option():
     table = markdown_table(Lidar)
-    assert "| `rate` | `10` Hz | Scans per second, as configured. |" in table
-    assert "| `mode` | `lockstep` | Who waits for whom. One of `lockstep`, `paced`. |" in table
+    assert "| `rate` | `10` Hz | Scans per second, as configured. Must be > 0. |" in table
+    assert "| `mode` | `lockstep` | Who waits for whom. Must be one of `lockstep`, `paced`. |" in table
     assert table.count("\n") == 1 + len(describe(Lidar))
+    assert markdown_table(Lidar, ["mode"]).count("\n") == 2
 
 
 @pytest.mark.parametrize("unit", ["deg", "mm", "ms", "N  m", "banana"])
@@ -331,3 +332,9 @@ def test_a_name_registered_twice_is_refused_with_both_places():
 
 def test_units_are_si_and_radians():
     assert not {"deg", "mm", "ms", "rpm"} & set(UNITS)
+
+
+def test_the_page_of_options_is_what_the_declarations_say():
+    from option_tables import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python tests/helpers/option_tables.py"

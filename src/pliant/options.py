@@ -162,16 +162,19 @@ class OptionInfo:
         if self.choices:
             return "one of " + ", ".join(str(choice) for choice in self.choices)
         kinds = [kind for kind in _members(self.type) if kind is not types.NoneType]
-        text = " or ".join(dict.fromkeys(_kind_text(kind, self._range) for kind in kinds))
+        text = " or ".join(
+            dict.fromkeys(_kind_text(kind, f" {self.range_text}" if self.range_text else "") for kind in kinds)
+        )
         return f"{text} [{self.unit}]" if self.unit else text
 
     @property
-    def _range(self) -> str:
+    def range_text(self) -> str:
+        """The limits, such as ``from 0 to 3`` or ``> 0``; "" without any."""
         low, high = math.isfinite(self.low), math.isfinite(self.high)
         if low and high and not self.above:
-            return f" from {self.low:g} to {self.high:g}"
-        lower = f" {'>' if self.above else '>='} {self.low:g}" if low else ""
-        return lower + (" and" if low and high else "") + (f" <= {self.high:g}" if high else "")
+            return f"from {self.low:g} to {self.high:g}"
+        lower = f"{'>' if self.above else '>='} {self.low:g}" if low else ""
+        return lower + (" and " if low and high else "") + (f"<= {self.high:g}" if high else "")
 
     @property
     def default_text(self) -> str:
@@ -720,16 +723,26 @@ def _parts(value: Any) -> list[Any]:
 # -- telling --------------------------------------------------------------------------------------------------
 
 
-def markdown_table(cls: type) -> str:
-    """Return the options of a dataclass as a Markdown table: option, default, meaning."""
+def markdown_table(cls: type, names: Iterable[str] | None = None) -> str:
+    """Return the options of a dataclass as a Markdown table: option, default, meaning.
+
+    Args:
+        cls: the dataclass.
+        names: the options that are shown; None for all.
+    """
+    shown = None if names is None else set(names)
     rows = ["| option | default | meaning |", "|---|---|---|"]
     for info in describe(cls):
+        if shown is not None and info.name not in shown:
+            continue
         meaning = info.description.replace("|", "\\|").replace("``", "`")
         if info.choices:
-            meaning += f" One of {', '.join(f'`{choice}`' for choice in info.choices)}."
+            meaning += f" Must be one of {', '.join(f'`{choice}`' for choice in info.choices)}."
+        elif info.range_text:
+            meaning += f" Must be {info.range_text}."
         unit = f" {info.unit}" if info.unit else ""
         default = f"`{info.default_text}`{unit}" if info.default_text else ""
-        rows.append(f"| `{info.name}` | {default} | {meaning} |")
+        rows.append(f"| `{info.name}` | {default} | {meaning.strip()} |")
     return "\n".join(rows)
 
 
@@ -742,6 +755,8 @@ def _as_text(value: Any) -> str:
         return value.name.lower()
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    if dataclasses.is_dataclass(value):
+        return type(value).__name__
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_as_text, value)) + "]"
     return str(value)

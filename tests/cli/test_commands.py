@@ -238,3 +238,21 @@ def test_a_run_of_no_length_says_nothing_of_its_speed(call, robot_file):
     assert code == 0
     assert "0 steps, 0 s simulated" in out
     assert "nan" not in out
+
+
+@pytest.mark.parametrize("name", ["fci", "qbmove-2dof", "awas_ii", "6PFR"])
+def test_the_options_of_a_robot_a_bridge_or_a_law_are_listed_from_their_declaration(call, name):
+    code, out, err = call("list", name, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["options"]
+    assert all(option["meaning"] for option in found["options"])
+    code, out, err = call("list", name)
+    assert code == 0, err
+    assert found["options"][0]["name"] in out
+
+
+def test_listing_what_does_not_exist_names_the_nearest(call):
+    code, _, err = call("list", "fcj")
+    assert code == 1
+    assert "did you mean 'fci'" in err

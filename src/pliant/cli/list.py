@@ -1,42 +1,95 @@
-"""`pliant list`: what there is by name."""
+"""`pliant list`: what there is by name, and the options of one of them."""
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
 from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.errors import PliantError, nearest
 
 __all__ = ["list_"]
 
 
-def list_(*, import_: Imports = [], json: Json = False, debug: Debug = False) -> int:
-    """List the robots of the catalogue, the experiments, the laws and the bridges."""
+def list_(
+    name: Annotated[str | None, Parameter(help="A robot, bridge or law, whose options are shown.")] = None,
+    /,
+    *,
+    import_: Imports = [],
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """List the robots of the catalogue, the experiments, the laws and the bridges; or the options of one of them."""
     import_modules(import_)
     from pliant.bridges import list_bridges
     from pliant.experiments import list_experiments
     from pliant.laws import registered_laws
     from pliant.robots import list_robots
 
-    robots = {r.name: r.summary for r in list_robots()}
-    experiments = {e.name: e.summary for e in list_experiments()}
-    laws = {
-        name: {f: getattr(cls(), f) for f in cls.parameter_fields()} for name, cls in sorted(registered_laws().items())
-    }
+    laws = registered_laws()
     bridges = list_bridges()
+    robots = {r.name: r for r in list_robots()}
+    if name is not None:
+        return _show_options(name, robots, bridges, laws, json)
+    summaries = {r.name: r.summary for r in robots.values()}
+    experiments = {e.name: e.summary for e in list_experiments()}
+    parameters = {n: {f: getattr(cls(), f) for f in cls.parameter_fields()} for n, cls in sorted(laws.items())}
     if json:
-        emit({"robots": robots, "experiments": experiments, "laws": laws, "bridges": bridges})
+        emit({"robots": summaries, "experiments": experiments, "laws": parameters, "bridges": bridges})
         return 0
     from rich.table import Table
 
     console = make_console()
     for title, rows in (
-        ("robots", robots),
+        ("robots", summaries),
         ("experiments", experiments),
-        ("laws", {n: ", ".join(f"{k}={v:g}" for k, v in p.items()) for n, p in laws.items()}),
+        ("laws", {n: ", ".join(f"{k}={v:g}" for k, v in p.items()) for n, p in parameters.items()}),
         ("bridges", bridges),
     ):
         table = Table(title=title, title_justify="left", box=None, show_header=False)
-        for name, text in rows.items():
-            table.add_row(f"[bold]{name}[/bold]", plain(text))
+        for key, text in rows.items():
+            table.add_row(f"[bold]{key}[/bold]", plain(text))
         print_table(console, table, prose=True)
         console.print()
+    return 0
+
+
+def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], laws: dict[str, type], json: bool) -> int:
+    """Show the options of a robot, a bridge or a law."""
+    from pliant.bridges import bridge_options
+    from pliant.options import describe
+    from pliant.robots import find_robot
+
+    known = [*robots, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
+    if name in bridges:
+        kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."
+    elif name in laws:
+        kind, written = laws[name], "--set JOINT.KEY=VALUE"
+    elif name in known:
+        kind, written = find_robot(name).options_class, "--set robot.KEY=VALUE"
+    else:
+        raise PliantError(f"no robot, bridge or law {name!r}; {nearest(name, known, limit=40)}", field="name")
+    infos = describe(kind)
+    if json:
+        rows = [
+            {"name": i.name, "default": i.default_text, "unit": i.unit, "must_be": i.must_be, "meaning": i.description,
+             "source": i.source}
+            for i in infos
+        ]  # fmt: skip
+        emit({"name": name, "written": written, "options": rows})
+        return 0
+    from rich.table import Table
+
+    console = make_console()
+    table = Table(title=f"{name}: {written}", title_justify="left", box=None)
+    for column in ("option", "default", "meaning"):
+        table.add_column(column)
+    for info in infos:
+        meaning = f"{info.description.replace('``', '')} Must be {info.must_be}."
+        source = f" Default: {info.source}." if info.source else ""
+        default = f"{info.default_text} {info.unit}".strip()
+        table.add_row(f"[bold]{info.name}[/bold]", plain(default), plain((meaning + source).strip()))
+    print_table(console, table, prose=True)
     return 0

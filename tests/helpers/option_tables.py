@@ -1,0 +1,98 @@
+"""The page docs/options.md, from the declarations; run this file to write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pliant.bridges import bridge_options, list_bridges
+from pliant.bridges.ros import RosOptions
+from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
+from pliant.laws.friction import PreslidingFriction
+from pliant.laws.motor import LeverDrive
+from pliant.options import describe, markdown_table
+from pliant.robots import find_robot
+from pliant.robots.benches.build import BENCHES, BenchOptions
+from pliant.robots.qbmove import ArmOptions
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
+OWN_BRIDGES = ("fci", "ros1", "ros2", "zenoh")
+OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii")
+
+HEAD = """\
+# Options and fields
+
+Every option and every field is declared once in the code, with its default, unit, limits and meaning. These tables
+are written from the declarations, and a test compares them. `pliant list NAME` prints the same for one robot, bridge or
+law:
+
+```console
+$ pliant list fci
+$ pliant list qbmove-2dof
+```
+
+Units are SI and radians. An unknown name or a value outside its limits is refused with the nearest valid one.
+"""
+
+
+def _own(kind: type, base: type) -> str:
+    """Return the table of the options that a dataclass adds to a base, or changes."""
+    shared = {info.name: info for info in describe(base)}
+    names = [info.name for info in describe(kind) if shared.get(info.name) != info]
+    return markdown_table(kind, names)
+
+
+def _fields() -> str:
+    rows = ["| field | unit | meaning |", "|---|---|---|"]
+    for field in JOINT_FIELDS.values():
+        if field.sampled:
+            lever = f"; lever: {field.lever}" if field.lever else ""
+            rows.append(f"| `{field.name}` | {field.unit}{lever} | {field.description} |")
+    return "\n".join(rows)
+
+
+def _commands() -> str:
+    rows = ["| mode | name | first reference | second reference |", "|---|---|---|---|"]
+    for mode, pair in COMMANDS.items():
+        cells = [
+            "" if c.name == "disabled" else f"`{c.name}` [{c.unit}{f'; lever: {c.lever}' if c.lever else ''}]"
+            for c in pair
+        ]
+        rows.append(f"| {mode.value} | `{mode.name.lower()}` | {cells[0]} | {cells[1]} |")
+    return "\n".join(rows)
+
+
+def page() -> str:
+    """Return the text of the page."""
+    parts = [HEAD, "## Bridges\n\nWritten `--bridge NAME:KEY=VALUE,KEY=VALUE`.\n"]
+    parts.append(f"### ros1, ros2, zenoh: what all three take\n\n{markdown_table(RosOptions)}\n")
+    for name in OWN_BRIDGES:
+        kind = bridge_options(name)
+        table = _own(kind, RosOptions) if issubclass(kind, RosOptions) else markdown_table(kind)
+        parts.append(f"### {name}\n\n{list_bridges()[name]}.\n\n{table}\n")
+    parts.append("## Robots of the catalogue\n\nWritten `--set robot.KEY=VALUE`, or `robot: {KEY: VALUE}` in YAML.\n")
+    parts.append(f"### The benches of one joint\n\n{markdown_table(BenchOptions)}\n")
+    parts += [f"### {bench.name}\n\n{_own(bench.options, BenchOptions)}\n" for bench in BENCHES]
+    parts.append(f"### The arms of qbMoves\n\n{markdown_table(ArmOptions)}\n")
+    parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
+    for name, title in (("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots")):
+        parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
+    parts.append("## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n")
+    laws = registered_laws()
+    parts += [f"### {name}\n\n{markdown_table(laws[name])}\n" for name in OWN_LAWS]
+    parts.append(
+        "## Blocks of an actuator\n\nWritten `--set JOINT.motor_1.KEY=VALUE`, `--set JOINT.pid_1.KEY=VALUE`.\n"
+    )
+    blocks = (
+        ("The actuator itself", CompliantActuator), ("Motor", DCMotor), ("Drive of a lever", LeverDrive),
+        ("Electrical part of a motor", Electrical), ("Friction", PreslidingFriction), ("Controller", PID),
+    )  # fmt: skip
+    parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
+    parts.append(
+        "## Fields of a joint\n\nSamples, recordings, plots and messages have these names.\n\n" + _fields() + "\n"
+    )
+    parts.append("## Commands of a joint\n\nEach mode also takes `external_torque` [N m].\n\n" + _commands() + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
