@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,8 +33,8 @@ __all__ = ["Q_START", "Mount", "arm_spec", "build_arms", "world"]
 Array = NDArray[np.float64]
 
 Q_START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])
-"""Where a simulated arm starts [rad]: near the ready pose, not in it, since a client that moves to the ready pose
-refuses a path of no length."""
+"""Start of a simulated arm [rad]: near the ready pose but not in it, because a client that moves to the ready pose
+refuses a path of zero length."""
 
 STOP_MARGIN = 0.1
 """Distance of the mechanical stops from the position limits [rad]."""  # assumed
@@ -63,15 +63,15 @@ class Mount:
     q: tuple[float, ...] = tuple(Q_START.tolist())
     """Joint positions at start [rad]."""
     motor_inertia: bool = False
-    """Whether the motors' reflected inertia is there; the FER takes the FR3's, its own is not published."""  # assumed
+    """Whether the motors' reflected inertia is modelled; the FER uses the FR3's values."""  # assumed
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
         return rotation_from_rpy(self.rpy)
 
 
-def _inertia(body: Any, mass: float, center: ArrayLike, tensor: Sequence[float]) -> None:
-    """Give a body its inertia; tensor xx, xy, xz, yy, yz, zz about the centre of mass."""
+def _inertia(body: mujoco.MjsBody, mass: float, center: ArrayLike, tensor: Sequence[float]) -> None:
+    """Set the inertia of a body; tensor xx, xy, xz, yy, yz, zz about the centre of mass."""
     body.explicitinertial = True
     body.mass = mass
     body.ipos = list(np.asarray(center, dtype=float))
@@ -79,7 +79,7 @@ def _inertia(body: Any, mass: float, center: ArrayLike, tensor: Sequence[float])
     body.fullinertia = [xx, yy, zz, xy, xz, yz]
 
 
-def _capsules(body: Any, link: int, rgba: tuple[float, ...]) -> None:
+def _capsules(body: mujoco.MjsBody, link: int, rgba: tuple[float, ...]) -> None:
     import mujoco
 
     for owner, start, end, radius in CAPSULES:
@@ -92,8 +92,8 @@ def _capsules(body: Any, link: int, rgba: tuple[float, ...]) -> None:
 def _hand_body() -> tuple[float, Array, Array, float, Array]:
     """Return mass, centre and tensor (flange axes) of the hand without fingers, and a finger's mass and place.
 
-    Together with both fingers, closed, it is exactly `FRANKA_HAND`: what the cabinet compensates is what hangs there.
-    Opening moves the fingers apart symmetrically: the centre of mass stays, the inertia grows by less than
+    Together with both closed fingers it equals `FRANKA_HAND`, so that the cabinet compensates exactly the body that is
+    there. Opening moves the fingers apart symmetrically: the centre of mass stays, the inertia grows by less than
     1e-4 kg m^2.
     """
     m, center = FRANKA_HAND.mass, np.array(FRANKA_HAND.center_of_mass)
@@ -115,9 +115,9 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
 
     Args:
         arm: `FER` or `FR3`.
-        name: prefix of everything in it; empty for none, to attach the arm under a prefix of its own.
+        name: prefix of all names in the model; empty for none, to attach the arm under another prefix.
         hand: whether it carries the two-finger hand.
-        motor_inertia: whether the motors' reflected inertia is there.
+        motor_inertia: whether the motors' reflected inertia is modelled.
     """
     import mujoco
 
@@ -162,7 +162,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
     flange = [0.0, 0.0, float(DH[7, 2])]
     if hand:
         mass, center, tensor, finger_mass, finger_at = _hand_body()
-        # axes of the flange first (the tensor is given there), the hand itself turned by -45 degrees
+        # The body has the axes of the flange, as the tensor; the hand is turned by -45 degrees.
         palm = parent.add_body(name=f"{at}hand", pos=flange)
         _inertia(palm, mass, center, [*tensor[0], tensor[1, 1], tensor[1, 2], tensor[2, 2]])
         bodies.append(palm)
@@ -204,13 +204,13 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
             motor = spec.add_actuator(name=f"{at}finger{n}", target=f"{at}finger{n}")
             motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
             bodies.append(finger)
-        # one motor drives both fingers
+        # One motor drives both fingers.
         spec.add_equality(
             type=mujoco.mjtEq.mjEQ_JOINT,
             name1=f"{at}finger1",
             name2=f"{at}finger2",
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
-            # stiff: what the fingers sag under gravity would pull a floating arm away
+            # Stiff, because fingers that sag under gravity would pull a floating arm away.
             solref=[0.002, 1.0],
             solimp=[0.9999, 0.9999, 0.001, 0.5, 2.0],
             data=[0.0, 1.0] + [0.0] * (mujoco.mjNEQDATA - 2),

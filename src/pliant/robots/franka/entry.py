@@ -28,10 +28,10 @@ class FrankaOptions:
     motor_inertia: bool = option(
         False, source="vendor's numbers for the FR3, quoted in Drake; for the FER assumed the same"
     )
-    """Whether the motors' reflected inertia is there: stiff, damped torque controllers need it. The identified set has
-    no such term."""
+    """Whether the motors' reflected inertia is modelled: stiff, damped torque controllers need it. The identified set
+    has no such term."""
     meshes: str = ""
-    """Real meshes to look at: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
+    """Meshes for display: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
     "example-robot-data" for the installed package; empty for primitive shapes."""
 
 
