@@ -141,7 +141,7 @@ def run(
             f"stored {balance.stored:.4g}, "
             f"motor losses {balance.motor_friction + balance.motor_damping:.4g}, "
             f"joint losses {balance.joint_damping + balance.link_losses + balance.constraints:.4g}, "
-            f"not accounted for {balance.residual:.2g} ({100 * balance.relative:.2g} % of what moved)",
+            f"energy balance error: {balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)",
             soft_wrap=True,
         )
     done.say_end()
