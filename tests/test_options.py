@@ -3,6 +3,7 @@
 import contextlib
 import enum
 import math
+import re
 import sys
 import textwrap
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from pliant.options import (
     UNITS,
     Registry,
     check_declaration,
+    check_unit,
     check_values,
     describe,
     markdown_table,
@@ -338,3 +340,24 @@ def test_the_page_of_options_is_what_the_declarations_say():
     from option_tables import PAGE, page
 
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python tests/helpers/option_tables.py"
+
+
+def test_a_unit_may_be_one_for_each_kind_of_element():
+    check_unit("m, rad", "the pose")
+    check_unit("m or rad", "the joint")
+    with pytest.raises(PliantError, match="the pose is 'm, deg'; must be SI and radians: 'rad'"):
+        check_unit("m, deg", "the pose")
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("bridge", ["fci", "ros1", "ros2", "zenoh"])
+def test_the_options_of_bridges_in_the_documentation_exist(bridge):
+    from pliant.bridges import bridge_options
+
+    valid = {info.name for info in describe(bridge_options(bridge))}
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for written in re.findall(rf"\b{bridge}:([\w=+/.,-]+=[^\s`\"']*)", page.read_text(encoding="utf-8")):
+            keys = {item.partition("=")[0] for item in written.split(",")}
+            assert keys <= valid, f"{page.name}: {bridge}:{written}"

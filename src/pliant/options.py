@@ -280,18 +280,20 @@ _KEY = "pliant.option"
 
 
 def check_unit(unit: str, what: str, error: Callable[..., PliantError] = PliantError) -> None:
-    """Raise unless a unit is one of `UNITS`.
+    """Raise unless a unit is one of `UNITS`, or several of them: "m, rad" of a pose, "m or rad" of a joint.
 
     Args:
         unit: the unit.
         what: how the message names it.
         error: the exception to raise.
     """
-    if unit in UNITS:
-        return
-    if unit in _SI_OF:
-        raise error(f"{what} is {unit!r}; must be SI and radians: {_SI_OF[unit]!r}", field="unit")
-    raise error(f"{what} is {unit!r}, which is not known; {nearest(unit, UNITS, limit=50)}", field="unit")
+    for part in unit.replace(" or ", ", ").split(", "):
+        if part in UNITS:
+            continue
+        if part in _SI_OF:
+            raise error(f"{what} is {unit!r}; must be SI and radians: {_SI_OF[part]!r}", field="unit")
+        known = [name for name in UNITS if name]
+        raise error(f"{what} is {unit!r}, which is not known; {nearest(part, known, limit=60)}", field="unit")
 
 
 def describe(cls: type) -> tuple[OptionInfo, ...]:

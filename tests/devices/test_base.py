@@ -425,3 +425,12 @@ def test_a_cancelled_request_does_not_run():
     device.request("set_gains", k=1.0).cancel()
     device.serve()
     assert device.k == before
+
+
+@pytest.mark.parametrize(("unit", "message"), [("deg", "must be SI and radians: 'rad'"), ("N·m", "is not known")])
+@pytest.mark.parametrize("where", ["samples", "commands"])
+def test_a_field_with_a_wrong_unit_is_refused_when_the_device_is_made(where, unit, message):
+    fields = {"angle": FieldInfo(unit=unit)}
+    kinds = {"samples": {"samples": fields}, "commands": {"samples": {}, "commands": {"angles": fields}}}
+    with pytest.raises(DeviceError, match=f"dial: the unit of the field 'angle' is '{unit}'.*{message}"):
+        DeviceBase("dial", **kinds[where])

@@ -39,6 +39,7 @@ import numpy as np
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError, nearest
 from pliant.model.noise import Noise
+from pliant.options import check_unit
 
 __all__ = [
     "Command",
@@ -67,7 +68,7 @@ class FieldInfo:
     shape: tuple[int, ...] = ()
     """() for a number, (n,) for an array of length n, (height, width) or (height, width, 3) for an image."""
     unit: str = ""
-    """Unit of every element, SI and radians: "rad", "N m"; "" for none."""
+    """Unit of every element, one of `pliant.options.UNITS`: "rad", "N m"; "" for none; "m, rad" for a pose."""
     description: str = ""
     """One sentence: the quantity and its sign convention."""
     low: float = -math.inf
@@ -531,6 +532,9 @@ class DeviceBase:
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType(
             {mode: MappingProxyType(dict(fields)) for mode, fields in (commands or {}).items()}
         )
+        for fields in (self.samples, *self.commands.values()):
+            for field_name, info in fields.items():
+                check_unit(info.unit, f"{name}: the unit of the field {field_name!r}", DeviceError)
         self.inbox = Mailbox(name, self.commands)
         self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
         if period is not None and self.period_ns == 0:

@@ -162,7 +162,7 @@ class ParallelRobotDevice(DeviceBase):
             name,
             samples={
                 "joint_values": joints,
-                "joint_velocities": FieldInfo((n,), f"({unit})/s", "velocities of the actuated joints"),
+                "joint_velocities": FieldInfo((n,), "m/s or rad/s", "velocities of the actuated joints"),
                 "pose": place,
                 "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
                 "wrench": wrench,
