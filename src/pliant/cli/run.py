@@ -32,6 +32,8 @@ __all__ = ["run"]
 
 MAX_SHOWN = 16
 """Longest array of a sample that the end of a run shows."""
+MAX_FIELDS = 12
+"""Most fields of a device whose values are printed as text."""
 
 
 def run(
@@ -133,7 +135,10 @@ def run(
     if states:
         print_table(console, _state_table(states, engine))
     for name, values in samples.items():
-        text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
+        if len(values) > MAX_FIELDS:
+            text = f"{len(values)} fields; --json prints their last values"
+        else:
+            text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
         console.print(
