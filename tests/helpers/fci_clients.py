@@ -11,13 +11,13 @@ import numpy as np
 from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.robots.franka.build import Mount, build_arms
+from pliant.robots.franka.build import ArmMount, build_arms
 from pliant.robots.franka.parameters import FR3
 from pliant.simulation import Simulation
 from pliant.wire import fci
 
 TIMEOUT = 5.0
-ONE = (Mount(arm=FR3),)
+ONE = (ArmMount(arm=FR3),)
 
 
 def make(mounts=ONE, *, robot=None, **options):

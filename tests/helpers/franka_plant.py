@@ -3,9 +3,9 @@
 import mujoco
 
 from pliant.devices.franka.plant import ArmPlant
-from pliant.robots.franka.build import Mount, world
+from pliant.robots.franka.build import ArmMount, world
 
-ONE = (Mount(),)
+ONE = (ArmMount(),)
 
 
 class Plant:

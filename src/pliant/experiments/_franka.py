@@ -98,7 +98,7 @@ def main() -> None:
     from pliant.bridges.fci import FciBridge, FciOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.robots.franka.build import Mount, build_arms
+    from pliant.robots.franka.build import ArmMount, build_arms
     from pliant.robots.franka.parameters import arm
     from pliant.simulation import Simulation
 
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     given = parser.parse_args()
     robot = build_arms(
-        [Mount(arm=arm(given.arm))],
+        [ArmMount(arm=arm(given.arm))],
         friction=bool(given.friction),
         friction_compensation=bool(given.friction and given.compensated),
     )

@@ -48,12 +48,12 @@ def push(robot: FrankaRobot, wrench: Array) -> None:
         wrench: force and moment at the end effector's origin in the base's axes, shape (6,) [N, N m].
     """
     from pliant.clients.franka.simulated import SimulationArm
-    from pliant.engine import MujocoEngine
+    from pliant.engine import mujoco_state
 
     assert isinstance(robot.backend, SimulationArm)
     engine = robot.backend.simulation.engine
-    assert isinstance(engine, MujocoEngine)
-    lever = engine.data.site("franka_ee").xpos - engine.data.body("franka_hand").xipos
+    data = mujoco_state(engine, "push").data
+    lever = data.site("franka_ee").xpos - data.body("franka_hand").xipos
     engine.port("body/franka_hand/wrench")[:] = [*wrench[:3], *(wrench[3:] + np.cross(lever, wrench[:3]))]
 
 

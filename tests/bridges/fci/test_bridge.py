@@ -16,7 +16,7 @@ from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.bridges.registry import make_bridge
 from pliant.errors import BridgeError, DeviceError, MissingDependency
 from pliant.robots import build_robot
-from pliant.robots.franka.build import Q_START, Mount
+from pliant.robots.franka.build import Q_START, ArmMount
 from pliant.robots.franka.parameters import FR3
 from pliant.wire import fci
 
@@ -272,8 +272,8 @@ def test_a_missing_library_is_an_answer_not_a_silence(caplog):
 
 def test_two_arms_in_one_world_have_their_own_ports_and_move_on_their_own():
     mounts = (
-        Mount(name="left", arm=FR3, position=(0, 0.4, 1.0), rpy=(-0.8, 0, 0)),
-        Mount(name="right", position=(0, -0.4, 1.0), rpy=(0.8, 0, 0)),
+        ArmMount(name="left", arm=FR3, position=(0, 0.4, 1.0), rpy=(-0.8, 0, 0)),
+        ArmMount(name="right", position=(0, -0.4, 1.0), rpy=(0.8, 0, 0)),
     )
     with serve(mounts) as server, Client(server, 10, arm=0) as left, Client(server, 5, arm=1) as right:
         before = right.newest().q.copy()

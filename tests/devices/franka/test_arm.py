@@ -9,7 +9,7 @@ from pliant.devices.franka.arm import MODES, REQUESTS, SAMPLES, CommandValues, F
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
 from pliant.robots.franka import kinematics
-from pliant.robots.franka.build import Q_START, Mount, build_arms
+from pliant.robots.franka.build import Q_START, ArmMount, build_arms
 from pliant.robots.franka.parameters import FR3, FRANKA_HAND
 from pliant.simulation import Simulation
 from pliant.wire import fci
@@ -209,7 +209,7 @@ def test_the_hand_is_asked_like_the_arm(simulation):
 
 
 def test_an_arm_without_a_hand_says_so():
-    robot = build_arms([Mount(arm=FR3, hand=False)])
+    robot = build_arms([ArmMount(arm=FR3, hand=False)])
     with Simulation(MujocoEngine(robot), make_devices(robot)) as simulation:
         simulation.step()
         assert simulation.sample("franka").values["gripper_width"] == 0.0
@@ -234,7 +234,7 @@ def test_a_reset_repeats_a_run_bit_by_bit(simulation):
 
 
 def test_two_arms_of_one_robot_move_on_their_own():
-    robot = build_arms([Mount(name="left", position=(0, 0.5, 0)), Mount(name="right", position=(0, -0.5, 0))])
+    robot = build_arms([ArmMount(name="left", position=(0, 0.5, 0)), ArmMount(name="right", position=(0, -0.5, 0))])
     with Simulation(MujocoEngine(robot), make_devices(robot)) as simulation:
         simulation.step()
         simulation.request("left", "move", controller=2, motion_generator=4)

@@ -9,7 +9,7 @@ from pliant.devices.franka.gripper import Gripper
 from pliant.devices.franka.settings import CHECKS, Collision, Settings
 from pliant.errors import DeviceError
 from pliant.robots.franka import kinematics
-from pliant.robots.franka.build import Q_START, Mount
+from pliant.robots.franka.build import Q_START, ArmMount
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND
 from pliant.wire import fci
 from pliant.wire.fci import RobotMode
@@ -23,7 +23,7 @@ class Rig:
     """One arm with its cabinet; `run` advances milliseconds."""
 
     def __init__(self, *, friction=False, mount=None, settings=None, spec=None):
-        mount = mount or Mount()
+        mount = mount or ArmMount()
         self.plant = Plant((mount,), friction=friction, spec=spec)
         self.arm = self.plant.arms[0]
         settings = settings or Settings(friction_compensation=friction)
@@ -119,7 +119,7 @@ def test_an_idle_arm_holds_its_place(rig):
 @pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
 @pytest.mark.parametrize("rpy", [(0.0, 0.0, 0.0), (1.2, -0.4, 0.3)], ids=["upright", "tilted"])
 def test_with_zero_torque_the_arm_floats_and_drifts_less_than_a_milliradian_in_a_minute(arm, rpy):
-    rig = Rig(mount=Mount(arm=arm, rpy=rpy, position=(0, 0, 2.0)))
+    rig = Rig(mount=ArmMount(arm=arm, rpy=rpy, position=(0, 0, 2.0)))
     rig.run(10)
     assert rig.move(EXTERNAL, NONE) == "started"
     state = rig.run(60_000, lambda s, k: command(s))
@@ -441,7 +441,7 @@ def test_each_check_can_be_switched_off(name):
 def test_the_position_dependent_velocity_limit_of_the_fr3_bites_near_a_stop():
     q = np.array(Q_START)
     q[0] = 2.2
-    rig = Rig(mount=Mount(arm=FR3, q=tuple(q)))
+    rig = Rig(mount=ArmMount(arm=FR3, q=tuple(q)))
     _, upper = FR3.limits.velocity_bounds(q)
     assert upper[0] < FR3.limits.velocity[0]
     rig.move(JOINT, VELOCITY)

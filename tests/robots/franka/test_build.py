@@ -8,7 +8,7 @@ from franka_plant import Plant
 from pliant.devices.franka.gripper import Gripper
 from pliant.errors import ModelError
 from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.build import Q_START, Mount, arm_spec, world
+from pliant.robots.franka.build import Q_START, ArmMount, arm_spec, world
 from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, HAND
 from pliant.wire import fci
 
@@ -17,7 +17,7 @@ from pliant.wire import fci
 @pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
 def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
     rpy = (0.3, -0.7, 1.1)
-    mount = Mount(arm=arm, hand=hand, rpy=rpy, position=(0.1, 0.2, 1.0))
+    mount = ArmMount(arm=arm, hand=hand, rpy=rpy, position=(0.1, 0.2, 1.0))
     plant = Plant((mount,), friction=False)
     payload = FRANKA_HAND if hand else None
     rng = np.random.default_rng(0)
@@ -44,8 +44,8 @@ def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
 
 def test_several_arms_stand_in_one_world_each_with_its_gravity():
     mounts = (
-        Mount(name="left", position=(0, 0.3, 1.0), rpy=(-np.pi / 2, 0, 0)),
-        Mount(name="right", arm=FR3, position=(0, -0.3, 1.0), rpy=(np.pi / 2, 0, 0), hand=False),
+        ArmMount(name="left", position=(0, 0.3, 1.0), rpy=(-np.pi / 2, 0, 0)),
+        ArmMount(name="right", arm=FR3, position=(0, -0.3, 1.0), rpy=(np.pi / 2, 0, 0), hand=False),
     )
     plant = Plant(mounts)
     left, right = plant.arms
@@ -77,9 +77,9 @@ def test_the_spec_is_plain_mujoco():
 
 def test_two_arms_of_one_name_are_refused():
     with pytest.raises(ModelError, match="two arms of one name"):
-        world((Mount(), Mount()))
+        world((ArmMount(), ArmMount()))
     with pytest.raises(ModelError, match="a: 3 start positions"):
-        world((Mount(name="a", q=(0.0, 0.0, 0.0)),))
+        world((ArmMount(name="a", q=(0.0, 0.0, 0.0)),))
 
 
 # ------------------------------------------------------------------------------------------------- gripper
@@ -89,7 +89,7 @@ class HandRig:
     """A hand on an arm that hangs still, with an optional block between the fingers."""
 
     def __init__(self, block=None):
-        mount = Mount()
+        mount = ArmMount()
         spec = world((mount,))
         if block is not None:
             X = kinematics.forward_kinematics(Q_START)
@@ -226,7 +226,7 @@ def test_what_the_hand_cannot_do_fails_at_once(request_):
 
 
 def test_the_motors_inertia_is_added_where_it_is_asked_for():
-    plain, heavy = (Plant((Mount(arm=FR3, motor_inertia=on),), friction=False) for on in (False, True))
+    plain, heavy = (Plant((ArmMount(arm=FR3, motor_inertia=on),), friction=False) for on in (False, True))
     for plant in (plain, heavy):
         mujoco.mj_forward(plant.model, plant.data)
     masses = []
@@ -238,7 +238,7 @@ def test_the_motors_inertia_is_added_where_it_is_asked_for():
 
 
 def test_the_torque_sensor_sits_behind_the_motors_inertia():
-    plant = Plant((Mount(arm=FR3, motor_inertia=True),), friction=False)
+    plant = Plant((ArmMount(arm=FR3, motor_inertia=True),), friction=False)
     arm = plant.arms[0]
     q, _, _ = arm.read()
     torque = dynamics.gravity(np.array(q), FRANKA_HAND, arm=FR3)

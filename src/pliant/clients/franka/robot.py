@@ -33,7 +33,7 @@ from pliant.devices.franka.settings import Settings
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, nearest
 from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.build import Q_START, Mount, build_arms
+from pliant.robots.franka.build import Q_START, ArmMount, build_arms
 from pliant.robots.franka.parameters import HAND
 from pliant.robots.franka.parameters import arm as arm_of
 from pliant.simulation import Simulation
@@ -149,7 +149,7 @@ class FrankaRobot:
         kind = arm_of(arm)
         start = as_vector(np.asarray(q, dtype=float), 7, "q")
         _within_limits(kind, start)
-        mount = Mount(arm=kind, hand=hand, rpy=rpy, q=tuple(start.tolist()))
+        mount = ArmMount(arm=kind, hand=hand, rpy=rpy, q=tuple(start.tolist()))
         described = build_arms(
             [mount], friction=friction, friction_compensation=friction_compensation, load=load, settings=settings
         )

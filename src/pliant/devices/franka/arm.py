@@ -24,11 +24,11 @@ from pliant.devices.franka.gripper import Gripper, GripperAnswer
 from pliant.devices.franka.parameters import Arm, Hand, Payload
 from pliant.devices.franka.plant import HALF_OPEN, ArmPlant
 from pliant.devices.franka.settings import Settings
+from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError
 from pliant.wire import fci
 
 if TYPE_CHECKING:
-    from pliant.engine.base import Engine
     from pliant.model import Robot
 
 __all__ = ["MODES", "REQUESTS", "CommandValues", "FrankaArm", "FrankaArmDescription", "Mode", "StateValues"]
@@ -297,14 +297,10 @@ class FrankaArm(DeviceBase):
     # ------------------------------------------------------------------------------------------------- cycle
 
     def _connect(self, engine: Engine) -> None:
-        from pliant.engine import MujocoEngine
-
-        if not isinstance(engine, MujocoEngine):
-            raise DeviceError(f"{self.name}: a Franka arm needs the MuJoCo engine", field="engine")
         description = self.description
-        self.engine = engine
+        self._state = mujoco_state(engine, self.name)
         self.plant = ArmPlant(
-            engine.model, engine.data, description.name, arm=description.arm, friction=description.friction
+            self._state.model, self._state.data, description.name, arm=description.arm, friction=description.friction
         )
         """Sensors and motors."""
         compensates = description.friction_compensation
@@ -322,12 +318,10 @@ class FrankaArm(DeviceBase):
         """The hand's controller; None without a hand."""
 
     def _restart(self, rng: np.random.Generator) -> None:
-        import mujoco
-
         self._command = None
         self._waiting.clear()
         self.plant.start(self._q0)
-        mujoco.mj_forward(self.engine.model, self.engine.data)
+        self._state.forward()
         self.cabinet.reset(self._q0)
         self._follow()
         if self.gripper is not None:

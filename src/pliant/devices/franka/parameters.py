@@ -151,7 +151,7 @@ class Arm:
     """Friction of 7 joints, rows a [N m], b [s/rad], c [rad/s]: a/(1 + exp(-b (dq + c))) - a/(1 + exp(-b c))."""
     motor_inertia: tuple[float, ...] = (0.0,) * 7
     """Inertia of the motors reflected at the joints [kg m^2]; zeros where the identified set has no such term. A model
-    has it only where it is asked for (`pliant.robots.franka.build.Mount.motor_inertia`)."""
+    has it only where it is asked for (`pliant.robots.franka.build.ArmMount.motor_inertia`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
 
-__all__ = ["Q_START", "Mount", "arm_spec", "build_arms", "world"]
+__all__ = ["Q_START", "ArmMount", "arm_spec", "build_arms", "world"]
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ _FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
+class ArmMount:
     """One arm in a world."""
 
     name: str = "franka"
@@ -224,7 +224,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
     return spec
 
 
-def world(mounts: Sequence[Mount] = (Mount(),), *, floor: bool = True) -> mujoco.MjSpec:
+def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True) -> mujoco.MjSpec:
     """Return a scene with arms, each on its own mounting.
 
     Args:
@@ -258,7 +258,7 @@ def world(mounts: Sequence[Mount] = (Mount(),), *, floor: bool = True) -> mujoco
 
 
 def build_arms(
-    mounts: Sequence[Mount] = (Mount(),),
+    mounts: Sequence[ArmMount] = (ArmMount(),),
     *,
     name: str = "franka",
     friction: bool = True,

@@ -41,11 +41,11 @@ def _build(
     places: Mapping[str, tuple[tuple[float, float, float], tuple[float, float, float]]],
 ) -> Robot:
     """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
-    from pliant.robots.franka.build import Mount, build_arms
+    from pliant.robots.franka.build import ArmMount, build_arms
     from pliant.robots.franka.parameters import arm
 
     mounts = [
-        Mount(
+        ArmMount(
             name=name,
             arm=arm(model),
             hand=options.hand,
