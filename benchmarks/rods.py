@@ -22,7 +22,8 @@ import numpy as np
 
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
-from pliant.rods.robot import ACCURACIES, _State
+from pliant.rods.robot import ACCURACIES
+from pliant.rods.statics import State
 from pliant.spatial import exp_so3
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
@@ -57,7 +58,7 @@ def loop(robot, start, steps, poses, q=None, single=False):
     rows = len(poses)
     xs = np.array([flatten(X) for X in poses])
     inverse = q is None
-    state = _State(*(a.copy() for a in start._state))
+    state = State(*(a.copy() for a in start._state))
     return robot._call(
         state, steps, inverse, np.zeros((rows, 6)) if inverse else q, xs, np.ones(6, bool), np.zeros((rows, 6)),
         False, single=single,

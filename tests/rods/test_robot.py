@@ -129,7 +129,7 @@ def test_follower_and_dead_wrench_differ_on_a_tilted_plate_and_agree_on_a_level_
     "parameter", ["young_modulus", "radius", "plate.mass", "plate.com.x", "limb2.length", "density"]
 )
 def test_sensitivity_matches_solving_again(parameter, robots):
-    from pliant.rods.analysis import parameter_value, with_parameter
+    from pliant.rods.parameters import parameter_value, with_parameter
 
     robot = robots("Stewart_Gough_6PFR")
     s = robot.solve_igm(near(robot, 3), start=robot.home())
@@ -189,7 +189,7 @@ def energy(s):
 
 def test_identification_recovers_modulus_length_and_offset(robots):
     robot = robots("Stewart_Gough_6PFR")
-    from pliant.rods.analysis import with_parameter
+    from pliant.rods.parameters import with_parameter
 
     true = with_parameter(with_parameter(robot.description, "young_modulus", 190e9), "limb3.length", 1.004)
     real = ContinuumParallelRobot(true)
@@ -244,9 +244,9 @@ def test_accuracy_settings_hold_against_four_hundred_steps(accuracy, limit, robo
         X = near(robot, seed, 0.05, 0.2)
         s = robot.solve_igm(X)
         exact = reference.solve_igm(X).with_steps(400)
-        from pliant.rods.robot import _State
+        from pliant.rods.statics import State
 
-        state = _State(*(a.copy() for a in exact._state))
+        state = State(*(a.copy() for a in exact._state))
         ok, _ = reference._one(state, reference_problem(reference, X), 400)
         assert ok
         assert np.abs(s.q - state.Q[reference._actuators]).max() < limit
@@ -254,9 +254,9 @@ def test_accuracy_settings_hold_against_four_hundred_steps(accuracy, limit, robo
 
 def reference_problem(robot, X):
     from pliant.rods._build import flatten
-    from pliant.rods.robot import _Problem
+    from pliant.rods.statics import Task
 
-    return _Problem(True, np.zeros(6), flatten(X), np.ones(6, bool), np.zeros(6), False, 1e-6)
+    return Task(True, np.zeros(6), flatten(X), np.ones(6, bool), np.zeros(6), False, 1e-6)
 
 
 def test_out_of_reach_says_which_rod_is_too_short_and_what_was_tried(robots):

@@ -26,7 +26,7 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError, PliantError, nearest
 from pliant.model.parallel.mechanism import MechanismState, ParallelMechanism
 from pliant.model.parallel.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
-from pliant.spatial import pose, rotation_from_rpy
+from pliant.spatial import exp_so3, pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint
@@ -364,7 +364,7 @@ class ParallelRobotDevice(DeviceBase):
         planar, goal = self.planar, self._goal
         if self._state is None:
             q, X = goal.solution.q, goal.solution.plate_pose
-            place = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
+            place = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _xyzw(X[:3, :3])])
             speed, twist = np.zeros(len(q)), np.zeros(3 if planar else 6)
         else:
             q = np.array([p[0] for p in self._positions])
@@ -643,7 +643,7 @@ def pose_matrix(values: Array, name: str) -> Array:
     x, y, z, w = values[3:] / size
     X = np.eye(4)
     X[:3, 3] = values[:3]
-    X[:3, :3] = _matrix((w, x, y, z))
+    X[:3, :3] = rotation_from_quaternion((w, x, y, z))
     return X
 
 
@@ -656,34 +656,12 @@ def _lines(solution: Solution) -> Array:
     return np.array([line.position for line in solution.centrelines(LINE_POINTS)])
 
 
-def _matrix(q: Any) -> Array:
-    """Return the rotation matrix of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 def _euler_xyz(a: float, b: float, c: float) -> Array:
     """Return Rx(a) Ry(b) Rz(c)."""
-    x, y, z = (0.5 * angle for angle in (a, b, c))
-    turns = [(np.cos(x), np.sin(x), 0, 0), (np.cos(y), 0, np.sin(y), 0), (np.cos(z), 0, 0, np.sin(z))]
-    return _matrix(turns[0]) @ _matrix(turns[1]) @ _matrix(turns[2])
+    return exp_so3((a, 0.0, 0.0)) @ exp_so3((0.0, b, 0.0)) @ exp_so3((0.0, 0.0, c))
 
 
-def _quaternion(R: Array) -> Array:
-    """Return (x, y, z, w) of a rotation matrix, w >= 0."""
-    K = np.array(
-        [
-            [R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
-            [R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
-            [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1], R[1, 0] - R[0, 1]],
-            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], R[0, 0] + R[1, 1] + R[2, 2]],
-        ]
-    )
-    q = np.linalg.eigh(K)[1][:, -1]
-    return q if q[3] >= 0.0 else -q
+def _xyzw(R: Array) -> Array:
+    """Return the quaternion (x, y, z, w) of a rotation matrix, w >= 0."""
+    w, *xyz = quaternion_from_rotation(R)
+    return np.array([*xyz, w]) if w >= 0.0 else -np.array([*xyz, w])

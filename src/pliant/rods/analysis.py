@@ -1,26 +1,22 @@
-"""Sensitivities to parameters, force sensing, identification, workspace maps, batches over cores."""
+"""Force sensing, identification, workspace maps, batches over cores."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
-from pliant.rods.description import GivenStiffness, RobotDescription, Round
-from pliant.rods.solution import pose_error
-
-if TYPE_CHECKING:
-    from pliant.rods.robot import ContinuumParallelRobot
-    from pliant.rods.solution import Solution
+from pliant.rods.description import RobotDescription
+from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
+from pliant.rods.solution import Solution, pose_error
+from pliant.rods.statics import State, Statics, Task
 
 __all__ = [
     "Identification",
@@ -29,119 +25,11 @@ __all__ = [
     "WrenchEstimate",
     "estimate_wrench",
     "identify",
-    "parameter_names",
-    "parameter_value",
-    "sensitivity",
     "solve_batch",
-    "with_parameter",
     "workspace",
 ]
 
 Array = NDArray[np.float64]
-ROD_PARAMETERS = ("young_modulus", "shear_modulus", "density", "length", "radius")
-PLATE_PARAMETERS = ("plate.mass", "plate.com.x", "plate.com.y", "plate.com.z")
-
-
-def parameter_names(description: RobotDescription) -> tuple[str, ...]:
-    """Return the names that :func:`with_parameter` knows.
-
-    ``young_modulus`` and its like mean all rods at once, ``<limb>.young_modulus`` one; ``<limb>.offset`` is the
-    offset of the limb's first actuator: true joint value = commanded value + offset.
-    """
-    limbs = [description.limb_name(i) for i in range(len(description.limbs))]
-    return (
-        *ROD_PARAMETERS,
-        *PLATE_PARAMETERS,
-        *(f"{limb}.{name}" for limb in limbs for name in (*ROD_PARAMETERS, "offset")),
-    )
-
-
-def _split(description: RobotDescription, name: str) -> tuple[list[int], str]:
-    if name in ROD_PARAMETERS:
-        return list(range(len(description.limbs))), name
-    limb, _, what = name.rpartition(".")
-    for i in range(len(description.limbs)):
-        if limb == description.limb_name(i) and what in (*ROD_PARAMETERS, "offset"):
-            return [i], what
-    names = parameter_names(description)
-    raise ModelError(f"parameter {name!r} is not known; {nearest(name, names, limit=16)}", field="parameter")
-
-
-def parameter_value(description: RobotDescription, name: str) -> float:
-    """Return the value of a parameter; of a name that means all rods that of the first."""
-    if name == "plate.mass":
-        return description.plate.mass
-    if name in PLATE_PARAMETERS:
-        return description.plate.com["xyz".index(name[-1])]
-    limbs, what = _split(description, name)
-    rod = description.limbs[limbs[0]].rod
-    if what == "offset":
-        return 0.0
-    if what == "radius":
-        if not isinstance(rod.section, Round):
-            raise ModelError(f"{name}: the section is not round", field="parameter")
-        return rod.section.radius
-    return getattr(rod, what)
-
-
-def with_parameter(description: RobotDescription, name: str, value: float) -> RobotDescription:
-    """Return the description with one parameter changed (not for offsets, which belong to the commands)."""
-    if name == "plate.mass":
-        return dataclasses.replace(description, plate=dataclasses.replace(description.plate, mass=value))
-    if name in PLATE_PARAMETERS:
-        com = list(description.plate.com)
-        com["xyz".index(name[-1])] = value
-        return dataclasses.replace(description, plate=dataclasses.replace(description.plate, com=tuple(com)))
-    chosen, what = _split(description, name)
-    if what == "offset":
-        raise ModelError(f"{name}: an offset changes the commands, not the robot", field="parameter")
-    limbs = list(description.limbs)
-    for i in chosen:
-        rod = limbs[i].rod
-        if what == "radius":
-            if not isinstance(rod.section, Round):
-                raise ModelError(f"{name}: the section is not round", field="parameter")
-            ratio = value / rod.section.radius
-            tip = rod.section.tip_radius
-            section = Round(radius=value, tip_radius=None if tip is None else tip * ratio)
-            rod = dataclasses.replace(rod, section=section)
-        else:
-            if isinstance(rod.section, GivenStiffness) and what != "length":
-                raise ModelError(f"{name}: the stiffness of this rod is given directly", field="parameter")
-            rod = dataclasses.replace(rod, **{what: value})
-        limbs[i] = dataclasses.replace(limbs[i], rod=rod)
-    return dataclasses.replace(description, limbs=tuple(limbs))
-
-
-def _offset_actuator(description: RobotDescription, name: str) -> int | None:
-    if name in ROD_PARAMETERS or name in PLATE_PARAMETERS:
-        return None
-    (limb, *_), what = _split(description, name)
-    if what != "offset":
-        return None
-    for a, (i, _j) in enumerate(description.actuators):
-        if i == limb:
-            return a
-    raise ModelError(f"{name}: this limb has no actuator", field="parameter")
-
-
-def sensitivity(solution: Solution, parameter: str) -> Array:
-    """Return the derivative of what was solved for by a parameter.
-
-    Of an inverse solution dq/dp, shape (actuators,); of a direct one the plate's twist by p, world axes, shape
-    (freedoms,). Implicit differentiation: one Newton step of the robots with p +- h, from this solution.
-    """
-    robot = solution.robot
-    a = _offset_actuator(robot.description, parameter)
-    if a is not None:
-        return -np.eye(robot.actuator_count)[a] if solution.inverse else solution.jacobian()[:, a]
-    value = parameter_value(robot.description, parameter)
-    h = 1e-4 * (abs(value) if value != 0.0 else 1e-2)
-    ends = [robot._with(with_parameter(robot.description, parameter, value + s * h))._nudge(solution) for s in (1, -1)]
-    if solution.inverse:
-        return (ends[0][0] - ends[1][0]) / (2.0 * h)
-    twist = pose_error(ends[0][1], ends[1][1]) / (2.0 * h)
-    return twist[[0, 1, 5]] if robot.planar else twist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +47,7 @@ class WrenchEstimate:
 
 
 def estimate_wrench(
-    robot: ContinuumParallelRobot,
+    robot: Statics,
     measured: Mapping[str, ArrayLike],
     *,
     start: Solution | None = None,
@@ -268,9 +156,7 @@ class Identification:
     """The robot with the identified values (offsets belong to the commands and are not in it)."""
 
 
-def identify(
-    robot: ContinuumParallelRobot, measurements: Sequence[Measurement], parameters: Sequence[str]
-) -> Identification:
+def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Sequence[str]) -> Identification:
     """Find parameters by least squares on the measured plate poses (direct model).
 
     Args:
@@ -287,7 +173,7 @@ def identify(
     if not measurements or not parameters:
         raise ModelError("identification needs measurements and parameters", field="measurements")
     d = robot.description
-    offsets = [_offset_actuator(d, name) for name in parameters]
+    offsets = [offset_actuator(d, name) for name in parameters]
     first = np.array([parameter_value(d, name) for name in parameters])
     length = robot.characteristic_length()
     rods = float(np.mean([limb.rod.length for limb in d.limbs]))
@@ -296,7 +182,7 @@ def identify(
     targets = [unflatten(robot._pose(m.pose)) for m in measurements]
     starts: list = [None] * len(measurements)
 
-    def build(x: Array) -> tuple[ContinuumParallelRobot, Array]:
+    def build(x: Array) -> tuple[Statics, Array]:
         one, shift = d, np.zeros(robot.actuator_count)
         for name, a, value in zip(parameters, offsets, first + x * unit):
             if a is None:
@@ -343,7 +229,7 @@ def _chunks(count: int, workers: int | None) -> list[range]:
 
 
 def solve_batch(
-    robot: ContinuumParallelRobot,
+    robot: Statics,
     rows: Sequence[ArrayLike],
     wrenches: Sequence[ArrayLike] | None = None,
     *,
@@ -356,8 +242,6 @@ def solve_batch(
     Each worker runs its rows through the compiled loop, which holds no interpreter lock, each row from the one
     before; a row that is not near enough for that is solved by continuation or cold.
     """
-    from pliant.rods.robot import _Problem, _State
-
     count = len(rows)
     out: list = [None] * count
     xs, qs = np.zeros((count, 12)), np.zeros((count, robot.actuator_count))
@@ -375,8 +259,8 @@ def solve_batch(
     mask = robot._controlled(None) if inverse else np.zeros(6, bool)
     tolerance = robot._tolerance(None)
 
-    def problem(k: int) -> _Problem:
-        return _Problem(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
+    def problem(k: int) -> Task:
+        return Task(inverse, qs[k], xs[k], mask, loads[k], False, tolerance)
 
     common = problem(0)
     least = robot._steps(None, None)
@@ -394,7 +278,7 @@ def solve_batch(
             if before is None:
                 ready = 0
             else:
-                state = _State(*(a.copy() for a in before._state))
+                state = State(*(a.copy() for a in before._state))
                 part = slice(at, rows_of.stop)
                 ready, o, W, Q, X = mine._call(
                     state, before.steps, inverse, qs[part], xs[part], mask, loads[part], False, limit=6
@@ -452,7 +336,7 @@ class Workspace:
 
 
 def workspace(
-    robot: ContinuumParallelRobot,
+    robot: Statics,
     axes: Mapping[str, ArrayLike],
     *,
     pose: ArrayLike | None = None,

@@ -23,7 +23,8 @@ from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.description import RobotDescription
 from pliant.rods.solution import Solution
-from pliant.spatial import exp_so3, log_so3, pose, rotation_from_rpy
+from pliant.rods.statics import State, Task
+from pliant.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
 
 __all__ = ["ACCURACIES", "Accuracy", "ContinuumParallelRobot", "NoEquilibrium", "Path"]
 
@@ -70,36 +71,10 @@ class NoEquilibrium(PliantError):
         self.starts = tuple(starts)
 
 
-@dataclass(slots=True)
-class _State:
-    """The unknowns: base wrenches, base joint values, plate pose."""
-
-    W: Array
-    Q: Array
-    X: Array
-
-    def copy(self) -> _State:
-        return _State(self.W.copy(), self.Q.copy(), self.X.copy())
-
-
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """One solve: what is wanted and under which load."""
-
-    inverse: bool
-    q: Array
-    x: Array
-    controlled: NDArray[np.bool_]
-    wrench: Array
-    follower: bool
-    tolerance: float
-    """Of the accuracy check: see Accuracy."""
-
-
 class Path(Sequence[Solution]):
     """Solutions along a path; arrays first, Solution objects when asked for."""
 
-    def __init__(self, robot: ContinuumParallelRobot, problem: _Problem, steps: int, W, Q, X, out, wrenches) -> None:
+    def __init__(self, robot: ContinuumParallelRobot, problem: Task, steps: int, W, Q, X, out, wrenches) -> None:
         self._robot, self._problem, self._steps = robot, problem, steps
         self._W, self._Q, self._X, self._wrenches = W, Q, X, wrenches
         self.residual: Array = out[:, 0]
@@ -242,7 +217,7 @@ class ContinuumParallelRobot:
             ModelError: the arguments do not fit the robot.
         """
         x = self._pose(pose)
-        problem = _Problem(
+        problem = Task(
             True,
             np.zeros(self._na),
             x,
@@ -270,7 +245,7 @@ class ContinuumParallelRobot:
             q: actuated joint values, shape (actuators,) [m or rad]; for an extension the rest length.
             wrench, start, follower, accuracy, seed, restarts: as for :meth:`solve_igm`.
         """
-        problem = _Problem(
+        problem = Task(
             False,
             self.checked_joints(q),
             np.zeros(12),
@@ -336,17 +311,17 @@ class ContinuumParallelRobot:
         wrenches = np.array([self.checked_wrench(wrench if one else wrench[r]) for r in range(rows)])
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
         tolerance = self._tolerance(accuracy)
-        problems = [_Problem(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
+        problems = [Task(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
         first = self._solve(problems[0], start, self._steps(accuracy, start), 0, 12)
         return self._follow(problems, first, first.steps, one_step)
 
-    def _follow(self, problems: list[_Problem], first: Solution, steps: int, one_step: bool) -> Path:
+    def _follow(self, problems: list[Task], first: Solution, steps: int, one_step: bool) -> Path:
         """Follow from the solution of the first problem with a number of steps a rod, or more."""
         rows, inverse = len(problems), problems[0].inverse
         mask, follower = problems[0].controlled, problems[0].follower
         xs, qs = np.array([p.x for p in problems]), np.array([p.q for p in problems]).reshape(rows, -1)
         wrenches = np.array([p.wrench for p in problems])
-        state = _State(*(a.copy() for a in first._state))
+        state = State(*(a.copy() for a in first._state))
         W, Q, X = np.zeros((rows, self._n, 6)), np.zeros((rows, self._n, self._k)), np.zeros((rows, 12))
         out = np.zeros((rows, 4))
         W[0], Q[0], X[0], out[0, 0], out[0, 1] = *first._state, first.residual, first.iterations
@@ -360,7 +335,7 @@ class ContinuumParallelRobot:
             at += done
             if at >= rows:
                 break
-            state = _State(W[at - 1].copy(), Q[at - 1].copy(), X[at - 1].copy())
+            state = State(W[at - 1].copy(), Q[at - 1].copy(), X[at - 1].copy())
             reached, fraction = self._continue(state, problems[at - 1], problems[at], steps)
             if reached is None:
                 raise self._failure(
@@ -404,7 +379,7 @@ class ContinuumParallelRobot:
 
     def _nudge(self, solution: Solution) -> tuple[Array, Array]:
         """Take one Newton step of this robot from another robot's solution; return q and the plate pose."""
-        state = _State(*(a.copy() for a in solution._state))
+        state = State(*(a.copy() for a in solution._state))
         _, _, _, Q, X = self._call(
             state, solution.steps, solution.inverse, solution.q[None], solution._state[2][None], solution.controlled,
             solution.wrench[None], solution.follower, single=True,
@@ -543,7 +518,7 @@ class ContinuumParallelRobot:
         )  # fmt: skip
         return done, out, W, Q, X
 
-    def _one(self, state: _State, problem: _Problem, steps: int, **options) -> tuple[bool, Array]:
+    def _one(self, state: State, problem: Task, steps: int, **options) -> tuple[bool, Array]:
         done, out, _, _, _ = self._call(
             state, steps, problem.inverse, problem.q[None], problem.x[None], problem.controlled, problem.wrench[None],
             problem.follower, **options
@@ -551,7 +526,7 @@ class ContinuumParallelRobot:
         return done == 1, out[0]
 
     def _refined_residual(self, W, Q, X, wrench, follower, steps) -> float:
-        state = _State(W.copy(), Q.copy(), X.copy())
+        state = State(W.copy(), Q.copy(), X.copy())
         _, out, _, _, _ = self._call(
             state, steps, True, np.zeros((1, self._na)), X[None], np.zeros(6, bool), wrench[None], follower, limit=-1
         )
@@ -560,12 +535,12 @@ class ContinuumParallelRobot:
     def _wk_residual(self) -> float:
         return float(np.max(np.abs(self._wk.r)))
 
-    def _solve(self, problem: _Problem, start: Solution | None, steps: int, seed: int, restarts: int) -> Solution:
+    def _solve(self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int) -> Solution:
         tries: list = []
         if start is not None:
             if start._robot.description is not self.description:
                 raise ModelError(f"start belongs to {start._robot.name!r}, not to this robot", field="start")
-            state = _State(*(a.copy() for a in start._state))
+            state = State(*(a.copy() for a in start._state))
             fresh = start.steps == steps and start._tips is not None
             if fresh:
                 self._wk.tips[:] = start._tips
@@ -575,8 +550,8 @@ class ContinuumParallelRobot:
                 return self._finish(state, problem, steps, out, tries)
             jumped = (state, out) if ok else None
             tries.append(("warm start", state, float(out[0])))
-            state = _State(*(a.copy() for a in start._state))
-            before = _Problem(
+            state = State(*(a.copy() for a in start._state))
+            before = Task(
                 problem.inverse,
                 start.q,
                 state.X.copy(),
@@ -597,13 +572,13 @@ class ContinuumParallelRobot:
             tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
         return self._cold(problem, steps, seed, restarts, tries)
 
-    def _pack(self, problem: _Problem, state, steps: int, residual: float, iterations: int, wrench) -> Solution:
+    def _pack(self, problem: Task, state, steps: int, residual: float, iterations: int, wrench) -> Solution:
         return Solution(
             self, state, wrench=wrench, follower=problem.follower, steps=steps, residual=residual,
             iterations=iterations, inverse=problem.inverse, controlled=problem.controlled,
         )  # fmt: skip
 
-    def _finish(self, state: _State, problem: _Problem, steps: int, out, tries) -> Solution:
+    def _finish(self, state: State, problem: Task, steps: int, out, tries) -> Solution:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
@@ -623,7 +598,7 @@ class ContinuumParallelRobot:
             linearisation=(tips, cols), starts=tuple(name for name, *_ in tries),
         )  # fmt: skip
 
-    def _continue(self, state: _State, before: _Problem, after: _Problem, steps: int):
+    def _continue(self, state: State, before: Task, after: Task, steps: int):
         """Move the target from one problem to another in steps that adapt; (state, 1) or (None, fraction)."""
         p0, R0 = before.x[9:], before.x[:9].reshape(3, 3)
         p1, R1 = after.x[9:], after.x[:9].reshape(3, 3)
@@ -633,7 +608,7 @@ class ContinuumParallelRobot:
         while done < 1.0:
             t = min(1.0, done + step)
             x = np.concatenate([(exp_so3(t * turn) @ R0).ravel(), p0 + t * (p1 - p0)]) if after.inverse else after.x
-            problem = _Problem(
+            problem = Task(
                 after.inverse,
                 before.q + t * (after.q - before.q),
                 x,
@@ -657,7 +632,7 @@ class ContinuumParallelRobot:
 
     # --- cold start ------------------------------------------------------------------------------------------
 
-    def _guess(self, problem: _Problem, aim: float = 0.0, slack: float = 1.06) -> _State:
+    def _guess(self, problem: Task, aim: float = 0.0, slack: float = 1.06) -> State:
         """Return a first guess: zero wrenches, plate at the target or at home, joints aimed at the plate."""
         d = self.description
         X = problem.x.copy() if problem.inverse else flatten(d.home)
@@ -685,9 +660,9 @@ class ContinuumParallelRobot:
                     Q[i, j] = slack * np.linalg.norm(target - (frame @ limb.attach)[:3, 3])
         if not problem.inverse:
             Q[self._actuators] = problem.q
-        return _State(np.zeros((self._n, 6)), Q, X)
+        return State(np.zeros((self._n, 6)), Q, X)
 
-    def _nodes(self, state: _State, rng: np.random.Generator | None = None, amplitude: float = 0.0) -> Array:
+    def _nodes(self, state: State, rng: np.random.Generator | None = None, amplitude: float = 0.0) -> Array:
         """Return nodes on cubic Hermite curves between the base and tip frames, zero moments."""
         from pliant.rods.solution import root_pose
 
@@ -743,12 +718,12 @@ class ContinuumParallelRobot:
                     R = exp_so3(turn / sine * np.arctan2(sine, tangent @ v)) @ R
                 tangent = v
                 nodes[i, s, :3] = p
-                nodes[i, s, 3:7] = _quaternion_of(R)
+                nodes[i, s, 3:7] = quaternion_from_rotation(R)
         if self.planar:
             nodes[:, :, 2] = 0.0
         return nodes
 
-    def _lifted(self, state: _State, problem: _Problem, steps: int, nodes: Array) -> tuple[bool, float, int]:
+    def _lifted(self, state: State, problem: Task, steps: int, nodes: Array) -> tuple[bool, float, int]:
         ok, out = self._one(state, problem, max(steps, SEGMENTS), segments=SEGMENTS, nodes=nodes, limit=40)
         worst, iterations = float(out[0]), int(out[1])
         if ok or worst < 1e-2:
@@ -757,7 +732,7 @@ class ContinuumParallelRobot:
             ok = good
         return ok, worst, iterations
 
-    def _levenberg(self, state: _State, problem: _Problem, steps: int, limit: int = 40) -> tuple[bool, float, int]:
+    def _levenberg(self, state: State, problem: Task, steps: int, limit: int = 40) -> tuple[bool, float, int]:
         """Levenberg and Marquardt's method on single shooting, with the exact Jacobian."""
         from pliant.rods.solution import dense_step
 
@@ -800,11 +775,11 @@ class ContinuumParallelRobot:
                     break
         return False, worst, limit
 
-    def _cold(self, problem: _Problem, steps: int, seed: int, restarts: int, tries: list) -> Solution:
+    def _cold(self, problem: Task, steps: int, seed: int, restarts: int, tries: list) -> Solution:
         """Start from nothing: lifted Newton, Levenberg-Marquardt, continuation from home, seeded restarts."""
         best: tuple[float, Solution] | None = None
 
-        def consider(name: str, state: _State, ok: bool, worst: float, iterations: int) -> Solution | None:
+        def consider(name: str, state: State, ok: bool, worst: float, iterations: int) -> Solution | None:
             nonlocal best
             if not ok or not self._proper(state):
                 tries.append((name, state, worst if not ok else np.inf))
@@ -869,12 +844,12 @@ class ContinuumParallelRobot:
             return best[1]
         raise self._failure(problem, tries, steps)
 
-    def _from_home(self, problem: _Problem, steps: int, consider) -> Solution | None:
+    def _from_home(self, problem: Task, steps: int, consider) -> Solution | None:
         try:
             home = self.home()
         except PliantError:
             return None
-        state = _State(*(a.copy() for a in home._state))
+        state = State(*(a.copy() for a in home._state))
         before = dataclasses.replace(problem, q=home.q, x=state.X.copy(), wrench=home.wrench)
         if home.follower != problem.follower:
             return None
@@ -885,7 +860,7 @@ class ContinuumParallelRobot:
         ok, out = self._one(reached, problem, steps)
         return consider("continuation from home", reached, ok, float(out[0]), int(out[1]))
 
-    def _proper(self, state: _State) -> bool:
+    def _proper(self, state: State) -> bool:
         """True if no joint sits at the mirrored zero of its rows (turned by pi) and all lengths are positive."""
         from pliant.rods.solution import tip_joint_frames
 
@@ -901,7 +876,7 @@ class ContinuumParallelRobot:
                     return False
         return True
 
-    def _failure(self, problem: _Problem, tries: list, steps: int, head: str | None = None) -> NoEquilibrium:
+    def _failure(self, problem: Task, tries: list, steps: int, head: str | None = None) -> NoEquilibrium:
         from pliant.rods.solution import root_pose
 
         d = self.description
@@ -962,18 +937,3 @@ def _is_rotation(R: Array) -> bool:
     G[1, 1] -= 1.0
     G[2, 2] -= 1.0
     return bool(np.abs(G).max() < 1e-6)
-
-
-def _quaternion_of(R: Array) -> Array:
-    w = np.zeros(4)
-    t = np.trace(R)
-    i = int(np.argmax([t, R[0, 0], R[1, 1], R[2, 2]]))
-    if i == 0:
-        w[:] = 1.0 + t, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    else:
-        a, b, c = (i - 1, i % 3, (i + 1) % 3)
-        w[0] = R[c, b] - R[b, c]
-        w[1 + a] = 1.0 + R[a, a] - R[b, b] - R[c, c]
-        w[1 + b] = R[a, b] + R[b, a]
-        w[1 + c] = R[a, c] + R[c, a]
-    return w / np.linalg.norm(w)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import flatten, rod_table, unflatten
 from pliant.rods.description import Limb, Rectangular, Round
-from pliant.spatial import exp_so3, log_so3
-
-if TYPE_CHECKING:
-    from pliant.rods.robot import ContinuumParallelRobot
+from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
+from pliant.rods.statics import State, Statics
+from pliant.spatial import exp_so3, log_so3, rotation_from_quaternion
 
 __all__ = ["Centreline", "Linearisation", "Solution", "Stability"]
 
@@ -87,7 +85,7 @@ class Solution:
     """
 
     def __init__(
-        self, robot: ContinuumParallelRobot, state, *, wrench, follower: bool, steps: int, residual: float,
+        self, robot: Statics, state, *, wrench, follower: bool, steps: int, residual: float,
         iterations: int, inverse: bool, controlled, linearisation=None, starts: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self._robot = robot
@@ -110,7 +108,7 @@ class Solution:
         return f"Solution({self._robot.name} {kind}, q={q}, residual={self.residual:.1e})"
 
     @property
-    def robot(self) -> ContinuumParallelRobot:
+    def robot(self) -> Statics:
         """The robot this solution belongs to."""
         return self._robot
 
@@ -160,7 +158,7 @@ class Solution:
             iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
         )  # fmt: skip
 
-    def belonging_to(self, robot: ContinuumParallelRobot) -> Solution:
+    def belonging_to(self, robot: Statics) -> Solution:
         """Return the same equilibrium for a fork of its robot, in whose memory further questions are answered."""
         return Solution(
             robot, self._state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=self.residual,
@@ -183,7 +181,7 @@ class Solution:
             iterations=0, inverse=self.inverse, controlled=self.controlled,
         )  # fmt: skip
 
-    def _moved_to(self, robot: ContinuumParallelRobot) -> Solution:
+    def _moved_to(self, robot: Statics) -> Solution:
         """Return the same state as a start for a robot with other parameters."""
         return Solution(
             robot, self._state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=np.inf,
@@ -191,10 +189,22 @@ class Solution:
         )  # fmt: skip
 
     def sensitivity(self, parameter: str) -> Array:
-        """Return dq/dp (inverse solution) or the plate's twist by p (direct): see analysis.sensitivity."""
-        from pliant.rods.analysis import sensitivity
+        """Return the derivative of what was solved for by a parameter.
 
-        return sensitivity(self, parameter)
+        Of an inverse solution dq/dp, shape (actuators,); of a direct one the plate's twist by p, world axes, shape
+        (freedoms,). Implicit differentiation: one Newton step of the robots with p +- h, from this solution.
+        """
+        robot = self.robot
+        a = offset_actuator(robot.description, parameter)
+        if a is not None:
+            return -np.eye(robot.actuator_count)[a] if self.inverse else self.jacobian()[:, a]
+        value = parameter_value(robot.description, parameter)
+        h = 1e-4 * (abs(value) if value != 0.0 else 1e-2)
+        ends = [robot._with(with_parameter(robot.description, parameter, value + s * h))._nudge(self) for s in (1, -1)]
+        if self.inverse:
+            return (ends[0][0] - ends[1][0]) / (2.0 * h)
+        twist = pose_error(ends[0][1], ends[1][1]) / (2.0 * h)
+        return twist[[0, 1, 5]] if robot.planar else twist
 
     # --- shapes ----------------------------------------------------------------------------------------------
 
@@ -208,7 +218,7 @@ class Solution:
             survey_tables(self._robot, points - 1)[limb], flatten(X), self._state[0][limb], L, 1.0, d.planar, False,
             states, self._robot._wk.w,
         )  # fmt: skip
-        R = _rotations(states[:, 3:7])
+        R = rotation_from_quaternion(states[:, 3:7])
         m = states[:, 7:10]
         s = np.linspace(0.0, 1.0, points)
         table = survey_tables(self._robot, points - 1)[limb]
@@ -236,10 +246,8 @@ class Solution:
         """Return stiffness, influence of the joints and the limbs' own matrices at this solution."""
         if self._linear is None:
             r = self._robot
-            from pliant.rods.robot import _State
-
             md, wk = r._model(self.steps), r._wk
-            state = _State(*(a.copy() for a in self._state))
+            state = State(*(a.copy() for a in self._state))
             r._call(
                 state, self.steps, False, self.q[None], self._state[2][None], np.zeros(6, bool), self.wrench[None],
                 self.follower, limit=0,
@@ -381,33 +389,13 @@ class Solution:
         return self._stability
 
 
-def survey_tables(robot: ContinuumParallelRobot, steps: int) -> list[Array]:
+def survey_tables(robot: Statics, steps: int) -> list[Array]:
     """Return the rods' tables for a number of steps, made once."""
     tables = robot.__dict__.setdefault("_survey_tables", {})
     if steps not in tables:
         d = robot.description
         tables[steps] = [rod_table(limb.rod, d.gravity, steps) for limb in d.limbs]
     return tables[steps]
-
-
-def _rotations(q: Array) -> Array:
-    w, x, y, z = q.T
-    R = np.empty((len(q), 3, 3))
-    R[:, 0, 0], R[:, 0, 1], R[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    R[:, 1, 0], R[:, 1, 1], R[:, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    R[:, 2, 0], R[:, 2, 1], R[:, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return R
-
-
-def _rotation(q) -> Array:
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def joint_axis(limb: Limb, Q: Array, j: int) -> tuple[Array, Array]:
@@ -442,18 +430,18 @@ def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:
     return X @ limb.attach, L
 
 
-def tip_joint_frames(robot: ContinuumParallelRobot, X: Array, i: int) -> tuple[Array, Array]:
+def tip_joint_frames(robot: Statics, X: Array, i: int) -> tuple[Array, Array]:
     """Return the axes of the distal joint of limb i on the plate and as the rod's tip carries them.
 
     The tip is the one of the last integration in the robot's memory.
     """
     md = robot._model(robot._steps(None, None))
     J = np.reshape(X[:9], (3, 3)) @ np.reshape(md.plate_joint[i, :9], (3, 3))
-    B = _rotation(robot._wk.tips[i, 3:7]) @ np.reshape(md.tip[i, :9], (3, 3))
+    B = rotation_from_quaternion(robot._wk.tips[i, 3:7]) @ np.reshape(md.tip[i, :9], (3, 3))
     return J, B
 
 
-def limb_rows(robot: ContinuumParallelRobot, i: int) -> tuple[list[int], list[int]]:
+def limb_rows(robot: Statics, i: int) -> tuple[list[int], list[int]]:
     """Return the residual rows and the unknown columns of limb i in the kernels' arrays."""
     cache = robot.__dict__.setdefault("_limb_rows", {})
     if i in cache:
@@ -496,7 +484,7 @@ def _joint_indices(robot, state, md) -> list[int]:
         for t, row in enumerate(free):
             if kind == "prismatic":
                 a = J[:, 2]
-                rho = _rotation(wk.tips[i, 3:7]) @ md.tip[i, 9:]
+                rho = rotation_from_quaternion(wk.tips[i, 3:7]) @ md.tip[i, 9:]
                 M[at + t] = a @ cols[3:6] + np.cross(rho, a) @ cols[0:3]
             else:
                 if kind == "revolute":
@@ -528,7 +516,7 @@ def _joint_indices(robot, state, md) -> list[int]:
     return counts
 
 
-def dense_step(robot: ContinuumParallelRobot, state, problem):
+def dense_step(robot: Statics, state, problem):
     """Return residual, Jacobian and a function that applies a step, from the kernels' last linearisation."""
     md, wk = robot._model(robot._steps(None, None)), robot._wk
     n, npl, na = robot._n, robot._npl, robot._na

@@ -24,7 +24,6 @@ __all__ = [
     "Assembly",
     "add_inertia",
     "polar_inertia",
-    "quaternion",
     "section_radius",
 ]
 
@@ -76,13 +75,6 @@ class Assembly:
         """Return the name of a limb in the model: that of the description without spaces, unique."""
         names = [self.description.limb_name(k).replace(" ", "").replace("/", "_") for k in range(i + 1)]
         return f"{names[i]}_{i + 1}" if names[i] in names[:i] else names[i]
-
-
-def quaternion(R: Array) -> Array:
-    """Return the quaternion (w, x, y, z) of a rotation matrix."""
-    q = np.zeros(4)
-    mujoco.mju_mat2Quat(q, np.ascontiguousarray(R, dtype=float).ravel())
-    return q
 
 
 def section_radius(rod: Rod, s: float = 0.5) -> float:

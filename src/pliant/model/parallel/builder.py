@@ -32,14 +32,14 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.model.interface import Interface
-from pliant.model.parallel.assembly import PLATE, Assembly, add_inertia, quaternion
+from pliant.model.parallel.assembly import PLATE, Assembly, add_inertia
 from pliant.model.parallel.chain import add_chain
 from pliant.model.parallel.flex import add_flex
 from pliant.model.parallel.mechanism import ParallelMechanism, Servo
 from pliant.model.parallel.options import ParallelOptions
 from pliant.model.robot import Robot
 from pliant.options import parse
-from pliant.spatial import exp_so3
+from pliant.spatial import exp_so3, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint, Limb, RobotDescription
@@ -140,7 +140,9 @@ def _add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> 
     z = view / np.linalg.norm(view)
     x = np.array([1.0, 0.0, 0.0]) if d.planar else np.cross([0.0, 0.0, 1.0], z)
     x = x / np.linalg.norm(x)
-    world.add_camera(name="overview", pos=middle + view, quat=quaternion(np.column_stack([x, np.cross(z, x), z])))
+    world.add_camera(
+        name="overview", pos=middle + view, quat=quaternion_from_rotation(np.column_stack([x, np.cross(z, x), z]))
+    )
 
 
 def _note_stretching(out: Assembly) -> None:
@@ -188,7 +190,7 @@ def _root(out: Assembly, limb: Limb, i: int) -> tuple[Any, Array]:
         else:
             moved[:3, :3] = exp_so3(q * axis)
         frame = frame @ moved
-        body = body.add_body(name=f"{label}/carrier", pos=frame[:3, 3], quat=quaternion(frame[:3, :3]))
+        body = body.add_body(name=f"{label}/carrier", pos=frame[:3, 3], quat=quaternion_from_rotation(frame[:3, :3]))
         add_inertia(body, options.servo_mass, size, gravcomp=1.0)
         kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.kind == "prismatic" else mujoco.mjtJoint.mjJNT_HINGE
         body.add_joint(name=label, type=kind, axis=axis, ref=q, **limits)
@@ -198,7 +200,7 @@ def _root(out: Assembly, limb: Limb, i: int) -> tuple[Any, Array]:
         )  # fmt: skip
         frame = np.eye(4)
     if body is spec.worldbody:
-        body = body.add_body(name=f"{name}/base", pos=frame[:3, 3], quat=quaternion(frame[:3, :3]))
+        body = body.add_body(name=f"{name}/base", pos=frame[:3, 3], quat=quaternion_from_rotation(frame[:3, :3]))
         frame = np.eye(4)
     return body, frame @ np.asarray(limb.attach, dtype=float)
 
@@ -217,7 +219,7 @@ def _add_servo(out: Assembly, name: str, joint: BaseJoint) -> Servo:
 def _add_plate(out: Assembly, d: RobotDescription, solution: Solution) -> None:
     X = solution.plate_pose
     reach = solution.robot.characteristic_length()
-    plate = out.spec.worldbody.add_body(name=PLATE, pos=X[:3, 3], quat=quaternion(X[:3, :3]))
+    plate = out.spec.worldbody.add_body(name=PLATE, pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
     mass = d.plate.mass if d.plate.mass > 0.0 else out.options.plate_mass
     if d.plate.mass <= 0.0:
         plate.gravcomp = 1.0

@@ -14,12 +14,11 @@ from pliant.model.parallel.assembly import (
     CONTACT_SOLREF,
     Assembly,
     polar_inertia,
-    quaternion,
     section_radius,
 )
 from pliant.model.parallel.fastening import fasten_tip
 from pliant.model.parallel.stretch import Stretch
-from pliant.spatial import exp_so3, inverse, log_so3, pose
+from pliant.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import Limb
@@ -63,7 +62,7 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
         s, here, last = at[k], curve.rotation(ends[k]), k == n - 1
         X_link = pose(curve.position(s), here)
         X = inverse(X_parent) @ X_link
-        body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion(X[:3, :3]))
+        body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
         links.append(body.name)
         v = rod.values(float(s))
         until = 1.0 if last else at[k + 1]

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.model.parallel.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia, quaternion
-from pliant.spatial import inverse
+from pliant.model.parallel.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia
+from pliant.spatial import inverse, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import Limb
@@ -62,7 +62,7 @@ def fasten_tip(out: Assembly, limb: Limb, tip: Any, name: str, X_tip: Array, X_b
         holder, origin = tip.name, at
         if d.kind == "prismatic":
             # The tip's frame stands in the joint's: the slider begins where it is now.
-            slider = tip.add_body(name=f"{name}/slider", pos=at, quat=quaternion(X_BJ[:3, :3]))
+            slider = tip.add_body(name=f"{name}/slider", pos=at, quat=quaternion_from_rotation(X_BJ[:3, :3]))
             add_inertia(slider, small, reach, gravcomp=1.0)
             slider.add_joint(name=f"{name}/slider", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
             holder, origin, a = slider.name, np.zeros(3), axis
@@ -78,7 +78,7 @@ def fasten_tip(out: Assembly, limb: Limb, tip: Any, name: str, X_tip: Array, X_b
         connect(out, tip.name, at - reach * a, at + reach * a)
     else:
         second = np.asarray(d.axis_2, dtype=float) / np.linalg.norm(d.axis_2)
-        cross = tip.add_body(name=f"{name}/cross", pos=at, quat=quaternion(X_BJ[:3, :3]))
+        cross = tip.add_body(name=f"{name}/cross", pos=at, quat=quaternion_from_rotation(X_BJ[:3, :3]))
         add_inertia(cross, small, reach, gravcomp=1.0)
         cross.add_joint(name=f"{name}/cross", type=mujoco.mjtJoint.mjJNT_HINGE, axis=second)
         # The axis on the plate: the rod's joint frame carries the second axis only.

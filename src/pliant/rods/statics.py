@@ -1,0 +1,113 @@
+"""The contract of a robot of rods that solutions and analyses are computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.rods import _kernels as kernels
+from pliant.rods.description import RobotDescription
+
+__all__ = ["State", "Statics", "Task"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class State:
+    """The unknowns: base wrenches, base joint values, plate pose."""
+
+    W: Array
+    Q: Array
+    X: Array
+
+    def copy(self) -> State:
+        """Return a copy with arrays of its own."""
+        return State(self.W.copy(), self.Q.copy(), self.X.copy())
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One solve: what is wanted and under which load."""
+
+    inverse: bool
+    q: Array
+    x: Array
+    controlled: NDArray[np.bool_]
+    wrench: Array
+    follower: bool
+    tolerance: float
+    """Of the accuracy check: see Accuracy."""
+
+
+class Statics(Protocol):
+    """A robot of rods with its solvers and work arrays; `pliant.rods.robot.ContinuumParallelRobot` is one."""
+
+    description: RobotDescription
+    """What it is made of."""
+    accuracy: str
+    """How finely the rods are integrated: a name of `pliant.rods.robot.ACCURACIES`."""
+    _n: int
+    _na: int
+    _npl: int
+    _wk: kernels.Work
+    _actuators: tuple[NDArray[np.intp], ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        ...
+
+    @property
+    def planar(self) -> bool:
+        """Whether it moves in a plane."""
+        ...
+
+    @property
+    def actuator_count(self) -> int:
+        """Number of actuated joints."""
+        ...
+
+    @property
+    def characteristic_length(self) -> float:
+        """Length that makes rotations and positions comparable [m]."""
+        ...
+
+    @property
+    def home(self) -> Any:
+        """The solution at its home pose."""
+        ...
+
+    def fork(self) -> Self:
+        """Return a copy with work arrays of its own, for another thread."""
+        ...
+
+    def solve_dgm(self, q: ArrayLike, wrench: ArrayLike | None = None, **options: Any) -> Any:
+        """Return the solution of the direct model."""
+        ...
+
+    def solve_igm(self, pose: ArrayLike, wrench: ArrayLike | None = None, **options: Any) -> Any:
+        """Return the solution of the inverse model."""
+        ...
+
+    def checked_wrench(self, wrench: ArrayLike | None) -> Array:
+        """Return a wrench on the plate, shape (6,) [N, N m]."""
+        ...
+
+    def checked_joints(self, q: ArrayLike) -> Array:
+        """Return actuated joint values, shape (actuators,)."""
+        ...
+
+    def _call(self, state: State, steps: int, inverse: bool, *arguments: Any, **options: Any) -> Any: ...
+    def _with(self, description: RobotDescription) -> Self: ...
+    def _nudge(self, solution: Any) -> tuple[Array, Array]: ...
+    def _model(self, steps: int) -> kernels.Model: ...
+    def _steps(self, accuracy: str | None, start: Any) -> int: ...
+    def _tolerance(self, accuracy: str | None) -> float: ...
+    def _pose(self, pose: ArrayLike) -> Array: ...
+    def _poses(self, rows: Sequence[ArrayLike]) -> Array: ...
+    def _controlled(self, controlled: Sequence[str] | None) -> NDArray[np.bool_]: ...
