@@ -12,7 +12,7 @@ from fake_master import FakeMaster
 from ros1_world import DATA, World, template, until
 
 from pliant.bridges import make_bridge
-from pliant.bridges.ros1 import Node
+from pliant.bridges.ros1 import Ros1Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
@@ -211,7 +211,7 @@ def test_two_robots_in_one_name_space_are_refused(master, world, tmp_path):
 
 def test_a_host_without_an_address_is_refused(master):
     with pytest.raises(BridgeError, match="no node could connect"):
-        Node("/lost", master=master.uri, host="not a host").start()
+        Ros1Node("/lost", master=master.uri, host="not a host").start()
 
 
 def test_no_master_is_said_with_what_to_do(tmp_path):
@@ -406,15 +406,15 @@ def test_a_replay_is_published(master, tmp_path):
         simulation.devices["joint"].inbox.put({"equilibrium_position": 0.3})
         simulation.run(0.5)
     bridge = make_bridge(f"ros1:master={master.uri},namespace=again", None)
-    client = Node("/client", master=master.uri, host="127.0.0.1")
+    client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
     client.start()
-    client.register()
+    client.announce()
     got = []
     client.subscribe("/again/robot_state", "sensor_msgs/JointState", got.append)
     samples = replay(read_recording(path), bridges=[bridge])
     try:
         next(samples)
-        until(lambda: bridge.transport.node.publications["/again/robot_state"].connections)
+        until(lambda: bridge.node.publications["/again/robot_state"].connections)
         for _ in samples:
             pass
         until(lambda: len(got) >= 490)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from ros1_world import DATA, World, template, until
 
-from pliant.bridges.ros1 import Node
+from pliant.bridges.ros1 import Ros1Node
 from pliant.errors import BridgeError
 
 pytestmark = pytest.mark.network
@@ -40,10 +40,10 @@ def registered(master):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing_in_the_master(master, tmp_path, number):
     with running(tmp_path, "run", template(tmp_path), "--bridge", f"ros1:master={master.uri}", "--no-check") as process:
-        client = Node("/client", master=master.uri, host="127.0.0.1")
+        client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
         client.start()
         try:
-            client.register()
+            client.announce()
             clock = []
             client.subscribe("/clock", "rosgraph_msgs/Clock", clock.append)
             until(lambda: clock or process.poll() is not None, "it runs", 60.0)

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ros1_world import read, until
 
-from pliant.bridges.ros1 import Node
-from pliant.bridges.ros1.node import LARGEST_BACKLOG, LARGEST_REQUEST
+from pliant.bridges.ros1 import Ros1Node
+from pliant.bridges.ros1.node import MAX_REQUEST_BYTES, MAX_WAITING_REQUESTS
 from pliant.errors import BridgeError
 from pliant.wire.ros import Codec, decode_header, encode_header
 
@@ -28,9 +28,9 @@ def node(master):
     made = []
 
     def make(name="/server", **kwargs):
-        node = Node(name, master=master.uri, host="127.0.0.1", **kwargs)
+        node = Ros1Node(name, master=master.uri, host="127.0.0.1", **kwargs)
         node.start()
-        node.register()
+        node.announce()
         made.append(node)
         return node
 
@@ -187,7 +187,7 @@ def test_a_client_that_asks_without_reading_is_cut_off(node):
     node.serve("/slow", "std_srvs/Trigger", lambda _: free.wait(60) and {})
     try:
         with connected(node, service="/slow", md5sum="*", persistent="1") as (sock, _):
-            sock.sendall(CODEC.encode(TRIGGER.request, {}) * (LARGEST_BACKLOG + 5))
+            sock.sendall(CODEC.encode(TRIGGER.request, {}) * (MAX_WAITING_REQUESTS + 5))
             assert sock.recv(1) == b""
         until(lambda: any("wait for their answer" in fault for fault in node.errors))
     finally:
@@ -242,7 +242,7 @@ def test_a_publisher_of_another_type_is_complained_about_once(node):
 def test_a_request_that_is_too_long_is_not_read(node):
     node = node()
     where = urlparse(node.uri)
-    for size in (str(LARGEST_REQUEST + 1), "-5", "many"):
+    for size in (str(MAX_REQUEST_BYTES + 1), "-5", "many"):
         connection = http.client.HTTPConnection(where.hostname, where.port, timeout=30)
         connection.putrequest("POST", "/")
         connection.putheader("Content-Length", size)
@@ -253,14 +253,14 @@ def test_a_request_that_is_too_long_is_not_read(node):
 
 
 def test_a_client_that_says_nothing_is_closed(node, monkeypatch):
-    monkeypatch.setattr("pliant.bridges.ros1.node.SILENCE", 0.1)
+    monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 0.1)
     node = node()
     with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
         assert sock.recv(1) == b""
 
 
 def test_only_so_many_connections_are_taken(node, monkeypatch):
-    monkeypatch.setattr("pliant.bridges.ros1.node.LARGEST_CROWD", 3)
+    monkeypatch.setattr("pliant.bridges.ros1.node.MAX_CONNECTIONS", 3)
     node = node()
     crowd = [socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) for _ in range(4)]
     try:

@@ -41,11 +41,11 @@ def world():
 
 def test_the_topics_are_those_of_ros_1(world):
     from pliant.bridges.ros import RosBridge, RosOptions
-    from pliant.bridges.ros1.bridge import Ros1Transport
+    from pliant.bridges.ros1 import Ros1Node
 
     simulation, bridge, _ = world()
     options = RosOptions(aggregate_rate=1000)
-    one = RosBridge(bridge.robot, Ros1Transport("probe", master="http://127.0.0.1:9"), options)
+    one = RosBridge(bridge.robot, Ros1Node("probe", master="http://127.0.0.1:9"), options)
     one.bind(simulation)
     one.plan(simulation.devices)
     rename = {"viactors_plugins/state_info": "viactors_plugins/StateInfo", "rosgraph_msgs/Log": "rcl_interfaces/Log"}
@@ -64,7 +64,7 @@ def test_states_are_heard_and_commands_obeyed(world):
     client.subscribe("/qbmove_2dof/robot_state", "sensor_msgs/JointState", states.append)
     client.subscribe("/clock", "rosgraph_msgs/Clock", clock.append)
     command = client.advertise("/qbmove_2dof/reference_1", "std_msgs/Float64MultiArray")
-    publications = bridge.transport.publications
+    publications = bridge.node.publications
     until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
     until(lambda: command.matched)
     item = bridge.topics.incoming["/qbmove_2dof/reference_1"]
@@ -154,11 +154,11 @@ def test_wrong_options_are_refused(options, says):
 
 def test_a_queue_that_nobody_empties_is_bounded_and_counted(world):
     _, bridge, _ = world()
-    node = bridge.transport
+    node = bridge.node
     publication = node.publications["/clock"]
     stuck = threading.Event()
     node.participant.write = lambda writer, data: stuck.wait(10)
-    data = bridge.transport.codec.encode("rosgraph_msgs/Clock", {})
+    data = bridge.node.codec.encode("rosgraph_msgs/Clock", {})
     for _ in range(5000):
         publication.send(data)
     assert len(node.outbox) <= 2000

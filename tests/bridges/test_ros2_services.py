@@ -98,9 +98,9 @@ def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
     try:
         setter.participant.subscribe("/parameter_events", "rcl_interfaces/ParameterEvent", events.append)
         until(lambda: setter.publication.matched == 1)
-        service = bridge.transport.service_server._services[f"{NODE}/set_parameters"]
+        service = bridge.node.service_server._services[f"{NODE}/set_parameters"]
         until(lambda: [p for p in service.writer.state.proxies.values() if p.count >= 0])
-        until(lambda: bridge.transport.publications["/parameter_events"].matched == 1)
+        until(lambda: bridge.node.publications["/parameter_events"].matched == 1)
         reply = setter.call(
             parameters=[
                 {"name": "joint_1.kp_1", "value": {"type": 3, "double_value": 0.75}},
@@ -134,7 +134,7 @@ def test_a_trajectory_goal_is_followed_to_its_end(world, fast):
     try:
         watcher.subscribe(f"{action}/_action/feedback", f"{kind}_FeedbackMessage", fed.append)
         watcher.subscribe(f"{action}/_action/status", "action_msgs/GoalStatusArray", states.append, latch=True)
-        publications = bridge.transport.publications
+        publications = bridge.node.publications
         until(lambda: publications[f"{action}/_action/feedback"].matched == 1)
         first, second = bytes(range(16)), bytes(range(16, 32))
         loose = [{"name": f"{joint}_motor_{k}_joint", "position": -1.0} for k in (1, 2)]
@@ -189,12 +189,12 @@ def test_the_graph_has_every_endpoint_of_the_node(world, domain, distro):
     node = next(n for m in reversed(told) for n in m["node_entities_info_seq"] if n["node_name"] == NODE[1:])
     readers = {gid["data"][:16] for gid in node["reader_gid_seq"]}
     writers = {gid["data"][:16] for gid in node["writer_gid_seq"]}
-    own = bridge.transport.service_server
+    own = bridge.node.service_server
     assert {len(gid["data"]) for gid in node["reader_gid_seq"]} == {DISTROS[distro]}
     assert set(own.gids[0]) <= readers
     assert set(own.gids[1]) <= writers
     assert len(own.gids[0]) == len(own.calls) >= 15
-    assert len(writers) == len(bridge.transport.publications) + len(own.calls)
+    assert len(writers) == len(bridge.node.publications) + len(own.calls)
 
 
 def test_the_endpoints_of_services_carry_the_hash_of_their_type(world, domain):

@@ -58,7 +58,7 @@ class Wire:
         self.codec.types.add_services(services)
         self.topics, self.topics, self.later, self.faults = {}, {}, {}, []
 
-    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+    def advertise(self, topic, type_name, *, latch=False):
         assert latch is topic.endswith("/status")
         return self.topics.setdefault(topic, Topic(self.codec, type_name))
 

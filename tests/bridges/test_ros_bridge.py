@@ -2,7 +2,7 @@
 
 import pytest
 
-from pliant.bridges.bag import BagTransport
+from pliant.bridges.bag import BagNode
 from pliant.bridges.ros import RosBridge
 from pliant.bridges.ros.options import RosOptions
 from pliant.devices import make_devices
@@ -12,7 +12,7 @@ from pliant.loading import load
 from pliant.recording.bags.writing import BagWriter
 
 
-class Taken(BagTransport):
+class Taken(BagNode):
     """A wire on which others publish already."""
 
     others: tuple[str, ...] = ()
@@ -31,9 +31,9 @@ def start(tmp_path):
 
     def run(*others):
         with BagWriter(tmp_path / "out.bag", overwrite=True) as writer:
-            transport = Taken(writer)
-            transport.others = others
-            bridge = RosBridge(robot, transport, RosOptions(tf=False), name="ros1")
+            node = Taken(writer)
+            node.others = others
+            bridge = RosBridge(robot, node, RosOptions(tf=False), name="ros1")
             bridge.start(devices)
             bridge.stop()
 

@@ -27,20 +27,20 @@ class Topic:
 class Wire:
     """Encodes and decodes what is served, as a wire would."""
 
-    services = True
+    has_services = True
 
     def __init__(self, version=2):
         self.codec = Codec(version)
-        self.topics, self.topics = {}, {}
+        self.topics, self.services = {}, {}
 
     def advertise(self, topic, type_name, **_):
         return self.topics.setdefault(topic, Topic())
 
     def serve(self, name, type_name, callback):
-        self.topics[name] = self.codec.types.service(type_name), callback
+        self.services[name] = self.codec.types.service(type_name), callback
 
     def call(self, name, **request):
-        kind, callback = self.topics[name]
+        kind, callback = self.services[name]
         asked = self.codec.decode(kind.request, self.codec.encode(kind.request, request))
         return self.codec.decode(kind.response, self.codec.encode(kind.response, callback(asked)))
 
@@ -66,7 +66,7 @@ def world():
                 return future
 
             device.request = request
-    yield SimpleNamespace(simulation=simulation, parameters=parameters, wire=topics.transport, topics=topics)
+    yield SimpleNamespace(simulation=simulation, parameters=parameters, wire=topics.node, topics=topics)
     simulation.close()
 
 
@@ -199,5 +199,5 @@ def test_a_recording_has_the_time_alone_and_ros_1_has_none():
     topics.devices = {"elbow": SimpleNamespace(samples={})}
     assert node_name(topics) == "/player"
     assert NodeParameters(topics, "/player").names == ["use_sim_time"]
-    assert not topics.transport.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]
+    assert not topics.node.call("/player/get_parameters", names=["use_sim_time"])["values"][0]["bool_value"]
     assert serve_node_parameters(RosTopics(None, Wire(1), RosOptions())) is None

@@ -58,13 +58,12 @@ class Handle:
 
 
 class Wire:
-    """A transport that goes nowhere: what is sent is kept, what is heard is put in."""
+    """A node that goes nowhere: what is sent is kept, what is heard is put in."""
 
-    name, state_type, services, lockstep = "test", "viactors_plugins/state_info", True, False
+    wire, state_type, has_services, lockstep = "test", "viactors_plugins/state_info", True, False
 
     def __init__(self, version=1):
         self.codec = Codec(version)
-        self.sync_topics = ()
         self.on_complaint = lambda text: None
         self.out, self.into, self.answers, self.params, self.said = {}, {}, {}, {}, []
 
@@ -77,7 +76,7 @@ class Wire:
     def stop(self):
         pass
 
-    def advertise(self, topic, type_name, *, latch=False, sensor=False):
+    def advertise(self, topic, type_name, *, latch=False):
         return self.out.setdefault(topic, Handle(self, topic, type_name))
 
     def subscribe(self, topic, type_name, callback):
@@ -642,7 +641,7 @@ def test_with_hold_the_controller_leaves_the_plate_to_the_inverse_model(world):
 @pytest.mark.network
 def test_a_node_of_ros_1_drives_the_robot():
     from pliant.bridges import make_bridge
-    from pliant.bridges.ros1 import Node
+    from pliant.bridges.ros1 import Ros1Node
 
     master = FakeMaster()
     model = build_parallel(SPATIAL, segments=4, damping=0.02)
@@ -651,16 +650,16 @@ def test_a_node_of_ros_1_drives_the_robot():
     device = ParallelRobotDevice(mechanism)
     bridge = make_bridge(f"ros1:master={master.uri},host=127.0.0.1", model)
     loop = Simulation(MujocoEngine(model, check=False), [device], [bridge], pacer=sync())
-    client = Node("/client", master=master.uri, host="127.0.0.1")
+    client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
     try:
         loop.start()
         client.start()
-        client.register()
+        client.announce()
         until(lambda: master.types.get("/joint_values") == "std_msgs/Float32MultiArray", "the topic is there")
         got = []
         client.subscribe("/joint_values", "std_msgs/Float32MultiArray", got.append)
         publication = client.advertise("/dgm_parameters", "cpr_messages/DGMParams")
-        node = bridge.transport.node
+        node = bridge.node
         until(lambda: publication.connections and node.publications["/joint_values"].connections, "connected")
         goal = mechanism.solution.q + 0.01
         values = {"joints_values": goal, "distal_plate_wrench": {}}

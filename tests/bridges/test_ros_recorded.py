@@ -8,7 +8,7 @@ import pytest
 from fake_master import FakeMaster
 
 from pliant.bridges import make_bridge
-from pliant.bridges.ros1 import Node
+from pliant.bridges.ros1 import Ros1Node
 from pliant.simulation import open_replay
 
 pytestmark = pytest.mark.network
@@ -32,7 +32,7 @@ def rows(store):
 @pytest.mark.parametrize("kind", ["bag", "mcap"])
 def test_the_topics_of_a_bag_are_published_on_ros_1_whichever_it_comes_from(kind, tmp_path):
     master = FakeMaster()
-    client = Node("/client", master=master.uri, host="127.0.0.1")
+    client = Ros1Node("/client", master=master.uri, host="127.0.0.1")
     client.start()
     got = {"/arm/elbow/link_state": [], "/joint_states": [], "/clock": []}
     enough = threading.Event()
@@ -49,7 +49,7 @@ def test_the_topics_of_a_bag_are_published_on_ros_1_whichever_it_comes_from(kind
     }
     for topic, name in types.items():
         client.subscribe(topic, name, lambda message, topic=topic: take(topic, message))
-    client.register()
+    client.announce()
     deadline = time.monotonic() + 30
 
     def heard():

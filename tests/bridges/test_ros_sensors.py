@@ -13,7 +13,7 @@ from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.sensors import serve_sensor_frames
 from pliant.bridges.ros.topics import RosTopics
-from pliant.bridges.ros1.node import QUEUE_BYTES, Node, Publication
+from pliant.bridges.ros1.node import QUEUE_BYTES, Publication, Ros1Node
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.devices.camera_renderer import Intrinsics
@@ -270,7 +270,7 @@ class Idle:
 
     codec = Codec(1)
 
-    def wake(self):
+    def flush(self):
         pass
 
 
@@ -309,7 +309,7 @@ def test_short_messages_are_bounded_by_their_number():
 @pytest.mark.network
 def test_a_ros1_subscriber_gets_whole_images(master):
     eye = Eye(width=640, height=480)
-    sender, receiver = Node("sender", master=master.uri), Node("receiver", master=master.uri)
+    sender, receiver = Ros1Node("sender", master=master.uri), Ros1Node("receiver", master=master.uri)
     got, came = [], threading.Event()
 
     def arrived(message):
@@ -323,13 +323,13 @@ def test_a_ros1_subscriber_gets_whole_images(master):
         wire_served.writers["eye"] = []
         serve_camera(wire_served, "eye", eye)
         receiver.subscribe("/robot/eye/image_raw", "sensor_msgs/Image", arrived)
-        sender.register()
-        receiver.register()
+        sender.announce()
+        receiver.announce()
         until(lambda: sender.publications["/robot/eye/image_raw"].connections, "the receiver is connected")
         sample = eye.sample()
         for write in wire_served.writers["eye"]:
             write(sample)
-        sender.wake()
+        sender.flush()
         assert came.wait(20.0)
         assert got[0]["data"] == sample.values["image"].tobytes()
         assert got[0]["header"]["stamp"] == sample.stamp_ns
@@ -339,7 +339,7 @@ def test_a_ros1_subscriber_gets_whole_images(master):
 
 
 class NodeWire:
-    """The part of a transport that `serve_camera` uses, over a node."""
+    """The part of a node that `serve_camera` uses, over a node."""
 
     def __init__(self, node):
         self.node, self.codec = node, node.codec
@@ -385,7 +385,7 @@ def test_a_ros2_subscriber_gets_whole_images_with_their_camera_info():
 
 
 class ParticipantWire:
-    """The part of a transport that `serve_camera` uses, over a participant; reliable, as its readers are."""
+    """The part of a node that `serve_camera` uses, over a participant; reliable, as its readers are."""
 
     def __init__(self, participant):
         self.participant, self.codec = participant, participant.codec

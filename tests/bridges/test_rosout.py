@@ -24,24 +24,24 @@ class Handle:
         self.sent.append(data)
 
 
-class Transport:
+class FakeNode:
     def __init__(self, version):
         self.codec = Codec(version)
         self.handle = None
 
-    def advertise(self, topic, kind, *, latch=False, sensor=False):
+    def advertise(self, topic, kind, *, latch=False):
         self.handle = Handle(topic, kind, latch)
         return self.handle
 
 
 def make(version, notes=(), **options):
-    topics = RosTopics(SimpleNamespace(notes=list(notes), interface=None), Transport(version), RosOptions(**options))
+    topics = RosTopics(SimpleNamespace(notes=list(notes), interface=None), FakeNode(version), RosOptions(**options))
     rosout = serve_rosout(topics)
-    handle = topics.transport.handle
-    kind = topics.transport.codec.types.message(handle.type)
+    handle = topics.node.handle
+    kind = topics.node.codec.types.message(handle.type)
 
     def heard():
-        return [topics.transport.codec.decode(kind, data) for data in handle.sent]
+        return [topics.node.codec.decode(kind, data) for data in handle.sent]
 
     return rosout, handle, heard
 

@@ -191,7 +191,7 @@ def run_in_background(simulation, world):
 def test_the_topics_are_those_of_ros_2(world):
     from pliant.bridges.ros import RosBridge, RosOptions
     from pliant.bridges.ros2.node import Ros2Node
-    from pliant.bridges.zenoh import ZenohTransport
+    from pliant.bridges.zenoh import ZenohNode
 
     simulation, bridge = world.pliant()
 
@@ -221,12 +221,12 @@ def test_the_topics_are_those_of_ros_2(world):
         def set_param(self, name, value):
             pass
 
-    assert isinstance(bridge.transport, ZenohTransport)
+    assert isinstance(bridge.node, ZenohNode)
     recorder = Recorder()
     other = RosBridge(bridge.robot, recorder, RosOptions(aggregate_rate=1000))
     other.bind(simulation)
     other.plan(simulation.devices)
-    node = bridge.transport.node
+    node = bridge.node
     assert {p.topic: p.type for p in node.publications.values()} == recorder.out
     assert set(node._subscriptions) == set(recorder.into)
 
@@ -238,7 +238,7 @@ def test_states_are_heard_and_commands_obeyed(world):
     clock = client.listen("/clock", CLOCK)
     floats = CODEC.types.rihs01("std_msgs/Float64MultiArray")
     send = client.publisher("/qbmove_2dof/reference_1", f"std_msgs::msg::dds_::Float64MultiArray_/{floats}")
-    publications = bridge.transport.node.publications
+    publications = bridge.node.publications
     until(lambda: publications["/qbmove_2dof/robot_state"].matched and publications["/clock"].matched)
     item = bridge.topics.incoming["/qbmove_2dof/reference_1"]
     for values, expected in (([0.1, 0.2], [0.1, 0.2]), ([0.3], [0.1, 0.2]), ([np.nan, 0.0], [0.1, 0.2])):
@@ -262,7 +262,7 @@ def test_every_message_bears_number_time_and_the_hash_of_the_publishers_token(wo
     simulation, bridge = world.pliant()
     client = world.client()
     clock = client.listen("/clock", CLOCK)
-    until(lambda: bridge.transport.node.publications["/clock"].matched)
+    until(lambda: bridge.node.publications["/clock"].matched)
     simulation.step(5)
     until(lambda: len(clock) == 5)
     assert [number for _, number, _, _ in clock] == [1, 2, 3, 4, 5]
@@ -276,7 +276,7 @@ def test_every_message_bears_number_time_and_the_hash_of_the_publishers_token(wo
 def test_graph_tools_see_the_node_its_topics_and_services(world):
     _, bridge = world.pliant(",node=sim")
     client = world.client()
-    zid = str(bridge.transport.node._session.zid())
+    zid = str(bridge.node._session.zid())
     tokens = {t.split("/", 5)[0] + "/…/" + t.split("/", 5)[5] for t in client.tokens() if f"/{zid}/" in t}
     assert "@ros2_lv/…/NN/%/%/sim" in tokens
     assert f"@ros2_lv/…/MP/%/%/sim/%clock/{CLOCK}/::,1000:,:,:,," in tokens
@@ -348,7 +348,7 @@ def test_a_trajectory_goal_is_followed_cancelled_and_reported(world):
         return until(lambda: answers)[0]
 
     feedback = client.listen(f"{action}/feedback", dds(f"{kind}_FeedbackMessage"))
-    until(lambda: bridge.transport.node.publications[f"{action}/feedback"].matched)
+    until(lambda: bridge.node.publications[f"{action}/feedback"].matched)
     first, second = bytes(range(16)), bytes(range(16, 32))
     loose = [{"name": motor, "position": -1.0} for motor in motors]
 
@@ -665,7 +665,7 @@ def test_topics_that_every_node_of_ros_publishes_are_not_taken(world):
         package, kind = name.split("/")
         client.token("MP", topic, f"{package}::msg::dds_::{kind}_/{CODEC.types.rihs01(name)}")
     _, bridge = world.pliant(mode="peer")
-    node = bridge.transport.node
+    node = bridge.node
     until(lambda: node._graph.endpoints("MP", "/rosout"))
     assert not [text for text in node.errors if "not connected" in text]
 
@@ -686,10 +686,10 @@ def test_a_vanished_router_is_told_and_found_again(world):
 def test_a_run_halts_where_the_router_is_lost_if_it_is_to(world):
     router = world.node("router")
     simulation, bridge = world.pliant(",on_lost=halt", mode="peer")
-    until(lambda: bridge.transport.node.connected)
+    until(lambda: bridge.node.connected)
     simulation.step(3)
     router.stop()
-    until(lambda: bridge.transport.lost())
+    until(lambda: bridge.node.lost())
     with pytest.raises(BridgeError, match="is gone"):
         simulation.step(1)
 
@@ -719,7 +719,7 @@ def test_lock_step_gives_the_same_states_twice(world):
         floats = CODEC.types.rihs01("std_msgs/Float64MultiArray")
         send = client.publisher("/qbmove_2dof/reference_1", f"std_msgs::msg::dds_::Float64MultiArray_/{floats}")
         states = client.listen("/qbmove_2dof/robot_state", JOINT_STATE)
-        until(lambda bridge=bridge: bridge.transport.node.publications["/qbmove_2dof/robot_state"].matched)
+        until(lambda bridge=bridge: bridge.node.publications["/qbmove_2dof/robot_state"].matched)
         runner = threading.Thread(target=lambda s=simulation: s.run(0.2), daemon=True)
         runner.start()
         answered, stamps, positions = 0, [], []
@@ -779,7 +779,7 @@ def test_a_subscriber_that_blocks_holds_up_neither_the_steps_nor_the_others(worl
     world.closes(free.set)
     clock = other.listen("/clock", CLOCK)
     blocked.token("MS", "/clock", CLOCK)
-    publication = bridge.transport.node.publications["/clock"]
+    publication = bridge.node.publications["/clock"]
     until(lambda: publication.subscribers == ["/blocked", "/other"])
     until(lambda: simulation.step(1) or (entered.is_set() and clock))
     first = clock[0][1]
@@ -839,7 +839,7 @@ def test_a_domain_from_the_environment_is_checked(monkeypatch):
     with pytest.raises(BridgeError, match="ROS_DOMAIN_ID is 'many'"):
         make_bridge("zenoh", None)
     monkeypatch.setenv("ROS_DOMAIN_ID", "12")
-    assert make_bridge("zenoh", None).transport.node.domain == 12
+    assert make_bridge("zenoh", None).node.domain == 12
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from urllib.parse import urlparse
 import pytest
 
 from pliant.bridges import make_bridge
-from pliant.bridges.ros1 import Node
+from pliant.bridges.ros1 import Ros1Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
@@ -54,15 +54,15 @@ class World:
         self.simulation = Simulation(
             MujocoEngine(self.robot, check=False), make_devices(self.robot), [self.bridge], pacer=sync(), **simulation
         )
-        self.node = self.bridge.transport.node
+        self.node = self.bridge.node
         self.simulation.start()
         self.client = None
         self.master = master
 
     def connect(self, name="/client"):
-        self.client = Node(name, master=self.master.uri, host="127.0.0.1")
+        self.client = Ros1Node(name, master=self.master.uri, host="127.0.0.1")
         self.client.start()
-        self.client.register()
+        self.client.announce()
         return self.client
 
     def hear(self, topic, kind):

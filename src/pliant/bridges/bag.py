@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.bridges.ros import RosBridge
+from pliant.bridges.ros import Node, RosBridge
 from pliant.bridges.ros.options import RosOptions
 from pliant.errors import RecordingError
 from pliant.recording.bags import Bag
@@ -17,7 +17,7 @@ from pliant.recording.recording import Recording
 from pliant.simulation.replay import open_replay
 from pliant.wire.ros import Codec
 
-__all__ = ["BagTransport", "ExportedTopic", "export_bag"]
+__all__ = ["BagNode", "ExportedTopic", "export_bag"]
 
 STATE_TYPES = {1: "viactors_plugins/state_info", 2: "viactors_plugins/StateInfo"}
 
@@ -37,51 +37,44 @@ class ExportedTopic:
 class _Handle:
     """A topic that is written."""
 
-    def __init__(self, transport: BagTransport, topic: str, type_name: str, latch: bool) -> None:
+    def __init__(self, node: BagNode, topic: str, type_name: str, latch: bool) -> None:
         self.topic, self.type = topic, type_name
         self._latch = latch
         self.count = self.drops = 0
         self.first_at = self.last_at = 0.0
         self.active = True
         self.subscribers: list[str] = []
-        self._transport = transport
+        self._node = node
 
     def send(self, data: bytes) -> None:
-        """Write one message at the transport's present time."""
+        """Write one message at the node's present time."""
         if not self.count:  # a topic without messages is not declared
-            self._transport.writer.add_topic(self.topic, self.type, latch=self._latch)
+            self._node.writer.add_topic(self.topic, self.type, latch=self._latch)
         self.count += 1
-        self._transport.writer.write(self.topic, self._transport.now_ns, data)
+        self._node.writer.write(self.topic, self._node.now_ns, data)
 
 
-class BagTransport:
-    """A file as the wire below a `RosBridge`; nothing comes back from it.
+class BagNode(Node):
+    """A file as the node below a `RosBridge`; nothing comes back from it.
 
     Args:
         writer: the bag.
     """
 
-    name = "bag"
-    services = False
-    actions = False
-    lockstep = False
-    sync_topics: tuple[str, ...] = ()
+    wire = "bag"
+    has_services = False
+    has_actions = False
 
     def __init__(self, writer: BagWriter) -> None:
+        super().__init__(Codec(writer.version))
         self.writer = writer
-        self.codec = Codec(writer.version)
         self.state_type = STATE_TYPES[writer.version]
         self.now_ns = 0
         """Log time of what is sent [ns]."""
-        self.on_complaint: Callable[[str], None] = lambda text: None
-        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
         self._handles: dict[str, _Handle] = {}
 
     def start(self) -> None:
         """Do nothing: the file is open."""
-
-    def announce(self) -> None:
-        """Do nothing: topics are declared with their first message."""
 
     def stop(self) -> None:
         """Do nothing: who opened the file closes it."""
@@ -104,26 +97,9 @@ class BagTransport:
     def serve_action(self, name: str, type_name: str, server: Any) -> None:
         """Do nothing: nobody has goals."""
 
-    def set_param(self, name: str, value: Any) -> None:
-        """Do nothing: a bag has no parameters."""
-
-    def get_param(self, name: str) -> Any:
-        """Return nothing."""
-
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return nothing: nobody else writes here."""
         return {}
-
-    def complain(self, text: str) -> None:
-        """Hand a fault on."""
-        self.on_complaint(text)
-
-    def lost(self) -> str:
-        """Return "": errors of the disk are raised."""
-        return ""
-
-    def flush(self) -> None:
-        """Do nothing."""
 
     def wait_for(self, condition: threading.Condition, answered: Callable[[], bool], timeout: float) -> bool:
         """Return at once: nobody answers."""
@@ -132,10 +108,6 @@ class BagTransport:
     def where(self) -> str:
         """Return the file."""
         return str(self.writer.path)
-
-    def health(self) -> dict[str, Any]:
-        """Return nothing: a file has no state."""
-        return {}
 
 
 def export_bag(
@@ -170,12 +142,12 @@ def export_bag(
                 field="namespace",
             )
         with BagWriter(output, overwrite=overwrite) as writer:
-            transport = BagTransport(writer)
-            bridge = RosBridge(replay, transport, RosOptions(namespace=namespace, tf=False), name="bag")
+            node = BagNode(writer)
+            bridge = RosBridge(replay, node, RosOptions(namespace=namespace, tf=False), name="bag")
             bridge.start(replay.devices)
             begin = replay.begin_ns
             for row, (log_ns, tick, sample) in enumerate(replay.events()):
-                transport.now_ns = log_ns
+                node.now_ns = log_ns
                 if tick is not None:
                     bridge.tick(tick)
                 if sample is not None:

@@ -1,12 +1,12 @@
 """What the bridges of ROS 1 and ROS 2 share: which device speaks where, in which type, how often.
 
-A wire is a `Transport`; `RosBridge` serves a robot on it. ``interfaces.py`` has the table of the kinds of devices.
+A wire is a `Node`; `RosBridge` serves a robot on it. ``interfaces.py`` has the table of the kinds of devices.
 """
 
 from pliant.bridges.ros.bridge import RosBridge
 from pliant.bridges.ros.names import sync_names, topic_name
+from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.trajectory import Trajectory
-from pliant.bridges.ros.transport import TopicHandle, Transport
 
-__all__ = ["RosBridge", "RosOptions", "TopicHandle", "Trajectory", "Transport", "sync_names", "topic_name"]
+__all__ = ["Node", "RosBridge", "RosOptions", "TopicHandle", "Trajectory", "sync_names", "topic_name"]

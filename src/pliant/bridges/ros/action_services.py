@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from pliant.bridges.ros.actions import ActionServer, Goal, GoalRefused, GoalState
-from pliant.bridges.ros.transport import TopicHandle
+from pliant.bridges.ros.node import TopicHandle
 from pliant.wire.ros import Codec
 
-__all__ = ["ActionServices", "ActionTransport"]
+__all__ = ["ActionNode", "ActionServices"]
 
 LARGEST_MEMORY = 64
 """Results that are kept for who asks late."""
@@ -39,8 +39,8 @@ ACCEPTED, REJECTED, UNKNOWN_GOAL, TERMINATED = 0, 1, 2, 3
 Respond = Callable[[dict[str, Any]], None]
 
 
-class ActionTransport(Protocol):
-    """What a wire must have for actions beside services."""
+class ActionNode(Protocol):
+    """What a node must have for actions beside topics and services."""
 
     codec: Codec
 
@@ -65,14 +65,14 @@ class ActionServices:
     """The goals of one action on a wire.
 
     Args:
-        transport: the wire.
+        node: the wire.
         name: full name of the action.
         type_name: its type, ``package/Type``.
         server: the goals.
     """
 
-    def __init__(self, transport: ActionTransport, name: str, type_name: str, server: ActionServer) -> None:
-        self._transport = transport
+    def __init__(self, node: ActionNode, name: str, type_name: str, server: ActionServer) -> None:
+        self._node = node
         self._server = server
         self._lock = threading.Lock()
         self._results: OrderedDict[str, tuple[int, Mapping[str, Any]]] = OrderedDict()
@@ -80,13 +80,13 @@ class ActionServices:
         self._told: list[tuple[str, int]] = []
         package, _, kind = type_name.partition("/")
         base, inside = f"{package}/action/{kind}", f"{name}/_action"
-        self._status = transport.advertise(f"{inside}/status", "action_msgs/GoalStatusArray", latch=True)
-        self._feedback = transport.advertise(f"{inside}/feedback", f"{base}_FeedbackMessage")
+        self._status = node.advertise(f"{inside}/status", "action_msgs/GoalStatusArray", latch=True)
+        self._feedback = node.advertise(f"{inside}/feedback", f"{base}_FeedbackMessage")
         server.wire = self
         self._tell([])
-        transport.serve(f"{inside}/send_goal", f"{base}_SendGoal", self._send_goal)
-        transport.serve(f"{inside}/cancel_goal", "action_msgs/CancelGoal", self._cancel_goal)
-        transport.serve_later(f"{inside}/get_result", f"{base}_GetResult", self._get_result)
+        node.serve(f"{inside}/send_goal", f"{base}_SendGoal", self._send_goal)
+        node.serve(f"{inside}/cancel_goal", "action_msgs/CancelGoal", self._cancel_goal)
+        node.serve_later(f"{inside}/get_result", f"{base}_GetResult", self._get_result)
 
     # ------------------------------------------------------------------ in
     def _send_goal(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -94,10 +94,10 @@ class ActionServices:
         try:
             goal = self._server.submit(id, request["goal"], stamp)
         except GoalRefused as error:
-            self._transport.complain(str(error))
+            self._node.complain(str(error))
             return {"accepted": False}
         if goal.state is GoalState.REJECTED:
-            self._transport.complain(f"{self._server.name}: {goal.text}")
+            self._node.complain(f"{self._server.name}: {goal.text}")
             return {"accepted": False}
         return {"accepted": True, "stamp": stamp}
 
@@ -124,7 +124,7 @@ class ActionServices:
                 if sum(map(len, self._waiting.values())) < LARGEST_WAITING:
                     self._waiting.setdefault(id, []).append(respond)
                     return
-                self._transport.complain(f"{self._server.name}: {LARGEST_WAITING} clients wait for results already")
+                self._node.complain(f"{self._server.name}: {LARGEST_WAITING} clients wait for results already")
         status, result = found or (UNKNOWN, {})
         respond({"status": status, "result": result})
 
@@ -138,13 +138,13 @@ class ActionServices:
     def _tell(self, goals: list[Goal]) -> None:
         self._told = [(goal.id, _STATES[goal.state]) for goal in goals]
         values = {"status_list": [{"goal_info": _info(goal), "status": _STATES[goal.state]} for goal in goals]}
-        self._status.send(self._transport.codec.encode("action_msgs/GoalStatusArray", values))
+        self._status.send(self._node.codec.encode("action_msgs/GoalStatusArray", values))
 
     def feedback(self, goal: Goal, values: Mapping[str, Any], stamp_ns: int) -> None:
         """Send the feedback of a goal."""
         if self._feedback.active:
             message = {"goal_id": _uuid(goal.id), "feedback": values}
-            self._feedback.send(self._transport.codec.encode(self._feedback.type, message))
+            self._feedback.send(self._node.codec.encode(self._feedback.type, message))
 
     def ended(self, goal: Goal, stamp_ns: int) -> None:
         """Keep the result of a goal, and tell it to those who wait."""

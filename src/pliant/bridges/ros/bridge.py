@@ -10,6 +10,7 @@ from pliant.bridges.ros.clock import serve_clock
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.lockstep import Lockstep
 from pliant.bridges.ros.names import sync_names
+from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.node_parameters import serve_node_parameters
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.parameters import set_parameters
@@ -17,7 +18,6 @@ from pliant.bridges.ros.rosout import Rosout, serve_rosout
 from pliant.bridges.ros.services import serve_control
 from pliant.bridges.ros.tf import serve_tf
 from pliant.bridges.ros.topics import RosTopics
-from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.bridges.ros.unmatched_commands import UnmatchedCommands
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
@@ -27,8 +27,8 @@ __all__ = ["RosBridge"]
 
 SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
 """Topics that several nodes may publish."""
-FEW = 10
-"""So few messages have no rate of their own."""
+MIN_MESSAGES_FOR_RATE = 10
+"""Topics with fewer messages have no rate of their own."""
 
 
 class RosBridge(BridgeBase):
@@ -38,19 +38,17 @@ class RosBridge(BridgeBase):
 
     Args:
         robot: a `pliant.model.Robot`, or None where there is none (a replay).
-        transport: the wire.
+        node: the wire.
         options: what is served, how often, and who waits for whom.
         name: how messages call the bridge.
     """
 
-    def __init__(
-        self, robot: Any, transport: Transport, options: RosOptions | None = None, *, name: str = "ros"
-    ) -> None:
+    def __init__(self, robot: Any, node: Node, options: RosOptions | None = None, *, name: str = "ros") -> None:
         self.name = name
         self.robot = robot
-        self.transport = transport
+        self.node = node
         self.options = options or RosOptions()
-        self.topics = RosTopics(robot, transport, self.options)
+        self.topics = RosTopics(robot, node, self.options)
         self._lockstep = Lockstep(
             self.topics,
             tuple(t if t.startswith("/") else self.topics.name(t) for t in sync_names(self.options.sync)),
@@ -59,9 +57,9 @@ class RosBridge(BridgeBase):
         self.lockstep = bool(self._lockstep.awaited)
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
-        transport.on_complaint = self._complained
+        node.on_complaint = self._complained
         self._unmatched = UnmatchedCommands(self.topics)
-        transport.on_publication = self._unmatched.heard
+        node.on_publication = self._unmatched.heard
         self._rosout: Rosout | None = None
         self._started = 0.0
         self._loop_ns = 0
@@ -88,17 +86,16 @@ class RosBridge(BridgeBase):
             BridgeError: no master, a name or name space that is in use, a port in use, a rate that no device has.
             MissingDependency: a package is not installed.
         """
-        transport = self.transport
-        transport.lockstep = self.lockstep
-        transport.sync_topics = self._lockstep.awaited
-        transport.start()
+        node = self.node
+        node.lockstep = self.lockstep
+        node.start()
         try:
             self.plan(devices)
             self._refuse_taken()
-            transport.announce()
+            node.announce()
             self._unmatched.begin()
         except BaseException:
-            transport.stop()
+            node.stop()
             raise
         self._started = time.monotonic()
 
@@ -126,7 +123,7 @@ class RosBridge(BridgeBase):
     def _refuse_taken(self) -> None:
         # What is also listened to (the manager's references) may have other senders: a controller that came first.
         shared = {*SHARED_TOPICS, *self.topics.incoming}
-        taken = self.transport.taken([h.topic for h in self.topics.handles if h.topic not in shared])
+        taken = self.node.taken([h.topic for h in self.topics.handles if h.topic not in shared])
         if not taken:
             return
         space = f"/{self.namespace}/"
@@ -177,7 +174,7 @@ class RosBridge(BridgeBase):
         self._last_tick = stamp_ns
         self.topics.tick(stamp_ns)
         if self.options.on_lost == "halt":
-            fault = self.transport.lost()
+            fault = self.node.lost()
             if fault:
                 raise BridgeError(f"{self.name}: {fault}", field=self.name)
         self._step_ns = time.perf_counter_ns() - began
@@ -196,7 +193,7 @@ class RosBridge(BridgeBase):
     def stop(self) -> None:
         """Close the wire and join its threads."""
         self._lockstep.stop()
-        self.transport.stop()
+        self.node.stop()
 
     def end(self, text: str) -> None:
         """End the run after the present step, because the other side asks for it; any thread may call this.
@@ -205,7 +202,7 @@ class RosBridge(BridgeBase):
             text: who asks, and why.
         """
         simulation = self.topics.simulation
-        self.transport.complain(text if simulation is not None else f"{text}; it goes on")
+        self.node.complain(text if simulation is not None else f"{text}; it goes on")
         if simulation is not None:
             simulation.stop()
             self._lockstep.stop()
@@ -229,14 +226,14 @@ class RosBridge(BridgeBase):
             "loop_us_per_step": self._loop_ns / steps / 1e3,
             "loop_us_worst": self._worst_ns / 1e3,
             "loop_steps_over_1ms": self._slow_steps,
-            **self.transport.health(),
+            **self.node.health(),
         }
 
     @property
     def addresses(self) -> dict[str, str]:
         """What to tell the user: what is served -> where."""
         out, into = len(self.topics.handles), len(self.topics.incoming)
-        return {f"{out} topics out, {into} in, name space /{self.namespace}": self.transport.where()}
+        return {f"{out} topics out, {into} in, name space /{self.namespace}": self.node.where()}
 
     @property
     def awaited(self) -> tuple[str, ...]:
@@ -273,6 +270,6 @@ class RosBridge(BridgeBase):
 
 def _rate(handle: TopicHandle, wall: float) -> float:
     """Return how often a topic was sent [Hz] between its first and last message; of a few messages, in all the time."""
-    if handle.count < FEW:
+    if handle.count < MIN_MESSAGES_FOR_RATE:
         return handle.count / wall
     return (handle.count - 1) / max(1e-9, handle.last_at - handle.first_at)

@@ -73,7 +73,7 @@ def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: s
 
 def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
     """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
-    codec = topics.transport.codec
+    codec = topics.node.codec
     places: dict[str, tuple[int, str]] = {}
     data = codec.encode("sensor_msgs/Image", values, places)
     head = bytearray(data[: places["data"][0]])
@@ -99,6 +99,6 @@ def _camera_info(topics: RosTopics, lens: Any) -> dict[str, Any]:
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
     matrices = {"D": [0.0] * 5, "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
-    if topics.transport.codec.version != 1:  # ROS 2 writes them in small letters
+    if topics.node.codec.version != 1:  # ROS 2 writes them in small letters
         matrices = {key.lower(): matrix for key, matrix in matrices.items()}
     return {"height": lens.height, "width": lens.width, "distortion_model": "plumb_bob", **matrices}

@@ -46,7 +46,7 @@ def serve_joint(topics: RosTopics, name: str, device: Any) -> None:
         )
     if topics.options.qb:
         serve_qb(topics, name, device)
-    if topics.transport.services and topics.transport.codec.version == 1 and hasattr(device, "actuator"):
+    if topics.node.has_services and topics.node.codec.version == 1 and hasattr(device, "actuator"):
         serve_reconfigure(topics, device)
 
 
@@ -62,7 +62,7 @@ def _float(topics: RosTopics, topic: str, field: str) -> Callable[[Any], None]:
 
 
 def _state(topics: RosTopics, topic: str) -> Callable[[Any], None]:
-    kind = topics.transport.state_type
+    kind = topics.node.state_type
     handle = topics.advertise(topic, kind)
     fill = topics.template(kind, {}, ["q", "dq", "ref_1", "ref_2", "tau", "stiff"])
     fields = ("position", "velocity", "reference_1", "reference_2", "elastic_torque", "reported_stiffness")

@@ -42,13 +42,13 @@ class Lockstep:
         """
         if not self._every.due(stamp_ns):
             return True
-        transport, arrival = self._served.transport, self._served.arrival
-        transport.flush()
+        node, arrival = self._served.node, self._served.arrival
+        node.flush()
         if not self._begun:
             self._first_contact(again)
             self._begun = True
             return True
-        if not transport.wait_for(arrival, self._answered, timeout) and not self._answered():
+        if not node.wait_for(arrival, self._answered, timeout) and not self._answered():
             return False
         for topic in self._taken:
             self._taken[topic] += 1
@@ -65,15 +65,15 @@ class Lockstep:
         return self._stopping or all(arrivals[topic] > count for topic, count in self._taken.items())
 
     def _first_contact(self, again: Callable[[], None]) -> None:
-        transport, arrival, arrivals = self._served.transport, self._served.arrival, self._served.arrivals
-        while not transport.wait_for(arrival, self._answered, AGAIN_AFTER):
+        node, arrival, arrivals = self._served.node, self._served.arrival, self._served.arrivals
+        while not node.wait_for(arrival, self._answered, AGAIN_AFTER):
             if self._answered():
                 break
             again()
-            transport.flush()
+            node.flush()
         # What was sent again may be answered again: those answers must not count for later steps.
         seen = -1
         while seen != sum(arrivals.values()) and not self._stopping:
             seen = sum(arrivals.values())
-            transport.wait_for(arrival, lambda seen=seen: False, QUIET_FOR)
+            node.wait_for(arrival, lambda seen=seen: False, QUIET_FOR)
         self._taken = dict(arrivals)

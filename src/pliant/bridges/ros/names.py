@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 
-__all__ = ["SYNC_TOPIC", "node_name", "sync_names", "topic_name"]
+from pliant.errors import BridgeError
 
+__all__ = ["SYNC_TOPIC", "domain_number", "node_name", "sync_names", "topic_name"]
+
+LAST_DOMAIN = 232
+"""Largest number of a domain of ROS 2."""
 SYNC_TOPIC = "trigger_next_step"
 """The topic of FrankaSim on which a controller asks for the next step."""
 
@@ -35,3 +40,22 @@ def node_name(asked: str, namespace: str) -> str:
 def sync_names(text: str) -> tuple[str, ...]:
     """Return the names in the ``sync`` option: ``reference_1+reference_2``; ``trigger`` is the trigger topic."""
     return tuple(SYNC_TOPIC if part == "trigger" else part for part in re.split(r"[+ ]", text) if part)
+
+
+def domain_number(asked: int | None) -> int:
+    """Return the number of a domain of ROS 2.
+
+    Args:
+        asked: what the user wants; None for ``ROS_DOMAIN_ID``, else 0.
+
+    Raises:
+        BridgeError: there is no such domain.
+    """
+    if asked is None:
+        text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
+        if not (text.isascii() and text.isdigit()):
+            raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; it must be 0 to {LAST_DOMAIN}", field="domain")
+        asked = int(text)
+    if not 0 <= asked <= LAST_DOMAIN:
+        raise BridgeError(f"the domain is {asked}; it must be 0 to {LAST_DOMAIN}", field="domain")
+    return asked

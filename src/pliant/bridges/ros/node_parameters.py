@@ -81,7 +81,7 @@ class NodeParameters:
             ("set_parameters", "SetParameters", self._set),
             ("set_parameters_atomically", "SetParametersAtomically", self._set_atomically),
         ):
-            topics.transport.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
+            topics.node.serve(f"{node}/{name}", f"rcl_interfaces/{kind}", answer)
 
     def announce(self) -> None:
         """Tell who listens which parameters there are."""
@@ -165,7 +165,7 @@ class NodeParameters:
         if changed and self._events.active:
             now = 0 if self._served.simulation is None else self._served.simulation.time_ns
             values = {"stamp": now, "node": self._node, field: changed}
-            self._events.send(self._served.transport.codec.encode("rcl_interfaces/ParameterEvent", values))
+            self._events.send(self._served.node.codec.encode("rcl_interfaces/ParameterEvent", values))
 
     # ------------------------------------------------------------------ services
     def _names(self, request: Mapping[str, Any], field: str = "names") -> list[Any]:
@@ -254,8 +254,8 @@ class NodeParameters:
 
 def serve_node_parameters(topics: RosTopics) -> NodeParameters | None:
     """Serve the parameters of the node where the wire has services of ROS 2; return them, None elsewhere."""
-    transport = topics.transport
-    if not transport.services or transport.codec.version != 2:
+    node = topics.node
+    if not node.has_services or node.codec.version != 2:
         return None
     parameters = NodeParameters(topics, node_name(topics))
     parameters.announce()

@@ -93,7 +93,7 @@ def serve_parallel(topics: RosTopics, name: str, device: Any) -> None:
     _listen(topics, device, planar)
     if hasattr(device, "centre_lines"):
         _draw(topics, device, present)
-    if topics.transport.services:
+    if topics.node.has_services:
         _serve_services(topics, name, device, planar, present)
     if hasattr(device, "robot"):
         _set_parameters(topics, device)
@@ -202,7 +202,7 @@ class Lines:
     STRIP, ADD, ERASE_ALL = 4, 0, 3
 
     def __init__(self, topics: RosTopics, widths: Sequence[float]) -> None:
-        self._codec = topics.transport.codec
+        self._codec = topics.node.codec
         numbered = self._codec.version == 1
         markers = [
             {
@@ -315,7 +315,7 @@ def _place(message: Mapping[str, Any], planar: bool) -> list[float]:
 
 # ---------------------------------------------------------------------- services
 def _serve_services(topics: RosTopics, name: str, device: Any, planar: bool, present: Present) -> None:
-    serve = topics.transport.serve
+    serve = topics.node.serve
     vector = MESSAGES[planar]["guess"]
 
     def guess(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -380,7 +380,7 @@ def _link_state(topics: RosTopics, name: str, request: Mapping[str, Any]) -> dic
 # ---------------------------------------------------------------------- parameters
 def _set_parameters(topics: RosTopics, device: Any) -> None:
     """Set what the original's launch files and robot_config.yaml set."""
-    put = topics.transport.set_param
+    put = topics.node.set_param
     d = device.robot.description
     put("/robot_name", d.name)
     put("/limb_name_prefix", LIMB_PREFIX)

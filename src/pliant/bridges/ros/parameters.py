@@ -14,7 +14,7 @@ def set_parameters(topics: RosTopics) -> None:
     ``/namespace`` belongs to the robot that came first, as long as it is there: the toolbox has one for all robots of a
     master.
     """
-    put = topics.transport.set_param
+    put = topics.node.set_param
     if topics.options.clock:
         put("/use_sim_time", True)
     if not _another_lives(topics):
@@ -30,7 +30,7 @@ def set_parameters(topics: RosTopics) -> None:
 
 def _another_lives(topics: RosTopics) -> bool:
     """Return whether ``/namespace`` names another robot, and somebody publishes that one's states."""
-    other = topics.transport.get_param("/namespace")
+    other = topics.node.get_param("/namespace")
     if not isinstance(other, str) or not other.strip("/") or other.strip("/") == topics.namespace:
         return False
-    return bool(topics.transport.taken([topic_name(other, "robot_state")]))
+    return bool(topics.node.taken([topic_name(other, "robot_state")]))

@@ -42,17 +42,17 @@ def serve_qb(topics: RosTopics, name: str, device: Any) -> None:
 
 
 def _serve_controller(topics: RosTopics, base: str, controller: QbController) -> None:
-    transport = topics.transport
+    node = topics.node
     controller.topic = f"{base}/command"
     topics.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
     topics.rewinds.append(controller.forget)
     topics.ticks.append(controller.tick)
-    if transport.actions:
+    if node.has_actions:
         action = f"{base}/follow_joint_trajectory"
         controller.server = topics.serve_action(action, "control_msgs/FollowJointTrajectory", controller)
-    if transport.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
+    if node.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
         topics.at(STATE_RATE, _state(topics, f"{base}/state", controller))
-        transport.serve(
+        node.serve(
             f"{base}/query_state",
             "control_msgs/QueryTrajectoryState",
             lambda request: controller.query(int(request["time"])),

@@ -44,7 +44,7 @@ def serve_reconfigure(topics: RosTopics, device: Any) -> None:
 
     described = [("operation_mode", "int", "mode of the toolbox, 0 to 6")]
     described += [(key, "double", f"gain of motor {key[-1]}") for key in doubles]
-    codec = topics.transport.codec
+    codec = topics.node.codec
     description = {
         "groups": [
             {
@@ -87,4 +87,4 @@ def serve_reconfigure(topics: RosTopics, device: Any) -> None:
         updates.send(codec.encode("dynamic_reconfigure/Config", config))
         return {"config": config}
 
-    topics.transport.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)
+    topics.node.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

@@ -22,12 +22,12 @@ def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) ->
     Messages that come from the other generation of ROS are encoded anew.
     """
     topic = device.recorded
-    codec = topics.transport.codec
+    codec = topics.node.codec
     kind = topic.known_type(codec.version)
     if not kind:
         return
     handle = topics.advertise(name, kind, latch=topic.latched)
-    device.served_by.append(topics.transport.name)
+    device.served_by.append(topics.node.wire)
     if topic.version == codec.version:
 
         def write(sample: Any) -> None:

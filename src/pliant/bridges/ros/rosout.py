@@ -35,7 +35,7 @@ class Rosout:
     """
 
     def __init__(self, topics: RosTopics) -> None:
-        self._codec = topics.transport.codec
+        self._codec = topics.node.codec
         first = self._codec.version == 1
         self._type = "rosgraph_msgs/Log" if first else "rcl_interfaces/Log"
         # Programs of ROS 2 ask for what was said before they came; those of ROS 1 do not.

@@ -101,7 +101,7 @@ def serve_sensor_frames(topics: RosTopics) -> None:
         for frame, mount in mounts.items()
     ]
     handle = topics.advertise("/tf_static", "tf2_msgs/TFMessage", latch=True)
-    handle.send(topics.transport.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
+    handle.send(topics.node.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
 
 
 def _effort(device: Any) -> str:

@@ -17,7 +17,7 @@ LARGEST_COUNT = 1_000_000
 def serve_control(topics: RosTopics) -> None:
     """Serve the simulation itself."""
     control = _Control(topics)
-    if topics.transport.services:
+    if topics.node.has_services:
         _serve_services(topics, control)
     if topics.simulation is not None:
         _listen_to_topics(topics, control)
@@ -82,7 +82,7 @@ def _trigger(action: Callable[[], str]) -> Callable[[dict[str, Any]], dict[str, 
 
 
 def _serve_services(topics: RosTopics, control: _Control) -> None:
-    serve = topics.transport.serve
+    serve = topics.node.serve
     for name in ("pause", "resume", "reset"):
         serve(f"/pliant/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
     serve("/pliant/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))

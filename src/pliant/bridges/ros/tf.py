@@ -31,7 +31,7 @@ def serve_tf(topics: RosTopics) -> None:
             for b in bodies
         ]
     }
-    numbered = topics.transport.codec.version == 1
+    numbered = topics.node.codec.version == 1
     paths: list[str] = []
     for i in range(len(bodies)):
         at = f"transforms[{i}]."

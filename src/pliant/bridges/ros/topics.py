@@ -8,9 +8,9 @@ from typing import Any
 
 from pliant.bridges.ros.actions import ActionHandler, ActionServer
 from pliant.bridges.ros.names import topic_name
+from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.rate_timer import RateTimer
-from pliant.bridges.ros.transport import TopicHandle, Transport
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.simulation.bridge import SimulationControl
@@ -30,13 +30,13 @@ class RosTopics:
 
     Args:
         robot: a `pliant.model.Robot`, or None where there is none (a replay).
-        transport: the wire.
+        node: the wire.
         options: what is asked for.
     """
 
-    def __init__(self, robot: Any, transport: Transport, options: RosOptions) -> None:
+    def __init__(self, robot: Any, node: Node, options: RosOptions) -> None:
         self.robot = robot
-        self.transport = transport
+        self.node = node
         self.options = options
         self.interface: Interface = getattr(robot, "interface", None) or Interface()
         self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
@@ -82,21 +82,21 @@ class RosTopics:
     # ------------------------------------------------------------------ out
     def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
         """Publish a topic; the same topic twice is one."""
-        handle = self.transport.advertise(topic, type_name, latch=latch)
+        handle = self.node.advertise(topic, type_name, latch=latch)
         if handle not in self.handles:
             self.handles.append(handle)
         return handle
 
     def template(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
         """Return what encodes a message whose length does not change; see `pliant.wire.ros.Template`."""
-        return Template(self.transport.codec, type_name, values, paths).fill
+        return Template(self.node.codec, type_name, values, paths).fill
 
     def stamped(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
         """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
 
         ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
         """
-        if self.transport.codec.version != 1:
+        if self.node.codec.version != 1:
             return self.template(type_name, values, ["header.stamp", *paths])
         fill = self.template(type_name, values, ["header.seq", "header.stamp", *paths])
         count = 0
@@ -118,7 +118,7 @@ class RosTopics:
             handler: what its goals do.
         """
         server = ActionServer(name, handler)
-        self.transport.serve_action(name, type_name, server)
+        self.node.serve_action(name, type_name, server)
         self.ticks.append(server.tick)
         self.rewinds.append(server.rewind)
         return server
@@ -141,17 +141,17 @@ class RosTopics:
                     self.arrivals[topic] += 1
                     self.arrival.notify_all()
 
-        self.transport.subscribe(topic, type_name, arrived)
+        self.node.subscribe(topic, type_name, arrived)
 
     def unlisten(self, topic: str) -> None:
         """Take no more messages of a topic."""
         if self.incoming.pop(topic, None) is not None:
-            self.transport.unsubscribe(topic)
+            self.node.unsubscribe(topic)
 
     def refuse(self, text: str) -> None:
         """Count and tell what the other side did wrong."""
         self.rejected += 1
-        self.transport.complain(text)
+        self.node.complain(text)
 
     # ------------------------------------------------------------------ the simulation
     def bound(self) -> SimulationControl:

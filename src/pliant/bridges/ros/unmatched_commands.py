@@ -52,12 +52,12 @@ class UnmatchedCommands:
             return
         self._told.add(topic)
         if joint not in modes:
-            topics.transport.complain(
+            topics.node.complain(
                 f"{topic}: {who} commands {joint!r}, which the robot does not have; {nearest(joint, modes)}"
             )
             return
         mode = modes[joint]
         valid = ", ".join(name for name in COMMAND_NAMES[mode] if name != "disabled")
-        topics.transport.complain(
+        topics.node.complain(
             f"{topic}: {who} publishes it, and {joint} in mode {int(mode)} does not take it; valid: {valid}"
         )

@@ -1,6 +1,6 @@
 """ROS 1: a node that speaks TCPROS by itself, and the bridge on it."""
 
-from pliant.bridges.ros1.bridge import Ros1Transport, make
-from pliant.bridges.ros1.node import Node
+from pliant.bridges.ros1.bridge import make
+from pliant.bridges.ros1.node import Ros1Node
 
-__all__ = ["Node", "Ros1Transport", "make"]
+__all__ = ["Ros1Node", "make"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pliant.bridges.ros.actions import ActionServer, Goal, GoalRefused, GoalState
-from pliant.bridges.ros1.node import Node
+from pliant.bridges.ros.node import Node
 
 __all__ = ["ActionTopics"]
 
@@ -36,13 +36,15 @@ class ActionTopics:
 
     Args:
         node: the node.
+        node_name: its name, which the names of goals begin with.
         name: full name of the action.
         type_name: ``package/Type`` without "Action".
         server: the goals.
     """
 
-    def __init__(self, node: Node, name: str, type_name: str, server: ActionServer) -> None:
+    def __init__(self, node: Node, node_name: str, name: str, type_name: str, server: ActionServer) -> None:
         self._node = node
+        self._node_name = node_name
         self._server = server
         self._encode = node.codec.encode
         self._status = node.advertise(f"{name}/status", "actionlib_msgs/GoalStatusArray", latch=True)
@@ -60,7 +62,7 @@ class ActionTopics:
     def _goal(self, message: dict[str, Any]) -> None:
         id, stamp = message["goal_id"]["id"], int(message["goal_id"]["stamp"])
         if not id:  # actionlib's servers make a name of their own then
-            id = f"{self._node.name}-{message['header']['seq']}-{int(message['header']['stamp'])}-{stamp}"
+            id = f"{self._node_name}-{message['header']['seq']}-{int(message['header']['stamp'])}-{stamp}"
         if self._server.goal(id) is not None:  # sent twice; actionlib takes it once
             return
         try:

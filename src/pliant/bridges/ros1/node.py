@@ -27,11 +27,14 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
+from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros.node import Node
+from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.errors import BridgeError, PliantError, WireError
 from pliant.wire.ros import Codec, Framer, decode_header, encode_header, service_response
 from pliant.wire.ros.tcpros import HEADER_LIMIT
 
-__all__ = ["Node", "Publication"]
+__all__ = ["Publication", "Ros1Node"]
 
 QUEUE = 1000
 """Messages that wait for one subscriber before the oldest is dropped."""
@@ -41,16 +44,15 @@ CALL_TIMEOUT = 2.0
 """Longest wait for an XML-RPC answer [s]."""
 HEARTBEAT = 1.0
 """How often the master is asked whether it lives [s of wall time]."""
-LONGEST_BACKOFF = 32.0
+MAX_BACKOFF_S = 32.0
 """Longest time between two tries to reach a publisher that the master lists [s]; the first come sooner."""
-ERROR_LIMIT = 20
-LARGEST_REQUEST = 1 << 20
+MAX_REQUEST_BYTES = 1 << 20
 """Bytes of an XML-RPC request."""
-SILENCE = 10.0
+CLIENT_TIMEOUT_S = 10.0
 """How long a client may take to say what it wants [s]."""
-LARGEST_CROWD = 512
+MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""
-LARGEST_BACKLOG = 64
+MAX_WAITING_REQUESTS = 64
 """Requests on one connection that wait for their answer."""
 _log = logging.getLogger("pliant.ros1")
 
@@ -86,13 +88,13 @@ def _check_master(uri: str) -> None:
 
 class _QuietHandler(SimpleXMLRPCRequestHandler):
     rpc_paths = ()  # ROS nodes call any path
-    timeout = SILENCE
+    timeout = CLIENT_TIMEOUT_S
 
     def do_POST(self) -> None:
         """Answer one call; what is too long is not even read."""
         size = self.headers.get("content-length", "")
-        if not size.isascii() or not size.isdigit() or int(size) > LARGEST_REQUEST:
-            self.send_error(413, f"a request has 0 to {LARGEST_REQUEST} bytes")
+        if not size.isascii() or not size.isdigit() or int(size) > MAX_REQUEST_BYTES:
+            self.send_error(413, f"a request has 0 to {MAX_REQUEST_BYTES} bytes")
             return
         super().do_POST()
 
@@ -151,7 +153,7 @@ class Publication:
         "seen", "text", "topic", "type",
     )  # fmt: skip
 
-    def __init__(self, node: Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
+    def __init__(self, node: Ros1Node, topic: str, type_name: str, latch: bool, limit: int) -> None:
         self._node = node
         self.topic = topic
         self.type = type_name
@@ -190,7 +192,7 @@ class Publication:
         else:
             self._queue(data)
         if self.connections:
-            self._node.wake()
+            self._node.flush()
 
     def join(self, connection: _Connection) -> None:
         """Add a subscriber, and queue the latched message for it: nothing falls between that and what follows."""
@@ -248,7 +250,7 @@ class _Service:
         self.count = 0
 
 
-class Node:
+class Ros1Node(Node):
     """A node of ROS 1.
 
     Args:
@@ -257,20 +259,17 @@ class Node:
         host: address to listen on, told to other nodes; None for ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1.
     """
 
+    wire = "ros1"
+    state_type = "viactors_plugins/state_info"
+
     def __init__(self, name: str, *, master: str | None = None, host: str | None = None) -> None:
+        super().__init__(Codec(1))
         self.name = "/" + name.strip("/")
         self.master_uri = master or os.environ.get("ROS_MASTER_URI") or "http://127.0.0.1:11311"
         self.host = host or os.environ.get("ROS_IP") or os.environ.get("ROS_HOSTNAME") or "127.0.0.1"
-        self.codec = Codec(1)
         self.publications: dict[str, Publication] = {}
         self.subscriptions: dict[str, _Subscription] = {}
         self.services: dict[str, _Service] = {}
-        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
-        self.error_count = 0
-        self.on_complaint: Callable[[str], None] = lambda text: None
-        """Called, in any thread, with each fault of the other side."""
-        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
-        """Called, in the master's thread and once a heartbeat, with each topic that another node publishes, and who."""
         self.on_shutdown: Callable[[str], None] | None = None
         """Called, in any thread, with who wants this node to end, and why (``rosnode kill``); None: it goes on."""
         self.master_gone_since: float | None = None
@@ -281,7 +280,6 @@ class Node:
         self._sleeping = False
         self._stopping = threading.Event()
         self._stopped = False
-        self._threads: list[threading.Thread] = []
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._pool: ThreadPoolExecutor | None = None
         self._links: set[_Connection] = set()
@@ -347,12 +345,11 @@ class Node:
             ("ros1-slave", lambda: self._slave.serve_forever(poll_interval=0.1)),
             ("ros1-master", self._master_loop),
         ):
-            thread = threading.Thread(target=target, name=name, daemon=True)
-            thread.start()
-            self._threads.append(thread)
+            self._run(name, target)
+        self._interval.shorten()
 
-    def register(self) -> None:
-        """Tell the master every topic, service and parameter; later ones are told as they come.
+    def announce(self) -> None:
+        """Register every topic, service and parameter with the master; later ones follow as they are made.
 
         Raises:
             BridgeError: the master refuses or does not answer.
@@ -389,6 +386,7 @@ class Node:
         self._listener.close()
         self._wake_in.close()
         self._wake_out.close()
+        self._interval.restore()
 
     # ------------------------------------------------------------------ topics, services, parameters
     def advertise(self, topic: str, type_name: str, *, latch: bool = False, limit: int = QUEUE) -> Publication:
@@ -444,14 +442,18 @@ class Node:
         if self._registered:
             self._work.put(lambda: self._call(_proxy(self.master_uri).setParam, self.name, name, value))
 
-    def get_param(self, name: str, default: Any = None) -> Any:
-        """Return a parameter of the server."""
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Serve an action, as actionlib does."""
+        ActionTopics(self, self.name, name, type_name, server)
+
+    def get_param(self, name: str) -> Any:
+        """Return a parameter of the server; None where it has none of that name, or does not answer."""
         try:
             return self._call(_proxy(self.master_uri).getParam, self.name, name)
-        except BridgeError:
-            return default
+        except (BridgeError, OSError):
+            return None
 
-    def publishers_of(self, topics: Iterable[str]) -> dict[str, list[str]]:
+    def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return those of the topics that living nodes other than this one publish, with the nodes."""
         state = self._call(_proxy(self.master_uri).getSystemState, self.name)
         wanted = {"/" + topic.strip("/") for topic in topics}
@@ -472,13 +474,23 @@ class Node:
                     found.setdefault(topic, []).append(node)
         return found
 
-    def complain(self, text: str) -> None:
-        """Note a fault of the other side; `errors` keeps the last ones."""
-        self.error_count += 1
-        if not self.errors or self.errors[-1] != text:
-            self.errors.append(text)
-            _log.warning("%s", text)
-        self.on_complaint(text)
+    # ------------------------------------------------------------------ state
+    def lost(self) -> str:
+        """Return that the master is gone, "" while it is there."""
+        return "" if self.master_gone_since is None else f"the ROS master at {self.master_uri} is gone"
+
+    def where(self) -> str:
+        """Return the master's address."""
+        return self.master_uri
+
+    def health(self) -> dict[str, Any]:
+        """Return the state of the master and the last faults."""
+        return {
+            "master": self.master_uri,
+            "master_state": "ok" if self.master_gone_since is None else "gone",
+            "master_losses": self.master_losses,
+            **super().health(),
+        }
 
     # ------------------------------------------------------------------ master
     @staticmethod
@@ -584,7 +596,7 @@ class Node:
         """Close who says nothing; try those publishers again that are not connected though the master lists them."""
         now = time.monotonic()
         for connection in list(self._links):
-            if connection.role == "unknown" and now - connection.since > SILENCE:
+            if connection.role == "unknown" and now - connection.since > CLIENT_TIMEOUT_S:
                 self._shut(connection)
         with self._lock:
             subscriptions = list(self.subscriptions.values())
@@ -593,7 +605,7 @@ class Node:
             if not missing:
                 subscription.backoff = HEARTBEAT
             elif now >= subscription.retry_at:
-                subscription.backoff = min(2.0 * subscription.backoff, LONGEST_BACKOFF)
+                subscription.backoff = min(2.0 * subscription.backoff, MAX_BACKOFF_S)
                 subscription.retry_at = now + subscription.backoff
                 self._connect_publishers(subscription, subscription.publishers)
 
@@ -650,7 +662,7 @@ class Node:
         self._adopt(connection)
 
     # ------------------------------------------------------------------ sockets
-    def wake(self) -> None:
+    def flush(self) -> None:
         """Let the thread of the sockets look at the queues."""
         if self._sleeping:
             self._sleeping = False
@@ -714,9 +726,9 @@ class Node:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             sock, _ = self._listener.accept()
-            if len(self._links) >= LARGEST_CROWD:
+            if len(self._links) >= MAX_CONNECTIONS:
                 sock.close()
-                self.complain(f"there are {LARGEST_CROWD} connections, which is the most; a further one was closed")
+                self.complain(f"there are {MAX_CONNECTIONS} connections, which is the most; a further one was closed")
                 return
             connection = _Connection(sock, "unknown")
             connection.on_frame = self._client_asked
@@ -883,7 +895,7 @@ class Node:
 
         def asked(link: _Connection, frame: bytes) -> None:
             assert self._pool is not None
-            if link.waiting >= LARGEST_BACKLOG:
+            if link.waiting >= MAX_WAITING_REQUESTS:
                 raise WireError(f"{link.waiting} requests wait for their answer, which is the most")
             with self._lock:
                 link.waiting += 1
@@ -908,7 +920,7 @@ class Node:
             connection.waiting -= 1
         if not persistent:
             connection.on_frame = None
-        self.wake()
+        self.flush()
 
     def _publisher_answered(self, connection: _Connection, frame: bytes) -> None:
         header = decode_header(frame[4:])

@@ -9,18 +9,16 @@ that need fragments, so that these hold up nothing; ``ros2-service`` threads ans
 
 from __future__ import annotations
 
-import logging
-import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros.names import domain_number
+from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.outbox import Outbox
-from pliant.bridges.ros.switching import SwitchInterval
 from pliant.bridges.ros2.discovery import discovery
 from pliant.bridges.ros2.endpoints import FRAGMENT_SIZE
 from pliant.bridges.ros2.names import NodeNames
@@ -33,19 +31,16 @@ __all__ = ["DISTROS", "Publication", "Ros2Node"]
 
 DISTROS: dict[str, int] = {"humble": 24, "iron": 16, "jazzy": 16, "kilted": 16, "rolling": 16}
 """Distribution of ROS 2 -> bytes of a global identifier in ``ros_discovery_info``."""
-LAST_DOMAIN = 232
 DEPTH = 1000
 """Messages that a writer keeps until they have arrived."""
 DISCOVERY_TOPIC = "ros_discovery_info"
 DISCOVERY_TYPE = "rmw_dds_common/ParticipantEntitiesInfo"
 USER_DATA = b"enclave=/;"
 """What rmw tells of a participant."""
-ERROR_LIMIT = 20
 TAKEN_TIMEOUT_S = 0.4
 """How long other publishers of a topic may take to be known [s]."""
 SPIN_S = 5e-4
 """How long the lock-step looks for an answer before its thread sleeps [s]."""
-_log = logging.getLogger("pliant.ros2")
 
 
 class Publication:
@@ -87,7 +82,7 @@ class Publication:
         self._node.queue(self, data)
 
 
-class Ros2Node:
+class Ros2Node(Node):
     """One node on the wire of ROS 2.
 
     Args:
@@ -101,10 +96,7 @@ class Ros2Node:
         BridgeError: no such domain or distribution.
     """
 
-    name = "ros2"
-    state_type = "viactors_plugins/StateInfo"
-    services = True
-    actions = True
+    wire = "ros2"
 
     def __init__(
         self,
@@ -115,33 +107,18 @@ class Ros2Node:
         loopback: bool = True,
         distro: str = "jazzy",
     ) -> None:
-        if domain is None:
-            text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
-            if not (text.isascii() and text.isdigit()):
-                raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; it must be 0 to {LAST_DOMAIN}", field="domain")
-            domain = int(text)
-        if not 0 <= domain <= LAST_DOMAIN:
-            raise BridgeError(f"the domain is {domain}; it must be 0 to {LAST_DOMAIN}", field="domain")
         if distro not in DISTROS:
             raise BridgeError(f"the distribution is {distro!r}; {nearest(distro, DISTROS)}", field="distro")
         self.node = node
         self.namespace = "/" + namespace.strip("/")
-        self.domain = domain
+        self.domain = domain_number(domain)
         self.distro = distro
         registry = Registry(2)
         registry.add({"rmw_dds_common/Gid": f"uint8[{DISTROS[distro]}] data\n"})
-        self.codec = Codec(2, registry)
+        super().__init__(Codec(2, registry))
         self.names = NodeNames()
-        self.lockstep = False
-        self.sync_topics: tuple[str, ...] = ()
-        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
-        self.error_count = 0
-        self.on_complaint: Callable[[str], None] = lambda text: None
-        """Called, in any thread, with each fault of the other side."""
-        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
-        """Called, in any thread, with the topic and the name of each other participant that publishes one."""
         self.participant = RtpsParticipant(
-            node, domain=domain, discovery=discovery(loopback), complain=self.complain, user_data=USER_DATA
+            node, domain=self.domain, discovery=discovery(loopback), complain=self.complain, user_data=USER_DATA
         )
         self.participant.on_publication = lambda topic, who: self.on_publication(topic, who)
         self.service_server = Services(self.participant, self.codec, self.complain)
@@ -150,7 +127,6 @@ class Ros2Node:
         self.publications: dict[str, Publication] = {}
         self._readers: dict[str, LocalReader] = {}
         self._lock = threading.RLock()
-        self._interval = SwitchInterval()
         self._graph: Publication | None = None
         self._announced = False
         self._running = False
@@ -297,7 +273,7 @@ class Ros2Node:
         except WireError as error:
             self.complain(f"{name}: {error}")
         except Exception:
-            _log.exception("message on %s", name)
+            self._log.exception("message on %s", name)
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return the topics that other participants write already, and which ones."""
@@ -308,7 +284,7 @@ class Ros2Node:
                 return found
             time.sleep(0.02)
 
-    # ------------------------------------------------------------------ services, actions, parameters
+    # ------------------------------------------------------------------ services, actions
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Answer a service, in the convention of rmw_fastrtps or rmw_cyclonedds, whichever asks."""
         self.service_server.serve(name, type_name, callback)
@@ -320,12 +296,6 @@ class Ros2Node:
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Take the goals of an action by the services and topics of rcl_action."""
         ActionServices(self, name, type_name, server)
-
-    def set_param(self, name: str, value: Any) -> None:
-        """Do nothing: ROS 2 has no parameter server."""
-
-    def get_param(self, name: str) -> Any:
-        """Return None: ROS 2 has no parameter server."""
 
     # ------------------------------------------------------------------ sending
     def queue(self, publication: Publication, data: bytes) -> None:
@@ -350,18 +320,6 @@ class Ros2Node:
         return True
 
     # ------------------------------------------------------------------ state
-    def complain(self, text: str) -> None:
-        """Note a fault of the other side."""
-        self.error_count += 1
-        if not self.errors or self.errors[-1] != text:
-            self.errors.append(text)
-            _log.warning("%s", text)
-        self.on_complaint(text)
-
-    def lost(self) -> str:
-        """Return "": RTPS has no master that could be lost."""
-        return ""
-
     def where(self) -> str:
         """Return the domain."""
         return f"DDS domain {self.domain}{' on 127.0.0.1' if self.participant.loopback else ''}"
@@ -377,8 +335,7 @@ class Ros2Node:
             "refused_requests": self.service_server.refused,
             "malformed_datagrams": self.participant.malformed,
             "unsent_datagrams": self.participant.unsent,
-            "faults": self.error_count,
-            "last_faults": list(self.errors),
+            **super().health(),
         }
 
     @property

@@ -12,15 +12,17 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import os
 import queue
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from pliant.bridges.ros.action_services import ActionServices
+from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros.names import domain_number
+from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.outbox import Outbox
 from pliant.bridges.zenoh.graph import Graph
 from pliant.bridges.zenoh.session import MODES, load_zenoh, open_session
@@ -30,8 +32,6 @@ from pliant.wire.ros import Codec, ServiceType, dds_type_name
 
 __all__ = ["Publication", "ZenohNode"]
 
-LAST_DOMAIN = 232
-"""Largest number of a ROS domain."""
 DEPTH = 1000
 """History of a reliable topic, as told to others."""
 SERVICE_DEPTH = 10
@@ -52,7 +52,6 @@ WATCH = 0.25
 """How often the connections are looked at [s]."""
 NAMES = 100
 """Names of subscribers that a topic keeps."""
-ERROR_LIMIT = 20
 DEFAULT_QOS = Qos()
 Respond = Callable[[dict[str, Any]], None]
 """Takes the response to a request."""
@@ -158,7 +157,7 @@ class _Request:
                 query.reply_err(text.encode())
 
 
-class ZenohNode:
+class ZenohNode(Node):
     """One node of ROS 2 on zenoh.
 
     Args:
@@ -173,6 +172,8 @@ class ZenohNode:
         BridgeError: no such domain or mode, or no name for a node.
     """
 
+    wire = "zenoh"
+
     def __init__(
         self,
         node: str,
@@ -183,13 +184,6 @@ class ZenohNode:
         listen: tuple[str, ...] = (),
         connect: tuple[str, ...] = (),
     ) -> None:
-        if domain is None:
-            text = os.environ.get("ROS_DOMAIN_ID", "").strip() or "0"
-            if not (text.isascii() and text.isdigit()):
-                raise BridgeError(f"ROS_DOMAIN_ID is {text!r}; valid is 0 to {LAST_DOMAIN}", field="domain")
-            domain = int(text)
-        if not 0 <= domain <= LAST_DOMAIN:
-            raise BridgeError(f"the domain is {domain}; valid is 0 to {LAST_DOMAIN}", field="domain")
         if mode not in MODES:
             raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
         if mode == "client" and listen:
@@ -201,19 +195,13 @@ class ZenohNode:
             )
         self.node = node
         self.namespace = "/" + namespace.strip("/")
-        self.domain = domain
+        self.domain = domain_number(domain)
         self.mode = mode
         self.listen = listen or MODES[mode][0]
         self.connect = connect or MODES[mode][1]
-        self.codec = Codec(2)
+        super().__init__(Codec(2))
         self.publications: dict[str, Publication] = {}
-        self.outbox = Outbox("zenoh-writer", self._put)
-        self.errors: deque[str] = deque(maxlen=ERROR_LIMIT)
-        self.error_count = 0
-        self.on_complaint: Callable[[str], None] = lambda text: None
-        """Called, in any thread, with each fault of the other side."""
-        self.on_publication: Callable[[str, str], None] = lambda topic, who: None
-        """Called, in any thread, with the topic and the name of each other node that publishes one."""
+        self.outbox = Outbox("zenoh-writer", self._put, complain=self.complain)
         self.refused_requests = 0
         """Requests refused because too many waited."""
         self.connected = 0
@@ -230,7 +218,6 @@ class ZenohNode:
         self._subscriptions: dict[str, tuple[Any, Any]] = {}
         self._services: dict[str, Any] = {}
         self._requests: queue.Queue[Callable[[], None] | None] = queue.Queue(REQUESTS)
-        self._threads: list[threading.Thread] = []
         self._stopping = threading.Event()
 
     # ------------------------------------------------------------------ life
@@ -242,6 +229,15 @@ class ZenohNode:
             BridgeError: an address is in use, or no router answers a client.
         """
         self._zenoh = zenoh = load_zenoh()
+        self._interval.shorten()
+        self.outbox.direct = self.lockstep
+        try:
+            self._open(zenoh)
+        except BaseException:
+            self._interval.restore()
+            raise
+
+    def _open(self, zenoh: Any) -> None:
         self._session = session = open_session(zenoh, self.mode, self.listen, self.connect)
         self._graph = Graph(str(session.zid()), self.complain)
         self._liveliness = session.liveliness().declare_subscriber(
@@ -252,11 +248,6 @@ class ZenohNode:
         for k in range(SERVICE_THREADS):
             self._run(f"zenoh-service-{k}", self._answer_loop)
         self._run("zenoh-watch", self._watch_loop)
-
-    def _run(self, name: str, target: Callable[[], None]) -> None:
-        thread = threading.Thread(target=target, name=name, daemon=True)
-        thread.start()
-        self._threads.append(thread)
 
     def stop(self) -> None:
         """Send what is queued, leave, join the threads. May be called twice."""
@@ -277,6 +268,7 @@ class ZenohNode:
             self._services.clear()
             self._tokens.clear()
         self._session.close()
+        self._interval.restore()
 
     # ------------------------------------------------------------------ endpoints
     def _endpoint(
@@ -474,6 +466,10 @@ class ZenohNode:
 
         self._serve(name, type_name, take)
 
+    def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
+        """Take the goals of an action by the services and topics of rcl_action."""
+        ActionServices(self, name, type_name, server)
+
     def _respond(self, request: _Request, response: dict[str, Any]) -> None:
         """Reply in a thread of the services: the caller may be the loop, and a client that does not read blocks."""
         try:
@@ -556,13 +552,37 @@ class ZenohNode:
                     "pliant be the router (mode=router)"
                 )
 
-    def complain(self, text: str) -> None:
-        """Note a fault of the other side."""
-        self.error_count += 1
-        if not self.errors or self.errors[-1] != text:
-            self.errors.append(text)
-            _log.warning("%s", text)
-        self.on_complaint(text)
+    # ------------------------------------------------------------------ state
+    def flush(self) -> None:
+        """Send what is queued, in the caller's thread."""
+        self.outbox.flush()
+
+    def lost(self) -> str:
+        """Return that the router is gone, "" while it is there."""
+        return self.lost_text
+
+    def where(self) -> str:
+        """Return mode, addresses and domain."""
+        router = self.mode == "router"
+        at = f"listening to {', '.join(self.listen)}" if router else f"router {', '.join(self.connect)}"
+        return f"zenoh {self.mode}, {at}, ROS domain {self.domain}"
+
+    def health(self) -> dict[str, Any]:
+        """Return mode, domain, who is connected, what waits, and the last faults."""
+        return {
+            "domain": self.domain,
+            "mode": self.mode,
+            "connected": self.connected,
+            "waiting": len(self.outbox),
+            "refused_requests": self.refused_requests,
+            "lost": self.lost_text,
+            **super().health(),
+        }
+
+    @property
+    def dead_threads(self) -> dict[str, str]:
+        """Threads that died, and why."""
+        return {**super().dead_threads, **self.outbox.dead_threads}
 
 
 def _read(item: Any, what: str) -> tuple[Attachment, bytes]:
