@@ -427,3 +427,24 @@ def test_packing_a_state_takes_less_than_five_microseconds(version):
     packer, state = fci.StatePacker(version), some_state()
     best = min(timeit.repeat(lambda: packer.pack(state), number=2000, repeat=7)) / 2000
     assert best < 5e-6
+
+
+def test_a_snapshot_holds_every_field_and_does_not_change_with_the_state():
+    state = fci.RobotState(
+        message_id=7,
+        reals=np.arange(float(fci.N_REALS)),
+        accelerometers=np.arange(36, dtype=np.float32),
+        motion_generator_mode=2,
+        controller_mode=1,
+        errors=np.ones(len(fci.ERRORS), np.uint8),
+        reflex_reason=np.arange(len(fci.ERRORS), dtype=np.uint8) % 2,
+        robot_mode=fci.RobotMode.MOVE,
+        success_rate=0.5,
+    )
+    copy = state.snapshot()
+    for version in fci.VERSIONS:
+        assert bytes(fci.StatePacker(version).pack(copy)) == bytes(fci.StatePacker(version).pack(state))
+    state.reals[:] = 0.0
+    np.testing.assert_array_equal(copy.reals, np.arange(float(fci.N_REALS)))
+    with pytest.raises(ValueError, match="read-only"):
+        copy.q[0] = 1.0

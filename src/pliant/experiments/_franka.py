@@ -116,7 +116,7 @@ def main() -> None:
         friction_compensation=bool(given.friction and given.compensated),
     )
     bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))
-    with Simulation(MujocoEngine(robot), make_devices(robot), [bridge]) as simulation:
+    with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [bridge]) as simulation:
         try:
             simulation.start()
         except BridgeError as fault:

@@ -357,7 +357,8 @@ class FrankaArm(DeviceBase):
         """Let the cabinet observe; return its state."""
         cabinet = self.cabinet
         q, dq, tau_J = self.plant.read()
-        if cabinet.first_command_due or not cabinet.moving:
+        motion = cabinet.motion
+        if motion is None or motion.first:
             rest = cabinet.settle(q, dq)
             if rest is not None:
                 self.plant.settle(rest)
