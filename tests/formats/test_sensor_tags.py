@@ -328,7 +328,7 @@ def sensor(text, kind="imu", reference="arm"):
         (
             sensor("<camera><image><width>9000</width></image></camera>", "camera"),
             13,
-            "width is 9000; valid is a whole",
+            "width is 9000; must be a whole",
         ),
         (sensor("<camera><clip><near>2</near><far>1</far></clip></camera>", "camera"), 13, "far is 1"),
         (sensor("<always_on>perhaps</always_on>", "camera"), 13, "<always_on> is 'perhaps'; must be true or false"),

@@ -9,6 +9,7 @@ from pliant.bridges.ros import RosOptions
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
+from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
 from pliant.options import describe, markdown_table
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
@@ -87,6 +88,10 @@ def page() -> str:
         ("Electrical part of a motor", Electrical), ("Friction", PreslidingFriction), ("Controller", PID),
     )  # fmt: skip
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
+    parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")
+    parts.append(f"### What every sensor takes\n\n{markdown_table(SensorDescription)}\n")
+    for kind in (Imu, ForceTorque, Camera):
+        parts.append(f"### {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
     parts.append(
         "## Fields of a joint\n\nSamples, recordings, plots and messages have these names.\n\n" + _fields() + "\n"
     )

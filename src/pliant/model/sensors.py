@@ -22,7 +22,7 @@ import numpy as np
 
 from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
-from pliant.options import parse_bool, parse_number, parse_vector
+from pliant.options import check_values, option, parse_number, parse_value, parse_vector
 from pliant.spatial import quaternion_product
 
 __all__ = [
@@ -42,9 +42,9 @@ Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 HALF_TURN: Quaternion = (0.0, 1.0, 0.0, 0.0)
 """From the optical frame to MuJoCo's frame of the same camera, and back."""
-LARGEST_IMAGE = 4096
+MAX_IMAGE_SIDE = 4096
 """Most pixels along a side; assumed, four times what the default buffers of drivers hold."""
-LARGEST_DELAY = 2**30
+MAX_DELAYED_BYTES = 2**30
 """Most bytes of images that wait for their latency to pass; assumed."""
 MEASURE_FRAMES = ("sensor", "child", "parent")
 MEASURE_DIRECTIONS = ("child_to_parent", "parent_to_child")
@@ -64,11 +64,11 @@ class SensorDescription:
     """Origin of its frame in the body's [m]; with a site it is not used."""
     quat: Quaternion = IDENTITY
     """Orientation of its frame in the body's, (w, x, y, z); with a site it is not used."""
-    rate: float = 0.0
-    """Samples a second of simulation time [Hz], the nearest that has a whole number of steps between two; 0 for every
+    rate: float = option(0.0, unit="Hz", low=0.0)
+    """Samples a second of simulation time, the nearest that has a whole number of steps between two; 0 for every
     step."""
-    latency: float = 0.0
-    """Age of a sample on arrival [s]."""
+    latency: float = option(0.0, unit="s", low=0.0)
+    """Age of a sample on arrival."""
     frame: str = ""
     """frame_id of its messages; "" takes the body's name where its frame is the body's, else its own."""
     topic: str = ""
@@ -79,7 +79,7 @@ class SensorDescription:
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
-            raise self.fault(f"the name is {self.name!r}; valid is a text that is not empty", "name")
+            raise self.fault(f"the name is {self.name!r}; must be a text that is not empty", "name")
         self._check_place()
         for key, count in (("pos", 3), ("quat", 4)):
             given = getattr(self, key)
@@ -88,33 +88,24 @@ class SensorDescription:
             except (TypeError, ValueError):
                 vector = ()
             if len(vector) != count or not all(map(math.isfinite, vector)):
-                raise self.fault(f"{key} is {given!r}; valid are {count} finite numbers", key)
+                raise self.fault(f"{key} is {given!r}; must be {count} finite numbers", key)
             if key == "quat":
                 size = math.hypot(*vector)
                 if not size > 0.0:
-                    raise self.fault(f"quat is {given!r}; valid is a quaternion (w, x, y, z) that is not 0", key)
+                    raise self.fault(f"quat is {given!r}; must be a quaternion (w, x, y, z) that is not 0", key)
                 vector = tuple(v / size for v in vector)
             object.__setattr__(self, key, vector)
-        for key in ("rate", "latency"):
-            self._check_number(key, 0.0)
+        check_values(self, lambda message, field: self.fault(message, field), names=str)
 
     def _check_place(self) -> None:
         if bool(self.site) == bool(self.body):
             found = f"site {self.site!r} and body {self.body!r}" if self.site else "neither site nor body"
-            raise self.fault(f"it has {found}; valid is one of them", "site")
-
-    def _check_number(self, key: str, least: float, most: float = math.inf, *, above: bool = False) -> None:
-        value = getattr(self, key)
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not number or not (value > least if above else value >= least) or value > most:
-            valid = f"more than {least:g}" if above else f"{least:g} or more"
-            top = "" if math.isinf(most) else f", at most {most:g}"
-            raise self.fault(f"{key} is {value!r}; valid is a finite number, {valid}{top}", key)
+            raise self.fault(f"it has {found}; must be one of them", "site")
 
     def _check_noise(self, key: str, count: int) -> None:
         noise = getattr(self, key)
         if not isinstance(noise, Noise):
-            raise self.fault(f"{key} is {noise!r}; valid is a Noise", key)
+            raise self.fault(f"{key} is {noise!r}; must be a Noise", key)
         try:
             noise.check_size(count, key)
         except DeviceError as error:
@@ -333,22 +324,22 @@ class Camera(SensorDescription):
 
     camera: str = ""
     """Camera of the model whose place, field of view and size it takes; "" for a place of its own."""
-    rate: float = 30.0
+    rate: float = option(30.0, unit="Hz", low=0.0, above=True)
     """Images a second of simulation time [Hz], the nearest that has a whole number of steps between two."""
-    width: int = 640
-    """Columns of the image, 1 to 4096."""
-    height: int = 480
-    """Rows of the image, 1 to 4096."""
-    fovy: float = 45.0
-    """Vertical field of view [deg], above 0 and below 180; with `camera`, the model's own is taken."""
+    width: int = option(640, low=1, high=MAX_IMAGE_SIDE)
+    """Columns of the image."""
+    height: int = option(480, low=1, high=MAX_IMAGE_SIDE)
+    """Rows of the image."""
+    fovy: float = option(45.0, low=0.0, above=True, high=179.0)
+    """Vertical field of view [deg]; with `camera`, the model's own is taken."""
     color: bool = True
     """Whether it gives colours, 8 bit RGB."""
     depth: bool = False
     """Whether it gives the distance along the optical axis [m]; infinite where nothing is in reach."""
-    near: float = 0.01
-    """Nearest distance that it sees [m]."""
-    far: float = 100.0
-    """Farthest distance that it sees [m]."""
+    near: float = option(0.01, unit="m", low=0.0, above=True)
+    """Nearest distance that it sees."""
+    far: float = option(100.0, unit="m", low=0.0, above=True)
+    """Farthest distance that it sees."""
     noise: Noise = field(default_factory=Noise)
     """Of the colours, on a scale of 0 to 255; `bias` is drawn once a run for the whole image."""
     depth_noise: Noise = field(default_factory=Noise)
@@ -363,37 +354,30 @@ class Camera(SensorDescription):
     """Topic of the camera's matrix beside those."""
     shadows: bool = False
     """Whether light throws shadows; a picture then takes several times as long."""
-    samples: int = 0
-    """Samples a pixel against jagged edges, 0 to 16; depth is exact only with 0."""
+    samples: int = option(0, low=0, high=16)
+    """Samples a pixel against jagged edges; depth is exact only with 0."""
 
     def __post_init__(self) -> None:
         super(Camera, self).__post_init__()
-        for key in ("width", "height", "samples"):
-            value = getattr(self, key)
-            low, high = (0, 16) if key == "samples" else (1, LARGEST_IMAGE)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-                raise self.fault(f"{key} is {value!r}; valid is a whole number from {low} to {high}", key)
-        self._check_number("rate", 0.0, above=True)
-        self._check_number("fovy", 0.0, 179.0, above=True)
-        self._check_number("near", 0.0, above=True)
-        self._check_number("far", self.near, above=True)
+        if self.far <= self.near:
+            raise self.fault(f"far is {self.far:g}; must be a number > {self.near:g}, which is near", "far")
         for key in ("noise", "depth_noise"):
             self._check_noise(key, 0)
         held = (1.0 + self.latency * self.rate) * self.width * self.height * (3 * self.color + 4 * self.depth)
-        if held > LARGEST_DELAY:
+        if held > MAX_DELAYED_BYTES:
             raise self.fault(
-                f"latency is {self.latency:g} s: {held / 2**30:.1f} GiB of images would be on their way; valid is at "
-                f"most {LARGEST_DELAY / 2**30:g} GiB, with fewer, smaller or younger images",
+                f"latency is {self.latency:g} s: {held / 2**30:.1f} GiB of images would be on their way; must be at "
+                f"most {MAX_DELAYED_BYTES / 2**30:g} GiB, with fewer, smaller or younger images",
                 "latency",
             )
         if not (self.color or self.depth):
-            raise self.fault("color and depth are both false; valid is at least one of them", "color")
+            raise self.fault("color and depth are both false; one of them must be true", "color")
 
     def _check_place(self) -> None:
         given = [key for key in ("camera", "site", "body") if getattr(self, key)]
         if len(given) != 1:
             found = " and ".join(f"{key} {getattr(self, key)!r}" for key in given) or "no place"
-            raise self.fault(f"it has {found}; valid is one of camera, site, body", "camera")
+            raise self.fault(f"it has {found}; must be one of camera, site, body", "camera")
 
     @property
     def frame_id(self) -> str:
@@ -488,7 +472,7 @@ def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[Se
             width, height = (int(n) for n in camera.resolution)
             size = {"width": width, "height": height} if min(width, height) > 1 else {}
             name = _free(camera.name, used)
-            if max(width, height) <= LARGEST_IMAGE:
+            if max(width, height) <= MAX_IMAGE_SIDE:
                 found.append(Camera(name=name, camera=camera.name, enabled=False, **size))
     return found
 
@@ -570,12 +554,8 @@ def _converted(
             changes[name] = _noise(Noise() if current is None else getattr(current, name), value, path)
         elif typing.get_origin(hints[name]) is tuple:
             changes[name] = tuple(parse_vector(value, path, len(typing.get_args(hints[name]))))
-        elif hints[name] is bool:
-            changes[name] = parse_bool(value, path)
-        elif hints[name] in (int, float):
-            changes[name] = parse_number(value, path, integer=hints[name] is int)
         else:
-            changes[name] = str(value)
+            changes[name] = parse_value(value, hints[name], path)
     return changes
 
 
