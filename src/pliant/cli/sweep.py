@@ -66,7 +66,7 @@ def sweep(
     )
     for option, count in (("--chunk", chunk), ("--processes", processes)):
         if count is not None and count < 1:
-            raise PliantError(f"{option} is {count}; valid: a whole number of 1 or more", field=option)
+            raise PliantError(f"{option} is {count}; must be a whole number >= 1", field=option)
     if dask is not None and processes is not None:
         raise PliantError("--processes does nothing with --dask: the cluster has its own; leave one out", field="dask")
     refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")

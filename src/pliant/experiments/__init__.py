@@ -1,4 +1,4 @@
-"""Published results run again: numbers, figures, verdicts."""
+"""Published results, reproduced: numbers, figures, verdicts."""
 
 from pliant.experiments.base import (
     Context,

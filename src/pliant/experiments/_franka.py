@@ -26,12 +26,12 @@ __all__ = ["Arm", "arm_server", "open_robot"]
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What an experiment drives."""
+    """The arm of an experiment and its connection."""
 
     robot: FrankaRobot
     """The arm."""
     through: str
-    """How it is reached, in words."""
+    """How the arm is connected, for the report."""
 
 
 @contextlib.contextmanager

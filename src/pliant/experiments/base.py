@@ -1,4 +1,4 @@
-"""Experiments: published results run again, with numbers that pass or fail.
+"""Experiments: published results, reproduced, with numbers that pass or fail.
 
 An experiment is a function from a `Context` to a `Result`, registered by a decorator in a module of this room (the
 module ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point
@@ -44,9 +44,9 @@ class Target:
     """A number that an experiment must reach: inside [low, high], or within a tolerance of a value."""
 
     name: str
-    """What is measured, in words."""
+    """Description of the measured quantity."""
     measured: float | None = None
-    """What this run gave; None where it was not measured, which fails."""
+    """The value of this run; None if it was not measured, which fails."""
     low: float | None = field(default=None, kw_only=True)
     """Smallest value that passes, itself included."""
     high: float | None = field(default=None, kw_only=True)
@@ -62,7 +62,7 @@ class Target:
     source: str = field(default="", kw_only=True)
     """Where the expectation comes from: section, figure, table, or "law and statics"."""
     note: str = field(default="", kw_only=True)
-    """What a reader should know about this number."""
+    """Remark on this number."""
 
     def __post_init__(self) -> None:
         if self.equals is None and self.low is None and self.high is None:
@@ -139,20 +139,20 @@ class Figure:
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """What an experiment gives back; `reproduce` fills in what it knows (name, duration, files)."""
+    """Result of an experiment; `reproduce` fills in name, duration and files."""
 
     targets: list[Target] = field(default_factory=list)
-    """Numbers with their expectation."""
+    """Numbers with their expected values."""
     tables: list[Table] = field(default_factory=list)
     """Further numbers."""
     figures: list[Figure] = field(default_factory=list)
     """Figures, in the order of the report."""
     summary: str = ""
-    """What was done and what came out, one paragraph."""
+    """Method and outcome, one paragraph."""
     notes: list[str] = field(default_factory=list)
-    """What a reader should know: differences from the source, time steps used."""
+    """Remarks: differences from the source, time steps."""
     assumptions: list[str] = field(default_factory=list)
-    """What the source does not print and the run takes for granted."""
+    """Assumptions about what the source does not state."""
     traces: dict[str, np.ndarray] = field(default_factory=dict)
     """Arrays written to ``<name>/traces.npz``; names with units, such as "time_s"."""
     name: str = ""
@@ -160,9 +160,9 @@ class Result:
     title: str = ""
     """Its title."""
     paper: str = ""
-    """What it reproduces."""
+    """The publication."""
     section: str = ""
-    """Where in it."""
+    """Section, figure or table of it."""
     quick: bool = False
     """Whether it was the short version."""
     seed: int = 0
@@ -170,7 +170,7 @@ class Result:
     duration: float = 0.0
     """Wall time of the run [s]."""
     error: str = ""
-    """Why it could not be run to its end; empty where it was."""
+    """Why the run did not finish; empty if it did."""
     files: dict[str, str] = field(default_factory=dict)
     """Files written: "report", "json", "traces" and the figures by name."""
 
@@ -208,7 +208,7 @@ class Result:
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """What an experiment is given."""
+    """Arguments of an experiment."""
 
     output: Path
     """Folder for files of the experiment's own; it exists and is writable."""
@@ -217,7 +217,7 @@ class Context:
     seed: int = 0
     """Seed for everything random."""
     report: Progress | None = None
-    """Receives the fraction done and a text; None for nobody."""
+    """Receives the completed fraction and a text; None if nobody listens."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the robot that the caller changes, by name; an experiment may refuse them."""
 
@@ -256,9 +256,9 @@ class Experiment:
     title: str
     """Title of the report."""
     paper: str
-    """What it reproduces."""
+    """The publication."""
     section: str
-    """Where in it."""
+    """Section, figure or table of it."""
     function: Callable[[Context], Result]
     """Runs it."""
 

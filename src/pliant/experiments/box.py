@@ -31,7 +31,7 @@ WAIT, MOVE, HOLD = 1.5, 4.0, 2.5
 GAIN = 20.0
 """Gain of the inverse kinematics [1/s]: assumed, the paper prints none."""
 STALL_SPEED = 1e-3
-"""A tip slower than this stands still [m/s]."""
+"""Speed below which the tip counts as at rest [m/s]."""
 
 
 class Arm:
@@ -80,7 +80,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the arm is told, computed before it moves."""
+    """The commands of the arm, computed before it moves."""
 
     time: NDArray[np.float64]
     """Time of each sample [s], shape (t,)."""
@@ -133,7 +133,7 @@ class Push:
     preset: float
     """Stiffness preset [rad]."""
     plan: Plan
-    """What was commanded."""
+    """The commands."""
     time: NDArray[np.float64]
     """Time of each sample [s], shape (t,)."""
     tip: NDArray[np.float64]

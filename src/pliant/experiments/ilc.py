@@ -39,7 +39,7 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("no friction in the bearings", {"friction": 0.0}),
     ("springs of the toolbox", {"springs": "toolbox"}),
 )
-"""What else the arm could be."""
+"""Other plausible arms."""
 
 
 def make_plant(

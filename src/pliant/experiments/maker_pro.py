@@ -94,7 +94,7 @@ to a hundredth."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """What stands between the law and the measured loops."""
+    """Losses that separate the law from the measured loops."""
 
     friction: float = 0.0
     """Coulomb friction of the link [N m]."""

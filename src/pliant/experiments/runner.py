@@ -83,7 +83,9 @@ def reproduce(
 
     wanted = [names] if isinstance(names, str) else list(names)
     if not wanted:
-        raise PliantError("no experiment is named; valid: 'all' or " + ", ".join(e.name for e in list_experiments()))
+        raise PliantError(
+            "no experiment is named; valid names: 'all' or " + ", ".join(e.name for e in list_experiments())
+        )
     chosen: dict[str, Experiment] = {}
     for name in wanted:
         for found in list_experiments() if name == "all" else [find_experiment(name)]:

@@ -1,4 +1,4 @@
-"""What several experiments need: a plain loop with recording, numbers of a step response, static balance."""
+"""Shared by several experiments: a loop with recording, numbers of a step response, static balance."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def drive(
             continue
         values = np.ascontiguousarray(value, dtype=float)
         if values.shape != (steps,):
-            raise PliantError(f"input {name!r} has shape {values.shape}; valid: a number or ({steps},)", field=name)
+            raise PliantError(
+                f"input {name!r} has shape {values.shape}; must be a number or have shape ({steps},)", field=name
+            )
         moving.append((view, values.tolist()))
     views = [engine.port(name) for name in record]
     count = steps // every

@@ -66,7 +66,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What the paper does not print of the link."""
+    """Assumptions about the link."""
 
     link_inertia: float
     """Inertia beside that of the load [kg m^2]."""
