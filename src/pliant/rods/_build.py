@@ -54,16 +54,16 @@ def rod_table(rod: Rod, gravity, steps: int) -> np.ndarray:
     for row in range(len(table)):
         s = (row // kernels.STAGES + kernels.STAGE_ABSCISSAE[row % kernels.STAGES]) / steps
         v = same = rod.values(s) if same is None or not uniform else same
-        table[row, 0:3] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
-        table[row, 3:6] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
+        table[row, kernels.SHEAR_1 : kernels.BEND_1] = 1.0 / v.shear[0], 1.0 / v.shear[1], 1.0 / v.axial
+        table[row, kernels.BEND_1 : kernels.CURVATURE_1] = 1.0 / v.bending[0], 1.0 / v.bending[1], 1.0 / v.torsion
         if rod.precurvature:
-            table[row, 6:9] = rod.curvature(s)
-        table[row, 9:12] = (
+            table[row, kernels.CURVATURE_1 : kernels.LOAD_X] = rod.curvature(s)
+        table[row, kernels.LOAD_X : kernels.COUPLE_X] = (
             s * (v.mass * np.asarray(gravity) + np.asarray(rod.distributed_force))
             if uniform
             else rod_load(rod, gravity, s)
         )
-        table[row, 12:15] = rod.distributed_moment
+        table[row, kernels.COUPLE_X :] = rod.distributed_moment
     return table
 
 

@@ -49,16 +49,46 @@ STAGE_ABSCISSAE = (
     1.0,
 )
 STAGES = 12
-TABLE_WIDTH = 15  # columns of a rod's table: 1/Kse (3), 1/Kbt (3), u0 (3), F (3), l (3)
+TABLE_WIDTH = 15  # columns of a rod's table
 
-# One work array holds all, at constant offsets: so the compiler sees that rows do not overlap and vectorises.
+# Columns of a rod's table.
+SHEAR_1, SHEAR_2, AXIAL = 0, 1, 2  # 1/Kse
+BEND_1, BEND_2, TWIST = 3, 4, 5  # 1/Kbt
+CURVATURE_1, CURVATURE_2, CURVATURE_3 = 6, 7, 8  # u0
+LOAD_X, LOAD_Y, LOAD_Z = 9, 10, 11  # F
+COUPLE_X, COUPLE_Y, COUPLE_Z = 12, 13, 14  # l
+
+# One work array holds all, at constant offsets: so the compiler sees that rows do not overlap and vectorises. A record
+# has nine rows of sensitivity columns, then the state, then six unused numbers.
 NC = 8  # sensitivity columns of one pass
-REC = 88  # 9 rows of 8 columns (dphi, dp, dm), then p (3), q (4), m (3) and six unused numbers
-BASE = 72  # where p starts in a record
+REC = 88
+DPHI_X, DPHI_Y, DPHI_Z = 0, 8, 16
+DP_X, DP_Y, DP_Z = 24, 32, 40
+DM_X, DM_Y, DM_Z = 48, 56, 64
+BASE = 72  # where the state starts
+P_X, P_Y, P_Z = 72, 73, 74
+Q_W, Q_X, Q_Y, Q_Z = 75, 76, 77, 78
+M_X, M_Y, M_Z = 79, 80, 81
 T = 88  # record of the state at a stage; the record at 0 is the state itself
 K0 = 176  # records of the twelve slopes
-DN = 176 + 12 * 88  # dn at the base, 3 rows of 8
+DN = 176 + 12 * 88  # dn at the base, three rows of columns
+DN_X, DN_Y, DN_Z = DN, DN + 8, DN + 16
 WORK = DN + 24
+
+# The state at a rod's tip, and at a node of multiple shooting, which has no n and no length.
+TIP_P, TIP_Q, TIP_M, TIP_N, TIP_LENGTH = 0, 3, 7, 10, 13
+NODE_SIZE = 10
+# A pose: rotation row-major, then position.
+POS_X, POS_Y, POS_Z = 9, 10, 11
+# Columns of the gradients of a joint's rows, by the tip and by the plate; rows of a tip's sensitivities.
+BY_PHI, BY_P, BY_M, BY_N = 0, 3, 6, 9
+BY_PLATE_P, BY_PLATE_PHI = 0, 3
+# Unknowns of a limb, and so columns of its sensitivities: base force, base moment, then the base joints.
+FORCE_COLUMN, MOMENT_COLUMN, JOINT_COLUMN = 0, 3, 6
+# Model.size, Model.scale, and the columns that `solve` writes for each row.
+LIMBS, JOINTS, ACTUATORS, FREEDOMS, UNKNOWNS = 0, 1, 2, 3, 4
+FORCE, MOMENT = 0, 1
+RESIDUAL, STEPS, INTEGRATIONS = 0, 1, 2
 
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 # Functions that only compiled code calls need no wrappers: that halves the time of the first compilation.
@@ -77,7 +107,7 @@ def _entry(function):
 @njit(fastmath=FAST, **INNER)
 def _slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
     """Write the slope of the record at T to the record at dst; with lo == BASE of the state alone."""
-    qw, qx, qy, qz = w[T + 75], w[T + 76], w[T + 77], w[T + 78]
+    qw, qx, qy, qz = w[T + Q_W], w[T + Q_X], w[T + Q_Y], w[T + Q_Z]
     k = 2.0 / (qw * qw + qx * qx + qy * qy + qz * qz)
     a = 1.0 - k * (qy * qy + qz * qz)
     b = k * (qx * qy - qw * qz)
@@ -88,28 +118,28 @@ def _slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
     g = k * (qx * qz - qw * qy)
     i = k * (qy * qz + qw * qx)
     j = 1.0 - k * (qx * qx + qy * qy)
-    nx, ny, nz = n0 - length * tab[row, 9], n1 - length * tab[row, 10], n2 - length * tab[row, 11]
-    mx, my, mz = w[T + 79], w[T + 80], w[T + 81]
-    s1, s2, s3 = length * tab[row, 0], length * tab[row, 1], length * tab[row, 2]
-    b1, b2, b3 = length * tab[row, 3], length * tab[row, 4], length * tab[row, 5]
+    nx, ny, nz = n0 - length * tab[row, LOAD_X], n1 - length * tab[row, LOAD_Y], n2 - length * tab[row, LOAD_Z]
+    mx, my, mz = w[T + M_X], w[T + M_Y], w[T + M_Z]
+    s1, s2, s3 = length * tab[row, SHEAR_1], length * tab[row, SHEAR_2], length * tab[row, AXIAL]
+    b1, b2, b3 = length * tab[row, BEND_1], length * tab[row, BEND_2], length * tab[row, TWIST]
     # local strains, times L
     v1 = s1 * (a * nx + d * ny + g * nz)
     v2 = s2 * (b * nx + e * ny + i * nz)
     v3 = s3 * (c * nx + f * ny + j * nz) + length
-    u1 = b1 * (a * mx + d * my + g * mz) + length * tab[row, 6]
-    u2 = b2 * (b * mx + e * my + i * mz) + length * tab[row, 7]
-    u3 = b3 * (c * mx + f * my + j * mz) + length * tab[row, 8]
+    u1 = b1 * (a * mx + d * my + g * mz) + length * tab[row, CURVATURE_1]
+    u2 = b2 * (b * mx + e * my + i * mz) + length * tab[row, CURVATURE_2]
+    u3 = b3 * (c * mx + f * my + j * mz) + length * tab[row, CURVATURE_3]
     px = a * v1 + b * v2 + c * v3
     py = d * v1 + e * v2 + f * v3
     pz = g * v1 + i * v2 + j * v3
-    w[dst + 72], w[dst + 73], w[dst + 74] = px, py, pz
-    w[dst + 75] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
-    w[dst + 76] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
-    w[dst + 77] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
-    w[dst + 78] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
-    w[dst + 79] = -(py * nz - pz * ny) - length * tab[row, 12]
-    w[dst + 80] = -(pz * nx - px * nz) - length * tab[row, 13]
-    w[dst + 81] = -(px * ny - py * nx) - length * tab[row, 14]
+    w[dst + P_X], w[dst + P_Y], w[dst + P_Z] = px, py, pz
+    w[dst + Q_W] = -0.5 * (qx * u1 + qy * u2 + qz * u3)
+    w[dst + Q_X] = 0.5 * (qw * u1 + qy * u3 - qz * u2)
+    w[dst + Q_Y] = 0.5 * (qw * u2 + qz * u1 - qx * u3)
+    w[dst + Q_Z] = 0.5 * (qw * u3 + qx * u2 - qy * u1)
+    w[dst + M_X] = -(py * nz - pz * ny) - length * tab[row, COUPLE_X]
+    w[dst + M_Y] = -(pz * nx - px * nz) - length * tab[row, COUPLE_Y]
+    w[dst + M_Z] = -(px * ny - py * nx) - length * tab[row, COUPLE_Z]
     if lo > 0:
         return
     # S and B are symmetric; C = -B hat(m)' s counterpart, D gathers what multiplies dphi in dp'.
@@ -126,41 +156,41 @@ def _slope(w, dst, tab, row, n0, n1, n2, length, column, lo):
     sf = s1 * d * g + s2 * e * i + s3 * f * j
     sg = s1 * g * g + s2 * i * i + s3 * j * j
     for t in range(NC):
-        fx, fy, fz = w[T + t], w[T + 8 + t], w[T + 16 + t]
-        dnx, dny, dnz = w[DN + t], w[DN + 8 + t], w[DN + 16 + t]
-        hx = w[T + 48 + t] - (fy * mz - fz * my)
-        hy = w[T + 56 + t] - (fz * mx - fx * mz)
-        hz = w[T + 64 + t] - (fx * my - fy * mx)
+        fx, fy, fz = w[T + DPHI_X + t], w[T + DPHI_Y + t], w[T + DPHI_Z + t]
+        dnx, dny, dnz = w[DN_X + t], w[DN_Y + t], w[DN_Z + t]
+        hx = w[T + DM_X + t] - (fy * mz - fz * my)
+        hy = w[T + DM_Y + t] - (fz * mx - fx * mz)
+        hz = w[T + DM_Z + t] - (fx * my - fy * mx)
         gx = dnx - (fy * nz - fz * ny)
         gy = dny - (fz * nx - fx * nz)
         gz = dnz - (fx * ny - fy * nx)
         dx = fy * pz - fz * py + sb * gx + sc * gy + sd * gz
         dy = fz * px - fx * pz + sc * gx + se * gy + sf * gz
         dz = fx * py - fy * px + sd * gx + sf * gy + sg * gz
-        w[dst + t] = bb * hx + bc * hy + bd * hz
-        w[dst + 8 + t] = bc * hx + be * hy + bf * hz
-        w[dst + 16 + t] = bd * hx + bf * hy + bg * hz
-        w[dst + 24 + t] = dx
-        w[dst + 32 + t] = dy
-        w[dst + 40 + t] = dz
-        w[dst + 48 + t] = -(dy * nz - dz * ny) - (py * dnz - pz * dny)
-        w[dst + 56 + t] = -(dz * nx - dx * nz) - (pz * dnx - px * dnz)
-        w[dst + 64 + t] = -(dx * ny - dy * nx) - (px * dny - py * dnx)
+        w[dst + DPHI_X + t] = bb * hx + bc * hy + bd * hz
+        w[dst + DPHI_Y + t] = bc * hx + be * hy + bf * hz
+        w[dst + DPHI_Z + t] = bd * hx + bf * hy + bg * hz
+        w[dst + DP_X + t] = dx
+        w[dst + DP_Y + t] = dy
+        w[dst + DP_Z + t] = dz
+        w[dst + DM_X + t] = -(dy * nz - dz * ny) - (py * dnz - pz * dny)
+        w[dst + DM_Y + t] = -(dz * nx - dx * nz) - (pz * dnx - px * dnz)
+        w[dst + DM_Z + t] = -(dx * ny - dy * nx) - (px * dny - py * dnx)
     if column >= 0:  # the column of the rest length: dn = -F, and every slope is proportional to L
         r = 1.0 / length
-        dnx, dny, dnz = -tab[row, 9], -tab[row, 10], -tab[row, 11]
+        dnx, dny, dnz = -tab[row, LOAD_X], -tab[row, LOAD_Y], -tab[row, LOAD_Z]
         dx = px * r + sb * dnx + sc * dny + sd * dnz
         dy = py * r + sc * dnx + se * dny + sf * dnz
         dz = pz * r + sd * dnx + sf * dny + sg * dnz
-        w[dst + column] += r * (a * u1 + b * u2 + c * u3)
-        w[dst + 8 + column] += r * (d * u1 + e * u2 + f * u3)
-        w[dst + 16 + column] += r * (g * u1 + i * u2 + j * u3)
-        w[dst + 24 + column] += dx
-        w[dst + 32 + column] += dy
-        w[dst + 40 + column] += dz
-        w[dst + 48 + column] += -(dy * nz - dz * ny) - (py * dnz - pz * dny) - tab[row, 12]
-        w[dst + 56 + column] += -(dz * nx - dx * nz) - (pz * dnx - px * dnz) - tab[row, 13]
-        w[dst + 64 + column] += -(dx * ny - dy * nx) - (px * dny - py * dnx) - tab[row, 14]
+        w[dst + DPHI_X + column] += r * (a * u1 + b * u2 + c * u3)
+        w[dst + DPHI_Y + column] += r * (d * u1 + e * u2 + f * u3)
+        w[dst + DPHI_Z + column] += r * (g * u1 + i * u2 + j * u3)
+        w[dst + DP_X + column] += dx
+        w[dst + DP_Y + column] += dy
+        w[dst + DP_Z + column] += dz
+        w[dst + DM_X + column] += -(dy * nz - dz * ny) - (py * dnz - pz * dny) - tab[row, COUPLE_X]
+        w[dst + DM_Y + column] += -(dz * nx - dx * nz) - (pz * dnx - px * dnz) - tab[row, COUPLE_Y]
+        w[dst + DM_Z + column] += -(dx * ny - dy * nx) - (px * dny - py * dnx) - tab[row, COUPLE_Z]
 
 
 @njit(fastmath=FAST, **INNER)
@@ -170,14 +200,18 @@ def _early(w, lo, a0, a1, a2, a3, a4):
         for t in range(BASE):
             w[T + t] = w[t] + (
                 a0 * w[K0 + t]
-                + a1 * w[K0 + 88 + t]
-                + a2 * w[K0 + 176 + t]
-                + a3 * w[K0 + 264 + t]
-                + a4 * w[K0 + 352 + t]
+                + a1 * w[K0 + REC + t]
+                + a2 * w[K0 + 2 * REC + t]
+                + a3 * w[K0 + 3 * REC + t]
+                + a4 * w[K0 + 4 * REC + t]
             )
     for t in range(BASE, REC):
         w[T + t] = w[t] + (
-            a0 * w[K0 + t] + a1 * w[K0 + 88 + t] + a2 * w[K0 + 176 + t] + a3 * w[K0 + 264 + t] + a4 * w[K0 + 352 + t]
+            a0 * w[K0 + t]
+            + a1 * w[K0 + REC + t]
+            + a2 * w[K0 + 2 * REC + t]
+            + a3 * w[K0 + 3 * REC + t]
+            + a4 * w[K0 + 4 * REC + t]
         )
 
 
@@ -188,26 +222,26 @@ def _late(w, lo, a0, a3, a4, a5, a6, a7, a8, a9, a10):
         for t in range(BASE):
             w[T + t] = w[t] + (
                 a0 * w[K0 + t]
-                + a3 * w[K0 + 264 + t]
-                + a4 * w[K0 + 352 + t]
-                + a5 * w[K0 + 440 + t]
-                + a6 * w[K0 + 528 + t]
-                + a7 * w[K0 + 616 + t]
-                + a8 * w[K0 + 704 + t]
-                + a9 * w[K0 + 792 + t]
-                + a10 * w[K0 + 880 + t]
+                + a3 * w[K0 + 3 * REC + t]
+                + a4 * w[K0 + 4 * REC + t]
+                + a5 * w[K0 + 5 * REC + t]
+                + a6 * w[K0 + 6 * REC + t]
+                + a7 * w[K0 + 7 * REC + t]
+                + a8 * w[K0 + 8 * REC + t]
+                + a9 * w[K0 + 9 * REC + t]
+                + a10 * w[K0 + 10 * REC + t]
             )
     for t in range(BASE, REC):
         w[T + t] = w[t] + (
             a0 * w[K0 + t]
-            + a3 * w[K0 + 264 + t]
-            + a4 * w[K0 + 352 + t]
-            + a5 * w[K0 + 440 + t]
-            + a6 * w[K0 + 528 + t]
-            + a7 * w[K0 + 616 + t]
-            + a8 * w[K0 + 704 + t]
-            + a9 * w[K0 + 792 + t]
-            + a10 * w[K0 + 880 + t]
+            + a3 * w[K0 + 3 * REC + t]
+            + a4 * w[K0 + 4 * REC + t]
+            + a5 * w[K0 + 5 * REC + t]
+            + a6 * w[K0 + 6 * REC + t]
+            + a7 * w[K0 + 7 * REC + t]
+            + a8 * w[K0 + 8 * REC + t]
+            + a9 * w[K0 + 9 * REC + t]
+            + a10 * w[K0 + 10 * REC + t]
         )
 
 
@@ -222,7 +256,7 @@ def _advance(w, tab, first, last, steps, n0, n1, n2, length, column, lo):
     for t in range(K0, DN):
         w[t] = 0.0
     for step in range(first, last):
-        row = 12 * step
+        row = STAGES * step
         _early(w, lo, zero, zero, zero, zero, zero)
         _slope(w, row * 0 + K0, tab, row, n0, n1, n2, length, column, lo)
         _early(w, lo, h * 0.05260015195876773, zero, zero, zero, zero)
@@ -471,7 +505,7 @@ def _shoot(md, ww, qq, nodes, segments, wk, i, sens):
     """
     w = wk.w
     k = md.joint_count[i]
-    steps = md.table.shape[1] // 12
+    steps = md.table.shape[1] // STAGES
     here, nxt = np.empty(12), np.empty(12)
     for t in range(12):
         here[t] = md.base[i, t]
@@ -486,12 +520,12 @@ def _shoot(md, ww, qq, nodes, segments, wk, i, sens):
         ez = here[6] * ax + here[7] * ay + here[8] * az
         wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2] = ex, ey, ez
         for t in range(3):
-            wk.origins[i, j, t] = here[9 + t]
+            wk.origins[i, j, t] = here[POS_X + t]
         q = qq[i, j]
         if md.kind[i, j] == PRISMATIC:
-            here[9] += q * ex
-            here[10] += q * ey
-            here[11] += q * ez
+            here[POS_X] += q * ex
+            here[POS_Y] += q * ey
+            here[POS_Z] += q * ez
         elif md.kind[i, j] == REVOLUTE:
             _turn(q * ex, q * ey, q * ez, here)
         else:
@@ -499,80 +533,80 @@ def _shoot(md, ww, qq, nodes, segments, wk, i, sens):
     _mul(here, md.attach[i], nxt)
     for t in range(12):
         wk.roots[i, t] = nxt[t]
-    columns = 6 + k + (1 if segments > 1 else 0)
-    blocks = (columns + 7) // 8 if sens else 1
+    columns = JOINT_COLUMN + k + (1 if segments > 1 else 0)
+    blocks = (columns + NC - 1) // NC if sens else 1
     n0, n1, n2 = ww[i, 0], ww[i, 1], ww[i, 2]
     rot, ref, gap = np.empty(9), np.empty(9), np.empty(3)
     for block in range(blocks):
         extend = k * 0 - 1
         if sens:
             w[:REC] = 0.0
-            w[DN : DN + 24] = 0.0
-            for c in range(8):
-                col = 8 * block + c
-                if col < 3:
-                    w[DN + 8 * col + c] = 1.0
-                elif col < 6:
-                    w[48 + 8 * (col - 3) + c] = 1.0
-                elif col < 6 + k:
-                    j = col - 6
+            w[DN:WORK] = 0.0
+            for c in range(NC):
+                col = NC * block + c
+                if col < MOMENT_COLUMN:
+                    w[DN + NC * col + c] = 1.0
+                elif col < JOINT_COLUMN:
+                    w[DM_X + NC * (col - MOMENT_COLUMN) + c] = 1.0
+                elif col < JOINT_COLUMN + k:
+                    j = col - JOINT_COLUMN
                     ex, ey, ez = wk.axes[i, j, 0], wk.axes[i, j, 1], wk.axes[i, j, 2]
                     if md.kind[i, j] == PRISMATIC:
-                        w[24 + c], w[32 + c], w[40 + c] = ex, ey, ez
+                        w[DP_X + c], w[DP_Y + c], w[DP_Z + c] = ex, ey, ez
                     elif md.kind[i, j] == REVOLUTE:
                         rx, ry, rz = (
-                            nxt[9] - wk.origins[i, j, 0],
-                            nxt[10] - wk.origins[i, j, 1],
-                            nxt[11] - wk.origins[i, j, 2],
+                            nxt[POS_X] - wk.origins[i, j, 0],
+                            nxt[POS_Y] - wk.origins[i, j, 1],
+                            nxt[POS_Z] - wk.origins[i, j, 2],
                         )
-                        w[c], w[8 + c], w[16 + c] = ex, ey, ez
-                        w[24 + c], w[32 + c], w[40 + c] = ey * rz - ez * ry, ez * rx - ex * rz, ex * ry - ey * rx
+                        w[DPHI_X + c], w[DPHI_Y + c], w[DPHI_Z + c] = ex, ey, ez
+                        w[DP_X + c], w[DP_Y + c], w[DP_Z + c] = ey * rz - ez * ry, ez * rx - ex * rz, ex * ry - ey * rx
                     else:
                         extend = c
-        w[72], w[73], w[74] = nxt[9], nxt[10], nxt[11]
-        _quaternion(nxt, w, k * 0 + 75)
-        w[79], w[80], w[81] = ww[i, 3], ww[i, 4], ww[i, 5]
+        w[P_X], w[P_Y], w[P_Z] = nxt[POS_X], nxt[POS_Y], nxt[POS_Z]
+        _quaternion(nxt, w, k * 0 + Q_W)
+        w[M_X], w[M_Y], w[M_Z] = ww[i, 3], ww[i, 4], ww[i, 5]
         first = k * 0
         for seg in range(segments):
             last = (seg + 1) * steps // segments
             if seg > 0:
                 node = nodes[i, seg - 1]
-                c = columns - 1 - 8 * block
-                _unpack(w, first * 0 + 75, rot)
-                _unpack(node, first * 0 + 3, ref)
+                c = columns - 1 - NC * block
+                _unpack(w, first * 0 + Q_W, rot)
+                _unpack(node, first * 0 + TIP_Q, ref)
                 _rotation_log(rot, ref, gap)
                 if sens:
-                    if 0 <= c < 8:
+                    if 0 <= c < NC:
                         for t in range(3):
-                            w[8 * t + c] += gap[t]
-                            w[24 + 8 * t + c] += w[72 + t] - node[t]
-                            w[48 + 8 * t + c] += w[79 + t] - node[7 + t]
+                            w[DPHI_X + NC * t + c] += gap[t]
+                            w[DP_X + NC * t + c] += w[P_X + t] - node[TIP_P + t]
+                            w[DM_X + NC * t + c] += w[M_X + t] - node[TIP_M + t]
                     for t in range(9):
-                        for c in range(8):
-                            wk.node_cols[i, seg - 1, t, 8 * block + c] = w[8 * t + c]
-                for t in range(10):
-                    w[72 + t] = node[t]
+                        for c in range(NC):
+                            wk.node_cols[i, seg - 1, t, NC * block + c] = w[NC * t + c]
+                for t in range(NODE_SIZE):
+                    w[P_X + t] = node[t]
             _advance(w, md.table[i], first, last, steps, n0, n1, n2, length, extend, 0 if sens else BASE)
             first = last
         if sens:
             for t in range(9):
-                for c in range(8):
-                    wk.cols[i, t, 8 * block + c] = w[8 * t + c]
+                for c in range(NC):
+                    wk.cols[i, t, NC * block + c] = w[NC * t + c]
             for t in range(3):
-                for c in range(8):
-                    wk.cols[i, 9 + t, 8 * block + c] = w[DN + 8 * t + c]
+                for c in range(NC):
+                    wk.cols[i, BY_N + t, NC * block + c] = w[DN + NC * t + c]
             if extend >= 0:
                 for t in range(3):
-                    wk.cols[i, 9 + t, 8 * block + extend] -= md.load[i, t]
+                    wk.cols[i, BY_N + t, NC * block + extend] -= md.load[i, t]
     tip = wk.tips[i]
-    h = 1.0 / np.sqrt(w[75] * w[75] + w[76] * w[76] + w[77] * w[77] + w[78] * w[78])
+    h = 1.0 / np.sqrt(w[Q_W] * w[Q_W] + w[Q_X] * w[Q_X] + w[Q_Y] * w[Q_Y] + w[Q_Z] * w[Q_Z])
     for t in range(3):
-        tip[t] = w[72 + t]
-        tip[7 + t] = w[79 + t]
-        tip[10 + t] = ww[i, t] - length * md.load[i, t]
+        tip[TIP_P + t] = w[P_X + t]
+        tip[TIP_M + t] = w[M_X + t]
+        tip[TIP_N + t] = ww[i, t] - length * md.load[i, t]
     for t in range(4):
-        tip[3 + t] = w[75 + t] * h
-    tip[13] = length
+        tip[TIP_Q + t] = w[Q_W + t] * h
+    tip[TIP_LENGTH] = length
 
 
 @njit(**INNER)
@@ -603,21 +637,21 @@ def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
     """
     zero = kind * 0  # not a constant for numba, which would compile a function anew for each constant
     rot, jj, bb = np.empty(12), np.empty(12), np.empty(12)
-    _unpack(tip, zero + 3, rot)
-    rot[9], rot[10], rot[11] = tip[0], tip[1], tip[2]
+    _unpack(tip, zero + TIP_Q, rot)
+    rot[POS_X], rot[POS_Y], rot[POS_Z] = tip[TIP_P], tip[TIP_P + 1], tip[TIP_P + 2]
     _mul(rot, tip_frame, bb)
     _mul(xx, plate_joint, jj)
-    ro0, ro1, ro2 = bb[9] - tip[0], bb[10] - tip[1], bb[11] - tip[2]
-    e0, e1, e2 = bb[9] - jj[9], bb[10] - jj[10], bb[11] - jj[11]
-    n0, n1, n2 = tip[10], tip[11], tip[12]
-    m0 = ro1 * n2 - ro2 * n1 - tip[7]
-    m1 = ro2 * n0 - ro0 * n2 - tip[8]
-    m2 = ro0 * n1 - ro1 * n0 - tip[9]
-    fs, ms = 1.0 / scale[0], 1.0 / scale[1]
+    ro0, ro1, ro2 = bb[POS_X] - tip[TIP_P], bb[POS_Y] - tip[TIP_P + 1], bb[POS_Z] - tip[TIP_P + 2]
+    e0, e1, e2 = bb[POS_X] - jj[POS_X], bb[POS_Y] - jj[POS_Y], bb[POS_Z] - jj[POS_Z]
+    n0, n1, n2 = tip[TIP_N], tip[TIP_N + 1], tip[TIP_N + 2]
+    m0 = ro1 * n2 - ro2 * n1 - tip[TIP_M]
+    m1 = ro2 * n0 - ro0 * n2 - tip[TIP_M + 1]
+    m2 = ro0 * n1 - ro1 * n0 - tip[TIP_M + 2]
+    fs, ms = 1.0 / scale[FORCE], 1.0 / scale[MOMENT]
     if sens:
         g[:6, :] = 0.0
         h[:, :] = 0.0
-    a0, a1, a2 = jj[9] - xx[9], jj[10] - xx[10], jj[11] - xx[11]
+    a0, a1, a2 = jj[POS_X] - xx[POS_X], jj[POS_Y] - xx[POS_Y], jj[POS_Z] - xx[POS_Z]
     # position rows, along world axes or, for a slider, the two plate axes across it
     rows = 2 if kind == PRISMATIC_JOINT else 3
     for t in range(rows):
@@ -627,22 +661,22 @@ def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
             c0, c1, c2 = 1.0 * (t == 0), 1.0 * (t == 1), 1.0 * (t == 2)
         r[t] = e0 * c0 + e1 * c1 + e2 * c2
         if sens:
-            _cross(g, t, zero + 0, ro0, ro1, ro2, c0, c1, c2)
-            g[t, 3] += c0
-            g[t, 4] += c1
-            g[t, 5] += c2
-            h[t, 0] -= c0
-            h[t, 1] -= c1
-            h[t, 2] -= c2
-            _cross(h, t, zero + 3, c0, c1, c2, a0, a1, a2)
+            _cross(g, t, zero + BY_PHI, ro0, ro1, ro2, c0, c1, c2)
+            g[t, BY_P] += c0
+            g[t, BY_P + 1] += c1
+            g[t, BY_P + 2] += c2
+            h[t, BY_PLATE_P] -= c0
+            h[t, BY_PLATE_P + 1] -= c1
+            h[t, BY_PLATE_P + 2] -= c2
+            _cross(h, t, zero + BY_PLATE_PHI, c0, c1, c2, a0, a1, a2)
             if kind == PRISMATIC_JOINT:
-                _cross(h, t, zero + 3, c0, c1, c2, e0, e1, e2)
+                _cross(h, t, zero + BY_PLATE_PHI, c0, c1, c2, e0, e1, e2)
     if kind == PRISMATIC_JOINT:
         c0, c1, c2 = jj[2], jj[5], jj[8]
         r[2] = -fs * (n0 * c0 + n1 * c1 + n2 * c2)
         if sens:
-            g[2, 9], g[2, 10], g[2, 11] = -fs * c0, -fs * c1, -fs * c2
-            _cross(h, 2 + zero, zero + 3, -fs * c0, -fs * c1, -fs * c2, n0, n1, n2)
+            g[2, BY_N], g[2, BY_N + 1], g[2, BY_N + 2] = -fs * c0, -fs * c1, -fs * c2
+            _cross(h, 2 + zero, zero + BY_PLATE_PHI, -fs * c0, -fs * c1, -fs * c2, n0, n1, n2)
     # rotation rows: sums of J_a . B_b; their gradient by the relative rotation is B_b x J_a
     if kind in (FIXED_JOINT, PRISMATIC_JOINT):
         for t in range(3):
@@ -651,9 +685,19 @@ def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
             minus = jj[u] * bb[v] + jj[3 + u] * bb[3 + v] + jj[6 + u] * bb[6 + v]
             r[3 + t] = 0.5 * (plus - minus)
             if sens:
-                _cross(g, 3 + t, zero + 0, 0.5 * bb[u], 0.5 * bb[3 + u], 0.5 * bb[6 + u], jj[v], jj[3 + v], jj[6 + v])
                 _cross(
-                    g, 3 + t, zero + 0, -0.5 * bb[v], -0.5 * bb[3 + v], -0.5 * bb[6 + v], jj[u], jj[3 + u], jj[6 + u]
+                    g, 3 + t, zero + BY_PHI, 0.5 * bb[u], 0.5 * bb[3 + u], 0.5 * bb[6 + u], jj[v], jj[3 + v], jj[6 + v]
+                )
+                _cross(
+                    g,
+                    3 + t,
+                    zero + BY_PHI,
+                    -0.5 * bb[v],
+                    -0.5 * bb[3 + v],
+                    -0.5 * bb[6 + v],
+                    jj[u],
+                    jj[3 + u],
+                    jj[6 + u],
                 )
     elif kind in (REVOLUTE_JOINT, UNIVERSAL_JOINT):
         count = 2 if kind == REVOLUTE_JOINT else 1
@@ -664,11 +708,11 @@ def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
                 u, v = 1 - t, 2  # J_y . B_z, J_x . B_z
             r[3 + t] = jj[u] * bb[v] + jj[3 + u] * bb[3 + v] + jj[6 + u] * bb[6 + v]
             if sens:
-                _cross(g, 3 + t, zero + 0, bb[v], bb[3 + v], bb[6 + v], jj[u], jj[3 + u], jj[6 + u])
+                _cross(g, 3 + t, zero + BY_PHI, bb[v], bb[3 + v], bb[6 + v], jj[u], jj[3 + u], jj[6 + u])
     if sens:
         for t in range(3, 6):
             for c in range(3):
-                h[t, 3 + c] -= g[t, c]
+                h[t, BY_PLATE_PHI + c] -= g[t, BY_PHI + c]
     # moments along the free axes
     free = 0
     if kind == REVOLUTE_JOINT:
@@ -691,38 +735,38 @@ def _joint(kind, tip, tip_frame, plate_joint, scale, xx, r, g, h, b, bx, sens):
         r[row] = ms * (m0 * c0 + m1 * c1 + m2 * c2)
         if sens:
             s0, s1, s2 = ms * c0, ms * c1, ms * c2
-            g[row, 6], g[row, 7], g[row, 8] = -s0, -s1, -s2
+            g[row, BY_M], g[row, BY_M + 1], g[row, BY_M + 2] = -s0, -s1, -s2
             # (rho x dn) . c = dn . (c x rho)
-            _cross(g, row, zero + 9, s0, s1, s2, ro0, ro1, ro2)
+            _cross(g, row, zero + BY_N, s0, s1, s2, ro0, ro1, ro2)
             # ((dphi x rho) x n) . c = dphi . (rho x (n x c))
             k0, k1, k2 = n1 * s2 - n2 * s1, n2 * s0 - n0 * s2, n0 * s1 - n1 * s0
-            _cross(g, row, zero + 0, ro0, ro1, ro2, k0, k1, k2)
+            _cross(g, row, zero + BY_PHI, ro0, ro1, ro2, k0, k1, k2)
             if kind == REVOLUTE_JOINT or (kind == UNIVERSAL_JOINT and t == 1):
-                _cross(g, row, zero + 0, s0, s1, s2, m0, m1, m2)
+                _cross(g, row, zero + BY_PHI, s0, s1, s2, m0, m1, m2)
             elif kind == UNIVERSAL_JOINT:
-                _cross(h, row, zero + 3, s0, s1, s2, m0, m1, m2)
+                _cross(h, row, zero + BY_PLATE_PHI, s0, s1, s2, m0, m1, m2)
     # the rod's wrench on the plate, about the plate's origin
-    l0, l1, l2 = tip[0] - xx[9], tip[1] - xx[10], tip[2] - xx[11]
+    l0, l1, l2 = tip[TIP_P] - xx[POS_X], tip[TIP_P + 1] - xx[POS_Y], tip[TIP_P + 2] - xx[POS_Z]
     b[0] -= fs * n0
     b[1] -= fs * n1
     b[2] -= fs * n2
-    b[3] -= ms * (tip[7] + l1 * n2 - l2 * n1)
-    b[4] -= ms * (tip[8] + l2 * n0 - l0 * n2)
-    b[5] -= ms * (tip[9] + l0 * n1 - l1 * n0)
+    b[3] -= ms * (tip[TIP_M] + l1 * n2 - l2 * n1)
+    b[4] -= ms * (tip[TIP_M + 1] + l2 * n0 - l0 * n2)
+    b[5] -= ms * (tip[TIP_M + 2] + l0 * n1 - l1 * n0)
     if not sens:
         return
     g[6:, :] = 0.0
     for t in range(3):
-        g[6 + t, 9 + t] = -fs
-        g[9 + t, 6 + t] = -ms
+        g[6 + t, BY_N + t] = -fs
+        g[9 + t, BY_M + t] = -ms
     # -(dp x n) and -(l x dn)
-    g[9, 4], g[9, 5], g[10, 5] = -ms * n2, ms * n1, -ms * n0
-    g[10, 3], g[11, 3], g[11, 4] = ms * n2, -ms * n1, ms * n0
-    g[9, 10], g[9, 11], g[10, 11] = ms * l2, -ms * l1, ms * l0
-    g[10, 9], g[11, 9], g[11, 10] = -ms * l2, ms * l1, -ms * l0
+    g[9, BY_P + 1], g[9, BY_P + 2], g[10, BY_P + 2] = -ms * n2, ms * n1, -ms * n0
+    g[10, BY_P], g[11, BY_P], g[11, BY_P + 1] = ms * n2, -ms * n1, ms * n0
+    g[9, BY_N + 1], g[9, BY_N + 2], g[10, BY_N + 2] = ms * l2, -ms * l1, ms * l0
+    g[10, BY_N], g[11, BY_N], g[11, BY_N + 1] = -ms * l2, ms * l1, -ms * l0
     for t in range(3):
         for c in range(3):
-            bx[3 + t, c] -= g[9 + t, 3 + c]
+            bx[3 + t, c] -= g[9 + t, BY_P + c]
 
 
 @njit(fastmath=FAST, **INNER)
@@ -749,7 +793,7 @@ def _passive(count, kinds, actuators, wrench, axes, origins, root, scale, r, der
     """Write the rows of a limb's passive base joints: the rod's force or moment along each is zero."""
     row = 6
     n0, n1, n2 = wrench[0], wrench[1], wrench[2]
-    px, py, pz = root[9], root[10], root[11]
+    px, py, pz = root[POS_X], root[POS_Y], root[POS_Z]
     for j in range(count):
         if actuators[j] >= 0:
             continue
@@ -759,14 +803,14 @@ def _passive(count, kinds, actuators, wrench, axes, origins, root, scale, r, der
         if sens:
             d[:] = 0.0
         if not turns:
-            s = 1.0 / scale[0]
+            s = 1.0 / scale[FORCE]
             r[row] = s * (ex * n0 + ey * n1 + ez * n2)
             gx, gy, gz = s * n0, s * n1, s * n2  # gradient by the axis
             fx, fy, fz = 0.0, 0.0, 0.0  # gradient by the root relative to the origin
             if sens:
                 d[0], d[1], d[2] = s * ex, s * ey, s * ez
         else:
-            s = 1.0 / scale[1]
+            s = 1.0 / scale[MOMENT]
             lx, ly, lz = px - origins[j, 0], py - origins[j, 1], pz - origins[j, 2]
             gx = s * (wrench[3] + ly * n2 - lz * n1)
             gy = s * (wrench[4] + lz * n0 - lx * n2)
@@ -789,10 +833,12 @@ def _passive(count, kinds, actuators, wrench, axes, origins, root, scale, r, der
                     ox, oy, oz = origins[c, 0], origins[c, 1], origins[c, 2]
                     if c < j:
                         ox, oy, oz = origins[j, 0], origins[j, 1], origins[j, 2]
-                        d[6 + c] += gx * (ay * ez - az * ey) + gy * (az * ex - ax * ez) + gz * (ax * ey - ay * ex)
+                        d[JOINT_COLUMN + c] += (
+                            gx * (ay * ez - az * ey) + gy * (az * ex - ax * ez) + gz * (ax * ey - ay * ex)
+                        )
                     hx, hy, hz = px - ox, py - oy, pz - oz
                     dx, dy, dz = ay * hz - az * hy, az * hx - ax * hz, ax * hy - ay * hx
-                d[6 + c] += fx * dx + fy * dy + fz * dz
+                d[JOINT_COLUMN + c] += fx * dx + fy * dy + fz * dz
         row += 1
     return row - 6
 
@@ -801,7 +847,7 @@ def _passive(count, kinds, actuators, wrench, axes, origins, root, scale, r, der
 def _residual(md, ww, xx, wrench, follower, wk, sens, segments):
     """Write all residual rows, with sens all derivatives; return the largest magnitude."""
     b, bx = wk.b, wk.bx
-    fs, ms = 1.0 / md.scale[0], 1.0 / md.scale[1]
+    fs, ms = 1.0 / md.scale[FORCE], 1.0 / md.scale[MOMENT]
     c0 = xx[0] * md.com[0] + xx[1] * md.com[1] + xx[2] * md.com[2]
     c1 = xx[3] * md.com[0] + xx[4] * md.com[1] + xx[5] * md.com[2]
     c2 = xx[6] * md.com[0] + xx[7] * md.com[1] + xx[8] * md.com[2]
@@ -839,11 +885,11 @@ def _residual(md, ww, xx, wrench, follower, wk, sens, segments):
             bx[5, 3] += ms * t1
             bx[5, 4] -= ms * t0
     worst = 0.0
-    for i in range(md.size[0]):
+    for i in range(md.size[LIMBS]):
         _joint(
             md.distal[i], wk.tips[i], md.tip[i], md.plate_joint[i], md.scale, xx, wk.r[i], wk.g, wk.dx[i], b, bx, sens
         )  # fmt: skip
-        columns = 6 + md.joint_count[i] + (1 if segments > 1 else 0)
+        columns = JOINT_COLUMN + md.joint_count[i] + (1 if segments > 1 else 0)
         if sens:
             _chain(wk.g, wk.cols[i], wk.d[i], wk.pw[i], columns)
         passive = _passive(
@@ -857,7 +903,7 @@ def _residual(md, ww, xx, wrench, follower, wk, sens, segments):
         for t in range(passive):
             if not abs(wk.r[i, 6 + t]) <= worst:
                 worst = abs(wk.r[i, 6 + t])
-    for t in range(md.size[3]):
+    for t in range(md.size[FREEDOMS]):
         if not abs(b[md.plate_index[t]]) <= worst:
             worst = abs(b[md.plate_index[t]])
     return worst
@@ -891,7 +937,7 @@ def _eliminate(e, rows, width):
 @njit(fastmath=FAST, **INNER)
 def _condense(md, wk, segments):
     """Eliminate each limb's unknowns; leave bc + stiffness dX + influence dq = 0 of the plate."""
-    n, nw, npl = md.size[0], md.size[4], md.size[3]
+    n, nw, npl = md.size[LIMBS], md.size[UNKNOWNS], md.size[FREEDOMS]
     bc, kx, kq = wk.bc, wk.stiffness, wk.influence
     for t in range(npl):
         bc[t] = wk.b[md.plate_index[t]]
@@ -908,12 +954,12 @@ def _condense(md, wk, segments):
         count = 0
         for j in range(k):
             if md.actuator[i, j] < 0:
-                local[size] = 6 + j
+                local[size] = JOINT_COLUMN + j
                 size += 1
             else:
-                driven[count] = 6 + j
+                driven[count] = JOINT_COLUMN + j
                 count += 1
-        affine = 6 + k
+        affine = JOINT_COLUMN + k
         width = size + 1 + npl + count
         e = wk.e
         for t in range(size):
@@ -943,9 +989,9 @@ def _condense(md, wk, segments):
                 for c in range(npl):
                     kx[t, c] += a * y[s, 1 + c]
                 for c in range(count):
-                    kq[t, md.actuator[i, driven[c] - 6]] += a * y[s, 1 + npl + c]
+                    kq[t, md.actuator[i, driven[c] - JOINT_COLUMN]] += a * y[s, 1 + npl + c]
             for c in range(count):
-                kq[t, md.actuator[i, driven[c] - 6]] += pw[driven[c]]
+                kq[t, md.actuator[i, driven[c] - JOINT_COLUMN]] += pw[driven[c]]
     return True
 
 
@@ -992,7 +1038,7 @@ def _pivot_solve(u, rows, cols):
 @njit(**INNER)
 def _global_step(md, wk, inverse, controlled):
     """Find dX and dq. On entry the known ones are set; controlled: mask (6,) of the plate freedoms that are."""
-    npl, na = md.size[3], md.size[2]
+    npl, na = md.size[FREEDOMS], md.size[ACTUATORS]
     u = wk.u
     cols = npl * 0
     for t in range(npl):
@@ -1056,7 +1102,7 @@ def _global_step(md, wk, inverse, controlled):
 @njit(**INNER)
 def _apply(md, ww, qq, xx, nodes, segments, wk, alpha):
     """Move every unknown by alpha times the Newton step."""
-    n, nw, npl = md.size[0], md.size[4], md.size[3]
+    n, nw, npl = md.size[LIMBS], md.size[UNKNOWNS], md.size[FREEDOMS]
     z = np.empty(COLUMNS)
     for i in range(n):
         k = md.joint_count[i]
@@ -1083,46 +1129,46 @@ def _apply(md, ww, qq, xx, nodes, segments, wk, alpha):
                     j = passive - nw
                     passive += 1
                     if md.actuator[i, j] < 0:
-                        z[6 + j] = v
+                        z[JOINT_COLUMN + j] = v
                         break
         for j in range(k):
             if md.actuator[i, j] >= 0:
-                z[6 + j] = wk.dqv[md.actuator[i, j]]
+                z[JOINT_COLUMN + j] = wk.dqv[md.actuator[i, j]]
         for c in range(6):
             ww[i, c] += alpha * z[c]
         for j in range(k):
-            qq[i, j] += alpha * z[6 + j]
+            qq[i, j] += alpha * z[JOINT_COLUMN + j]
         if segments > 1:
-            z[6 + k] = 1.0
+            z[JOINT_COLUMN + k] = 1.0
             for s in range(segments - 1):
                 node = nodes[i, s]
                 cols = wk.node_cols[i, s]
                 v0, v1, v2 = 0.0, 0.0, 0.0
-                for c in range(7 + k):
-                    v0 += cols[0, c] * z[c]
-                    v1 += cols[1, c] * z[c]
-                    v2 += cols[2, c] * z[c]
-                    node[0] += alpha * cols[3, c] * z[c]
-                    node[1] += alpha * cols[4, c] * z[c]
-                    node[2] += alpha * cols[5, c] * z[c]
-                    node[7] += alpha * cols[6, c] * z[c]
-                    node[8] += alpha * cols[7, c] * z[c]
-                    node[9] += alpha * cols[8, c] * z[c]
+                for c in range(JOINT_COLUMN + k + 1):
+                    v0 += cols[BY_PHI, c] * z[c]
+                    v1 += cols[BY_PHI + 1, c] * z[c]
+                    v2 += cols[BY_PHI + 2, c] * z[c]
+                    node[TIP_P] += alpha * cols[BY_P, c] * z[c]
+                    node[TIP_P + 1] += alpha * cols[BY_P + 1, c] * z[c]
+                    node[TIP_P + 2] += alpha * cols[BY_P + 2, c] * z[c]
+                    node[TIP_M] += alpha * cols[BY_M, c] * z[c]
+                    node[TIP_M + 1] += alpha * cols[BY_M + 1, c] * z[c]
+                    node[TIP_M + 2] += alpha * cols[BY_M + 2, c] * z[c]
                 v0, v1, v2 = 0.5 * alpha * v0, 0.5 * alpha * v1, 0.5 * alpha * v2
                 h = np.sqrt(v0 * v0 + v1 * v1 + v2 * v2)
                 a, f = np.cos(h), (np.sin(h) / h if h > 1e-9 else 1.0)
                 b, c_, d = f * v0, f * v1, f * v2
-                q0, q1, q2, q3 = node[3], node[4], node[5], node[6]
-                node[3] = a * q0 - b * q1 - c_ * q2 - d * q3
-                node[4] = a * q1 + b * q0 + c_ * q3 - d * q2
-                node[5] = a * q2 - b * q3 + c_ * q0 + d * q1
-                node[6] = a * q3 + b * q2 - c_ * q1 + d * q0
+                q0, q1, q2, q3 = node[TIP_Q], node[TIP_Q + 1], node[TIP_Q + 2], node[TIP_Q + 3]
+                node[TIP_Q] = a * q0 - b * q1 - c_ * q2 - d * q3
+                node[TIP_Q + 1] = a * q1 + b * q0 + c_ * q3 - d * q2
+                node[TIP_Q + 2] = a * q2 - b * q3 + c_ * q0 + d * q1
+                node[TIP_Q + 3] = a * q3 + b * q2 - c_ * q1 + d * q0
     v = np.zeros(6)
     for t in range(npl):
         v[md.plate_index[t]] = alpha * wk.dxv[t]
-    xx[9] += v[0]
-    xx[10] += v[1]
-    xx[11] += v[2]
+    xx[POS_X] += v[0]
+    xx[POS_Y] += v[1]
+    xx[POS_Z] += v[2]
     _turn(v[3], v[4], v[5], xx)
 
 
@@ -1135,14 +1181,14 @@ def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
     if inverse:
         gap = np.empty(6)
         for t in range(3):
-            gap[t] = x_target[9 + t] - xx[9 + t]
+            gap[t] = x_target[POS_X + t] - xx[POS_X + t]
         _rotation_log(x_target, xx, gap[3:])
-        for c in range(md.size[3]):
+        for c in range(md.size[FREEDOMS]):
             if controlled[c]:
                 wk.dxv[c] = gap[md.plate_index[c]]
                 worst = max(worst, abs(wk.dxv[c]))
     else:
-        for i in range(md.size[0]):
+        for i in range(md.size[LIMBS]):
             for j in range(md.joint_count[i]):
                 a = md.actuator[i, j]
                 if a >= 0:
@@ -1155,11 +1201,11 @@ def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
 def _gaps(md, wk, segments):
     """Largest gap at the nodes of multiple shooting, from the affine column where it was formed."""
     worst = 0.0
-    for i in range(md.size[0]):
-        c = 6 + md.joint_count[i]
+    for i in range(md.size[LIMBS]):
+        c = JOINT_COLUMN + md.joint_count[i]
         for s in range(segments - 1):
             for t in range(9):
-                v = abs(wk.node_cols[i, s, t, c]) * (1.0 / md.scale[1] if t >= 6 else 1.0)
+                v = abs(wk.node_cols[i, s, t, c]) * (1.0 / md.scale[MOMENT] if t >= BY_M else 1.0)
                 if not v <= worst:
                     worst = v
     return worst
@@ -1168,7 +1214,7 @@ def _gaps(md, wk, segments):
 @njit(**INNER)
 def _shortest(md, qq, wk, alpha):
     """Reduce alpha so that no extensible rod loses more than half of its length."""
-    for i in range(md.size[0]):
+    for i in range(md.size[LIMBS]):
         for j in range(md.joint_count[i]):
             if md.kind[i, j] == EXTENSION and md.actuator[i, j] >= 0:
                 d = wk.dqv[md.actuator[i, j]]
@@ -1192,7 +1238,7 @@ def _restore(ww, qq, xx, nodes, wk, keep):
             else:
                 qq[i, c] = wk.keep_q[i, c]
         for s in range(nodes.shape[1]):
-            for c in range(10):
+            for c in range(NODE_SIZE):
                 if keep:
                     wk.keep_nodes[i, s, c] = nodes[i, s, c]
                 else:
@@ -1221,7 +1267,7 @@ def solve(
     integrations with sensitivities), w_out, q_out, x_out. Stops at the first row that fails and returns the
     number of rows done. Inner functions are called at one place as far as possible, for the time of compilation.
     """
-    n = md.size[0]
+    n = md.size[LIMBS]
     yes, no = n > 0, n < 0  # variables: numba would compile a function anew for each constant it is called with
     for s in range(x_targets.shape[0]):
         steps, shots, rise = n * 0, n * 0, n * 0
@@ -1242,7 +1288,7 @@ def solve(
             norm = max(norm, _task(md, qq, xx, q_targets[s], x_targets[s], inverse, controlled, wk))
             if segments > 1:
                 norm = max(norm, _gaps(md, wk, segments))
-            out[s, 0], out[s, 1], out[s, 2] = norm, steps, shots
+            out[s, RESIDUAL], out[s, STEPS], out[s, INTEGRATIONS] = norm, steps, shots
             if single and steps == 1:
                 ok = norm < 1e3
                 break
@@ -1327,7 +1373,7 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
     tridiagonal, and the inertia of each diagonal block of its factorisation is that of Y_k Y_{k+1}^-1 B_k, with
     Y_k the tip displacement by the base wrench of the part up to cut k and B_k that of the step behind it.
     """
-    steps = table.shape[0] // 12
+    steps = table.shape[0] // STAGES
     size = 3 if planar else 6
     pick = np.array([0, 1, 5]) if planar else np.array([0, 1, 2, 3, 4, 5])
     unit = np.array([1.0, 1.0, 1.0, 1.0 / scale, 1.0 / scale, 1.0 / scale])
@@ -1335,25 +1381,25 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
     keep = np.zeros(REC)
     count = 0
     w[:REC] = 0.0
-    w[DN : DN + 24] = 0.0
+    w[DN:WORK] = 0.0
     for c in range(3):
-        w[DN + 8 * c + c] = 1.0
-        w[48 + 8 * c + 3 + c] = 1.0
-    w[72], w[73], w[74] = root[9], root[10], root[11]
-    _quaternion(root, w, steps * 0 + 75)
-    w[79], w[80], w[81] = wrench[3], wrench[4], wrench[5]
+        w[DN + NC * c + c] = 1.0
+        w[DM_X + NC * c + MOMENT_COLUMN + c] = 1.0
+    w[P_X], w[P_Y], w[P_Z] = root[POS_X], root[POS_Y], root[POS_Z]
+    _quaternion(root, w, steps * 0 + Q_W)
+    w[M_X], w[M_Y], w[M_Z] = wrench[3], wrench[4], wrench[5]
     none = steps * 0 - 1
     lo = none + 1 if index else none + 1 + BASE
     for k in range(steps + 1):
-        for t in range(10):
-            states[k, t] = w[72 + t]
-        h = 1.0 / np.sqrt(w[75] * w[75] + w[76] * w[76] + w[77] * w[77] + w[78] * w[78])
-        for t in range(3, 7):
+        for t in range(NODE_SIZE):
+            states[k, t] = w[P_X + t]
+        h = 1.0 / np.sqrt(w[Q_W] * w[Q_W] + w[Q_X] * w[Q_X] + w[Q_Y] * w[Q_Y] + w[Q_Z] * w[Q_Z])
+        for t in range(TIP_Q, TIP_M):
             states[k, t] *= h
-        row = 12 * k if k < steps else 12 * steps - 1
+        row = STAGES * k if k < steps else STAGES * steps - 1
         for t in range(3):
-            states[k, 10 + t] = wrench[t] - length * table[row, 9 + t]
-        states[k, 13] = length
+            states[k, TIP_N + t] = wrench[t] - length * table[row, LOAD_X + t]
+        states[k, TIP_LENGTH] = length
         if k == steps:
             break
         if index:
@@ -1363,16 +1409,16 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
                 for a in range(size):
                     for b in range(size):
                         r = pick[a]
-                        y0[a, b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+                        y0[a, b] = w[(DP_X + NC * r if r < 3 else DPHI_X + NC * (r - 3)) + pick[b]]
             # the step alone, base clamped, columns by its own base wrench
             w[:BASE] = 0.0
             for c in range(3):
-                w[48 + 8 * c + 3 + c] = 1.0
+                w[DM_X + NC * c + MOMENT_COLUMN + c] = 1.0
             _advance(w, table, k, k + 1, steps, wrench[0], wrench[1], wrench[2], length, none, none + 1)
             for a in range(size):
                 for b in range(size):
                     r = pick[a]
-                    e[a, size + b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+                    e[a, size + b] = w[(DP_X + NC * r if r < 3 else DPHI_X + NC * (r - 3)) + pick[b]]
             for t in range(REC):
                 w[t] = keep[t]
         _advance(w, table, k, k + 1, steps, wrench[0], wrench[1], wrench[2], length, none, lo)
@@ -1380,7 +1426,7 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
             for a in range(size):
                 for b in range(size):
                     r = pick[a]
-                    e[a, b] = w[(24 + 8 * r if r < 3 else 8 * (r - 3)) + pick[b]]
+                    e[a, b] = w[(DP_X + NC * r if r < 3 else DPHI_X + NC * (r - 3)) + pick[b]]
             if not _eliminate(e, size, 2 * size):
                 return -1
             for a in range(size):
