@@ -74,10 +74,10 @@ def test_a_script_for_the_simulator_moves_the_robot_and_calls_its_services(core)
     assert found["vector"][42:45] == pytest.approx([0.0, 0.0, 1.15], abs=1e-5)
     assert found["moved"][44] == pytest.approx(1.12, abs=1e-6)
     assert found["moved"][36] == pytest.approx(found["vector"][36] - 0.03, abs=1e-4)
-    assert "has 2 numbers; valid: 48" in found["refusal"]
+    assert "has 2 numbers; must be 48" in found["refusal"]
     assert found["state"][0] is True
     assert found["wrong"][0] is False
-    assert "valid: distal_plate::distal_plate" in found["wrong"][1]
+    assert "valid names: distal_plate::distal_plate" in found["wrong"][1]
     types = {
         "/dgm_parameters": "cpr_messages/DGMParams",
         "/igm_parameters": "cpr_messages/IGMParams",
@@ -101,7 +101,7 @@ def test_a_script_for_the_simulator_moves_the_robot_and_calls_its_services(core)
     assert said["health"]["bridges"]["ros1"]["rejected"] >= 1
     # what is refused is told to ROS and on the console
     assert found["logged"]
-    assert "joints_values has 4 numbers; valid: 6" in err
+    assert "joints_values has 4 numbers; must be 6" in err
     assert "Traceback" not in err
 
 

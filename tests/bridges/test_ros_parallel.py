@@ -450,7 +450,7 @@ def test_the_parameters_vector_is_read_and_set(world, worker):
 def test_a_parameters_vector_that_does_not_solve_is_refused_with_the_reason(world, worker):
     item = world(worker=worker)
     q = item.device.equilibrium.q.copy()
-    with pytest.raises(PliantError, match="has 3 numbers; valid: 48 finite numbers"):
+    with pytest.raises(PliantError, match="has 3 numbers; must be 48 finite numbers"):
         item.call("/parameters_vector_services", given_guess=[0.0, 0.0, 0.0])
     given = np.array(item.call("/parameters_vector_services")["actual_guess"], dtype=float)
     given[42:45] = (9.0, 0.0, 1.0)
@@ -509,7 +509,7 @@ def test_link_state_is_that_of_the_plate(world, name):
     for link, frame in (("distal_plate::x", "world"), ("distal_plate", "limb1::base")):
         found = item.wire.call("/gazebo/get_link_state", link_name=link, reference_frame=frame)
         assert not found["success"]
-        assert "valid:" in found["status_message"]
+        assert "valid names:" in found["status_message"]
 
 
 def test_the_twist_is_the_change_of_the_pose(world):
@@ -552,7 +552,7 @@ def test_what_is_wrong_is_told_and_changes_nothing(world):
     item = world()
     q = item.device.equilibrium.q.copy()
     item.wire.hear("/dgm_parameters", joints_values=[0.1] * 5, distal_plate_wrench={})
-    assert "has 5 numbers; valid: 6" in item.wire.said[-1]
+    assert "has 5 numbers; must be 6" in item.wire.said[-1]
     item.wire.hear("/dgm_parameters", joints_values=[math.nan] * 6, distal_plate_wrench={})
     assert "finite" in item.wire.said[-1]
     item.wire.hear("/controller_wrench", force={"x": math.inf})

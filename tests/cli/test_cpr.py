@@ -99,7 +99,7 @@ def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
         (("solve", "Stewart_Gough_6PFT"), PliantError, "did you mean 'Stewart_Gough_6PF"),
         (("solve", "2RR", "--q", "nan,1"), PliantError, "not finite"),
         (("solve", "2RR", "--q", "1,x"), PliantError, "'x' is not a number"),
-        (("solve", "2RR", "--pose", "1,2"), PliantError, "valid: 3"),
+        (("solve", "2RR", "--pose", "1,2"), PliantError, "must be 3"),
         (("solve", "2RR", "--q", "1,1", "--pose", "0,0.8,0"), PliantError, "exclude each other"),
         (("solve", "2RR", "--configuration", "home"), PliantError, "no configuration 'home'"),
         (("solve", "3PFR_spatial", "--controlled", "z,rx,rw", "--pose", "0,0,1.2"), ModelError, "'rw' is no freedom"),

@@ -11,7 +11,7 @@ import pytest
 
 from pliant.errors import BridgeError
 from pliant.rods import load_robot
-from pliant.viewer.cpr import LARGEST_REQUEST, ParallelView
+from pliant.viewer.cpr import MAX_REQUEST_BYTES, ParallelView
 
 pytestmark = pytest.mark.network
 
@@ -119,7 +119,7 @@ def test_wrong_requests_are_answered_with_what_is_valid(page, path, data, messag
 def test_requests_are_bounded_and_only_this_machines_pages_are_answered(page):
     assert ask(page, "/api/solve", raw=b"{" * 2000)[0] == 400
     assert ask(page, "/api/solve", raw=b"[]")[0] == 400
-    assert ask(page, "/api/solve", raw=b" " * (LARGEST_REQUEST + 1))[0] == 413
+    assert ask(page, "/api/solve", raw=b" " * (MAX_REQUEST_BYTES + 1))[0] == 413
     assert ask(page, "/api/robot", {}, **{"Content-Type": "text/plain"})[0] == 415
     assert ask(page, "/api/robot", {}, Host="evil.example")[0] == 403
     assert ask(page, "/api/solve", raw=b'{"mode":"dgm","q":[NaN,0,0,0,0,0]}')[0] == 400

@@ -441,6 +441,10 @@ class Device(SampleSource, Protocol):
         """Return counters and the last fault, as plain numbers and text."""
         ...
 
+    def keep_pace(self) -> None:
+        """Move work that takes longer than a step out of the loop's thread; called before a run at the clock's pace."""
+        ...
+
     def close(self) -> None:
         """Free threads and libraries; the simulation calls this at its end. May be called twice."""
         ...
@@ -763,6 +767,9 @@ class DeviceBase:
             "failed_requests": counters.failed_requests,
             "last_error": counters.last_error,
         }
+
+    def keep_pace(self) -> None:
+        """Do nothing; a device whose firmware may take longer than a step hands that work to a thread here."""
 
     def close(self) -> None:
         """Do nothing; a device that holds threads or libraries frees them here."""

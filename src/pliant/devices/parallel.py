@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
 from pliant.devices.rod_lines import RodLines
@@ -26,7 +27,7 @@ from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError, PliantError, nearest
 from pliant.model.parallel.mechanism import MechanismState, ParallelMechanism
 from pliant.model.parallel.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
-from pliant.spatial import exp_so3, pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
+from pliant.spatial import pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint
@@ -114,9 +115,9 @@ class ParallelRobotDevice(DeviceBase):
             a straight line of the joint space. Not for a robot of the statics alone.
         ramp: time over which joints and load change to those of a new command, in a straight line [s]; 0: as fast as
             the joints' speeds allow, the load at once. Not for a robot of the statics alone.
-        worker: whether a thread of its own solves, for a run at the clock's pace: what is slow to solve (a command
-            without an equilibrium takes a tenth of a second) then keeps no step waiting. Without it the step solves,
-            and two runs are equal.
+        worker: whether a thread of its own solves, as it does in a run at the clock's pace: what is slow to solve (a
+            command without an equilibrium takes a tenth of a second) then keeps no step waiting. Without it the step
+            solves, and two runs are equal.
         options: of `DeviceBase`.
 
     Raises:
@@ -192,7 +193,7 @@ class ParallelRobotDevice(DeviceBase):
         self._solver: Solver | None = None
         self._robot = self._statics
         if worker:
-            self.solve_aside()
+            self.keep_pace()
         self.joints = self._joint_names()
         self._lock = threading.Lock()
         self._generation = 0
@@ -221,8 +222,8 @@ class ParallelRobotDevice(DeviceBase):
         self._setpoint, self._load = goal.q.copy(), goal.applied
         self._approached, self._left = goal, 0
 
-    def solve_aside(self) -> None:
-        """Let a thread of its own solve from now on, as the option ``worker`` does; before the run."""
+    def keep_pace(self) -> None:
+        """Let a thread of its own solve from now on, as the option ``worker`` does."""
         if self._solver is None:
             self._solver = Solver(f"{self.name} solver")
             self._robot = self._statics.fork()
@@ -364,7 +365,7 @@ class ParallelRobotDevice(DeviceBase):
         planar, goal = self.planar, self._goal
         if self._state is None:
             q, X = goal.solution.q, goal.solution.plate_pose
-            place = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _xyzw(X[:3, :3])])
+            place = goal.solution.pose2d if planar else np.concatenate([X[:3, 3], _quaternion(X[:3, :3])])
             speed, twist = np.zeros(len(q)), np.zeros(3 if planar else 6)
         else:
             q = np.array([p[0] for p in self._positions])
@@ -564,7 +565,7 @@ class ParallelRobotDevice(DeviceBase):
             X[:2, :2], X[:2, 3] = [[c, -s], [s, c]], tail[:2]
         else:
             X[:3, 3] = tail[:3]
-            X[:3, :3] = _euler_xyz(*tail[3:])
+            X[:3, :3] = rotation_from_rpy(-tail[3:]).T  # Rx Ry Rz
         return base.solution.with_unknowns(wrenches, q, X), (tail if planar else X), q
 
     # -- inside -------------------------------------------------------------------------------------------------
@@ -591,7 +592,7 @@ class ParallelRobotDevice(DeviceBase):
         if values.shape != (wanted,) or not np.isfinite(values).all():
             found = f"{values.size} numbers" if np.isfinite(values).all() else "numbers that are not finite"
             raise DeviceError(
-                f"{self.name}: the parameters vector has {found}; valid: {wanted} finite numbers, {each} for the base "
+                f"{self.name}: the parameters vector has {found}; must be {wanted} finite numbers, {each} for the base "
                 f"of each of {limbs} rods, {n} joint values, {each} of the plate's pose",
                 field="given_guess",
             )
@@ -611,7 +612,7 @@ class ParallelRobotDevice(DeviceBase):
                 )
         return q
 
-    def _full(self, wrench: Any) -> Array:
+    def _full(self, wrench: ArrayLike) -> Array:
         w = np.asarray(wrench, dtype=float)
         return np.array([w[0], w[1], 0.0, 0.0, 0.0, w[2]]) if self.planar else w
 
@@ -637,9 +638,7 @@ def pose_matrix(values: Array, name: str) -> Array:
     """
     size = float(np.linalg.norm(values[3:]))
     if abs(size - 1.0) > 1e-3:
-        raise DeviceError(
-            f"{name}: the quaternion of pose has length {size:.4g}; valid: qx, qy, qz, qw of length 1", field="pose"
-        )
+        raise DeviceError(f"{name}: the quaternion of pose has length {size:.4g}; must be 1", field="pose")
     x, y, z, w = values[3:] / size
     X = np.eye(4)
     X[:3, 3] = values[:3]
@@ -656,12 +655,7 @@ def _lines(solution: Solution) -> Array:
     return np.array([line.position for line in solution.centrelines(LINE_POINTS)])
 
 
-def _euler_xyz(a: float, b: float, c: float) -> Array:
-    """Return Rx(a) Ry(b) Rz(c)."""
-    return exp_so3((a, 0.0, 0.0)) @ exp_so3((0.0, b, 0.0)) @ exp_so3((0.0, 0.0, c))
-
-
-def _xyzw(R: Array) -> Array:
-    """Return the quaternion (x, y, z, w) of a rotation matrix, w >= 0."""
-    w, *xyz = quaternion_from_rotation(R)
-    return np.array([*xyz, w]) if w >= 0.0 else -np.array([*xyz, w])
+def _quaternion(R: Array) -> Array:
+    """Return (x, y, z, w) of a rotation matrix, w >= 0."""
+    w, x, y, z = quaternion_from_rotation(R)
+    return np.array([x, y, z, w]) if w >= 0.0 else np.array([-x, -y, -z, -w])

@@ -448,7 +448,7 @@ class RobotDescription:
                     out.append(f"{who}: joint {j + 1} turns out of the plane; its axis must be z")
             kind, a = limb.distal.kind, _axis("joint", limb.distal.axis)
             if kind not in ("fixed", "revolute", "prismatic"):
-                out.append(f"{who}: a planar robot has no {kind} plate joint; valid: fixed, revolute, prismatic")
+                out.append(f"{who}: a planar robot has no {kind} plate joint; must be fixed, revolute or prismatic")
             elif kind == "revolute" and abs(abs(a @ z) - 1.0) > 1e-9:
                 out.append(f"{who}: the plate joint turns out of the plane; its axis must be z")
             elif kind == "prismatic" and abs(a @ z) > 1e-9:

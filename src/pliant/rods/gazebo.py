@@ -132,7 +132,7 @@ def expand_xacro(path: str | Path, arguments: dict[str, str] | None = None) -> E
                 name = child.tag.removeprefix("xacro:")
                 key = child.get("name")
                 if name not in ("arg", "property"):
-                    raise where(f"xacro:{name} is not read here; valid: xacro:arg, xacro:property")
+                    raise where(f"xacro:{name} is not read here; must be xacro:arg or xacro:property")
                 if key is None:
                     raise where(f"xacro:{name} has no name")
                 if name == "arg":

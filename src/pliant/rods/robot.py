@@ -48,7 +48,7 @@ ACCURACIES = {
 }
 TOLERANCE = 1e-8  # largest scaled residual of a solution
 SEGMENTS = 4  # of multiple shooting in a cold start
-MOST_STEPS = 128
+MAX_STEPS = 128
 
 
 class NoEquilibrium(PliantError):
@@ -350,7 +350,7 @@ class ContinuumParallelRobot:
             at += 1
             fresh = False
         path_out = Path(self, problems[0], steps, W, Q, X, out, wrenches)
-        if not one_step and steps < MOST_STEPS:
+        if not one_step and steps < MAX_STEPS:
             looked_at = {*range(0, rows, max(1, rows // 50)), rows - 1}
             worst = max(self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps) for r in looked_at)
             if worst > problems[0].tolerance:  # more strongly bent further on: the whole path again, finer
@@ -411,7 +411,7 @@ class ContinuumParallelRobot:
             return np.array([c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0, X[0], X[1], 0.0])
         if X.shape != (4, 4):
             valid = "a 4x4 matrix or (x, y, angle)" if self.planar else "a 4x4 matrix"
-            raise ModelError(f"pose has shape {X.shape}; valid: {valid}", field="pose")
+            raise ModelError(f"pose has shape {X.shape}; must be {valid}", field="pose")
         if not np.isfinite(X).all():
             raise ModelError("pose holds a number that is not finite", field="pose")
         R = X[:3, :3]
@@ -478,7 +478,7 @@ class ContinuumParallelRobot:
         if controlled is None:
             raise ModelError(
                 f"{self.name} has {self._na} actuators for {self._npl} plate freedoms: name the {self._na} that they"
-                f" control, as in controlled={list(names[: self._na])}; valid: {', '.join(names)}",
+                f" control, as in controlled={list(names[: self._na])}; valid names: {', '.join(names)}",
                 field="controlled",
             )
         for name in controlled:
@@ -582,7 +582,7 @@ class ContinuumParallelRobot:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
-        while steps < MOST_STEPS:
+        while steps < MAX_STEPS:
             worst = self._refined_residual(state.W, state.Q, state.X, problem.wrench, problem.follower, 2 * steps)
             if worst <= problem.tolerance:
                 break

@@ -18,6 +18,10 @@ __all__ = ["Centreline", "Linearisation", "Solution", "Stability"]
 
 Array = NDArray[np.float64]
 CUTS = 12  # of a rod for the stability index
+# Parts of the state at a rod's tip, and of its sensitivities.
+QUATERNION, MOMENT = slice(kernels.TIP_Q, kernels.TIP_M), slice(kernels.TIP_M, kernels.TIP_N)
+FORCE = slice(kernels.TIP_N, kernels.TIP_LENGTH)
+BY_ROTATION, BY_POSITION = slice(kernels.BY_PHI, kernels.BY_P), slice(kernels.BY_P, kernels.BY_M)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,12 +222,12 @@ class Solution:
             survey_tables(self._robot, points - 1)[limb], flatten(X), self._state[0][limb], L, 1.0, d.planar, False,
             states, self._robot._wk.w,
         )  # fmt: skip
-        R = rotation_from_quaternion(states[:, 3:7])
-        m = states[:, 7:10]
+        R = rotation_from_quaternion(states[:, QUATERNION])
+        m = states[:, MOMENT]
         s = np.linspace(0.0, 1.0, points)
         table = survey_tables(self._robot, points - 1)[limb]
         at = np.minimum(np.arange(points) * kernels.STAGES, len(table) - 1)
-        local = np.einsum("kji,kj->ki", R, m)[:, :2] * table[at, 3:5]
+        local = np.einsum("kji,kj->ki", R, m)[:, :2] * table[at, kernels.BEND_1 : kernels.TWIST]
         section = one.rod.section
         if isinstance(section, Round):
             tip = section.radius if section.tip_radius is None else section.tip_radius
@@ -233,7 +237,7 @@ class Solution:
         else:
             strain = np.hypot(local[:, 0], local[:, 1])
         return Centreline(
-            s=s, position=states[:, :3], rotation=R, force=states[:, 10:13], moment=m, bending_strain=strain, length=L
+            s=s, position=states[:, :3], rotation=R, force=states[:, FORCE], moment=m, bending_strain=strain, length=L
         )
 
     def centrelines(self, points: int = 41) -> list[Centreline]:
@@ -371,8 +375,8 @@ class Solution:
             for i in range(r._n):
                 for cuts in (CUTS, CUTS + 1, CUTS + 3):  # -1: a cut lies on a singular point; cut elsewhere
                     count = kernels.survey(
-                        survey_tables(r, cuts)[i], wk.roots[i], self._state[0][i], wk.tips[i, 13], length, d.planar,
-                        True, states, wk.w,
+                        survey_tables(r, cuts)[i], wk.roots[i], self._state[0][i], wk.tips[i, kernels.TIP_LENGTH],
+                        length, d.planar, True, states, wk.w,
                     )  # fmt: skip
                     if count >= 0:
                         break
@@ -437,7 +441,7 @@ def tip_joint_frames(robot: Statics, X: Array, i: int) -> tuple[Array, Array]:
     """
     md = robot._model(robot._steps(None, None))
     J = np.reshape(X[:9], (3, 3)) @ np.reshape(md.plate_joint[i, :9], (3, 3))
-    B = rotation_from_quaternion(robot._wk.tips[i, 3:7]) @ np.reshape(md.tip[i, :9], (3, 3))
+    B = rotation_from_quaternion(robot._wk.tips[i, QUATERNION]) @ np.reshape(md.tip[i, :9], (3, 3))
     return J, B
 
 
@@ -447,7 +451,7 @@ def limb_rows(robot: Statics, i: int) -> tuple[list[int], list[int]]:
     if i in cache:
         return cache[i]
     md = robot._model(robot._steps(None, None))
-    nw = int(md.size[4])
+    nw = int(md.size[kernels.UNKNOWNS])
     rows = [int(v) for v in md.rows[i, :nw]]
     cols = [int(v) for v in md.wrench_index[:nw]]
     passive = [j for j in range(int(md.joint_count[i])) if md.actuator[i, j] < 0]
@@ -484,8 +488,8 @@ def _joint_indices(robot, state, md) -> list[int]:
         for t, row in enumerate(free):
             if kind == "prismatic":
                 a = J[:, 2]
-                rho = rotation_from_quaternion(wk.tips[i, 3:7]) @ md.tip[i, 9:]
-                M[at + t] = a @ cols[3:6] + np.cross(rho, a) @ cols[0:3]
+                rho = rotation_from_quaternion(wk.tips[i, QUATERNION]) @ md.tip[i, kernels.POS_X :]
+                M[at + t] = a @ cols[BY_POSITION] + np.cross(rho, a) @ cols[BY_ROTATION]
             else:
                 if kind == "revolute":
                     a = B[:, 2]
@@ -493,13 +497,13 @@ def _joint_indices(robot, state, md) -> list[int]:
                     a = J[:, 0] if t == 0 else B[:, 1]
                 else:
                     a = np.eye(3)[t]
-                M[at + t] = a @ cols[0:3]
-            force[t] = d[row] * (md.scale[0] if kind == "prismatic" else md.scale[1])
+                M[at + t] = a @ cols[BY_ROTATION]
+            force[t] = d[row] * md.scale[kernels.FORCE if kind == "prismatic" else kernels.MOMENT]
         passive_rows = [row for row in rows if row >= 6]
         for t, c in enumerate(passive):
             M[at + len(free) + t, unknown.index(c)] = 1.0
             slides = md.kind[i, c - 6] == kernels.PRISMATIC
-            force[len(free) + t] = d[passive_rows[t]] * (md.scale[0] if slides else md.scale[1])
+            force[len(free) + t] = d[passive_rows[t]] * md.scale[kernels.FORCE if slides else kernels.MOMENT]
         groups.setdefault((len(unknown), size), []).append((i, M, force))
     for (_, size), members in groups.items():
         M = np.array([m for _, m, _ in members])

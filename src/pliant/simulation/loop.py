@@ -170,6 +170,8 @@ class Simulation:
                     f"two devices have the name {device.name!r}; every name must differ", field=device.name
                 )
             device.attach(engine)
+            if self.pacer.paces:
+                device.keep_pace()
             self._devices[device.name] = device
         self._bridges: dict[str, Bridge] = {}
         self._waiting: list[_Waiting] = []

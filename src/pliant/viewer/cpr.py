@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ParallelView"]
 
-LARGEST_REQUEST = 65536  # bytes
-MOST_SESSIONS = 64
-MOST_CONFIGURATIONS = 200
+MAX_REQUEST_BYTES = 65536
+MAX_SESSIONS = 64
+MAX_CONFIGURATIONS = 200
 POINTS = 41
 RESTARTS = 4  # of a cold start: a page must answer soon
 
@@ -143,7 +143,7 @@ class ParallelView:
             return self._solve(self._robot(data), data)
         if path == "/api/save":
             return self._save(self._robot(data), data)
-        raise PliantError(f"there is no request {path!r}; valid: /api/robot, /api/solve, /api/save", field="path")
+        raise PliantError(f"there is no request {path!r}; valid names: /api/robot, /api/solve, /api/save", field="path")
 
     def _robot(self, data: Mapping[str, Any]) -> ContinuumParallelRobot:
         from pliant.rods import load_robot
@@ -283,7 +283,7 @@ class ParallelView:
         with self._lock:
             self._sessions[session] = (robot.name, solution)
             self._sessions.move_to_end(session)
-            while len(self._sessions) > MOST_SESSIONS:
+            while len(self._sessions) > MAX_SESSIONS:
                 self._sessions.popitem(last=False)
 
     def _recall(self, session: str, robot: ContinuumParallelRobot) -> Solution | None:
@@ -328,8 +328,8 @@ class ParallelView:
                     raise PliantError(f"there is no saved configuration {name!r}; {nearest(name, mine)}", field="name")
                 del mine[name]
             else:
-                if len(mine) >= MOST_CONFIGURATIONS and name not in mine:
-                    raise PliantError(f"at most {MOST_CONFIGURATIONS} configurations a robot", field="name")
+                if len(mine) >= MAX_CONFIGURATIONS and name not in mine:
+                    raise PliantError(f"at most {MAX_CONFIGURATIONS} configurations a robot", field="name")
                 count = 3 if robot.planar else 6
                 mode = data.get("mode")
                 if mode not in ("dgm", "igm"):
@@ -365,7 +365,7 @@ def _vector(data: Mapping[str, Any], key: str, count: int) -> np.ndarray:
         raise PliantError(f"{key} must be a list of {count} numbers", field=key)
     for v in value:
         if isinstance(v, bool) or not isinstance(v, int | float) or not math.isfinite(v):
-            raise PliantError(f"{key} holds {v!r}; valid: finite numbers", field=key)
+            raise PliantError(f"{key} holds {v!r}; must be finite numbers", field=key)
     return np.array(value, dtype=float)
 
 
@@ -408,9 +408,9 @@ class _Handler(BaseHTTPRequestHandler):
             length = int(self.headers.get("Content-Length", ""))
         except ValueError:
             length = -1
-        if not 0 <= length <= LARGEST_REQUEST:
+        if not 0 <= length <= MAX_REQUEST_BYTES:
             self.close_connection = True
-            reason = f"a request must have a length of at most {LARGEST_REQUEST} bytes"
+            reason = f"a request must have a length of at most {MAX_REQUEST_BYTES} bytes"
             self._json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"ok": False, "reason": reason})
             return
         try:

@@ -14,7 +14,11 @@ import numpy as np
 
 from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.devices.base import Sample, SampleSource
+from pliant.devices.parallel import ParallelRobotDevice
+from pliant.devices.plate_controller import PlateController
 from pliant.errors import BridgeError, DeviceError
+from pliant.rods.description import Round
 from pliant.wire.ros import Template
 
 __all__ = [
@@ -42,7 +46,7 @@ FRAMES = ("", "world", "map", "/map")
 """What Gazebo takes for the world."""
 ROD_STEP = 0.005
 """``/rod/ds`` of the original's robots: its step along a rod. pliant chooses its own."""
-LONGEST_VECTOR = 10_000
+MAX_VECTOR_LENGTH = 10_000
 """Most numbers of a parameters vector that are looked at."""
 
 MESSAGES = {
@@ -60,22 +64,22 @@ MESSAGES = {
 """Planar -> the types, with the names of their fields."""
 
 
-def _size(device: Any, field: str) -> int:
+def _size(device: SampleSource, field: str) -> int:
     info = device.samples.get(field)
     return 0 if info is None else info.size
 
 
-def is_parallel(device: Any) -> bool:
+def is_parallel(device: SampleSource) -> bool:
     """Return whether a device, live or recorded, samples as a parallel robot does."""
     return _size(device, "joint_values") > 0 and _size(device, "pose") in (3, 7) and _size(device, "wrench") in (3, 6)
 
 
-def is_plate_controller(device: Any) -> bool:
+def is_plate_controller(device: SampleSource) -> bool:
     """Return whether a device, live or recorded, samples as the controller of a plate's pose does."""
     return all(_size(device, field) == 6 for field in ("desired", "current", "wrench"))
 
 
-def serve_parallel(topics: RosTopics, name: str, device: Any) -> None:
+def serve_parallel(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve the original's topics and services, ``/joint_states``, the plate's pose, and the rods' centre lines.
 
     A recorded robot only speaks.
@@ -88,17 +92,14 @@ def serve_parallel(topics: RosTopics, name: str, device: Any) -> None:
         _joint_states(topics, device, present),
         _plate_pose(topics, planar, present),
     ]
-    if not device.commands:
+    if not isinstance(device, ParallelRobotDevice):
         return
     _listen(topics, device, planar)
-    if hasattr(device, "centre_lines"):
-        _draw(topics, device, present)
+    _draw(topics, device, present)
     if topics.node.has_services:
         _serve_services(topics, name, device, planar, present)
-    if hasattr(device, "robot"):
-        _set_parameters(topics, device)
-    if hasattr(device, "listeners"):
-        device.listeners.append(topics.refuse)
+    _set_parameters(topics, device)
+    device.listeners.append(topics.refuse)
 
 
 class Present:
@@ -111,20 +112,20 @@ class Present:
 
 
 # ---------------------------------------------------------------------- out
-def _joint_values(topics: RosTopics, device: Any, present: Present) -> Callable[[Any], None]:
+def _joint_values(topics: RosTopics, device: SampleSource, present: Present) -> Callable[[Sample], None]:
     """Send what the original sends at every update, without a layout, as it does."""
     handle = topics.advertise("/joint_values", "std_msgs/Float32MultiArray")
     n = _size(device, "joint_values")
     fill = topics.template("std_msgs/Float32MultiArray", {"data": [0.0] * n}, ["data"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active and not present.gone:
             handle.send(fill(sample.values["joint_values"]))
 
     return write
 
 
-def _joint_states(topics: RosTopics, device: Any, present: Present) -> Callable[[Any], None]:
+def _joint_states(topics: RosTopics, device: SampleSource, present: Present) -> Callable[[Sample], None]:
     handle = topics.advertise("/joint_states", "sensor_msgs/JointState")
     n = _size(device, "joint_values")
     names = list(device.joints) or [f"{LIMB_PREFIX}{i + 1}/base_joint" for i in range(n)]
@@ -135,19 +136,19 @@ def _joint_states(topics: RosTopics, device: Any, present: Present) -> Callable[
     fill = topics.stamped("sensor_msgs/JointState", {"name": names, **{path: [0.0] * n for path in paths}}, paths)
     every = topics.every("joint_states", topics.options.joint_states, device)
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if every.due(sample.stamp_ns) and handle.active and not present.gone:
             handle.send(fill(sample.stamp_ns, *(sample.values[field] for field in fields)))
 
     return write
 
 
-def _plate_pose(topics: RosTopics, planar: bool, present: Present) -> Callable[[Any], None]:
+def _plate_pose(topics: RosTopics, planar: bool, present: Present) -> Callable[[Sample], None]:
     handle = topics.advertise(topics.name("plate_pose"), "geometry_msgs/PoseStamped")
     paths = [f"pose.position.{axis}" for axis in "xyz"] + [f"pose.orientation.{axis}" for axis in "xyzw"]
     fill = topics.stamped("geometry_msgs/PoseStamped", {"header": {"frame_id": WORLD}}, paths)
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active and not present.gone:
             handle.send(fill(sample.stamp_ns, *_pose_numbers(sample.values["pose"], planar)))
 
@@ -162,7 +163,7 @@ def _pose_numbers(pose: np.ndarray, planar: bool) -> list[float]:
     return [x, y, 0.0, 0.0, 0.0, float(np.sin(0.5 * angle)), float(np.cos(0.5 * angle))]
 
 
-def _draw(topics: RosTopics, device: Any, present: Present) -> None:
+def _draw(topics: RosTopics, device: ParallelRobotDevice, present: Present) -> None:
     """Send a line strip for each rod, 30 times a second; take them all away with the robot."""
     handle = topics.advertise(topics.name("rods"), "visualization_msgs/MarkerArray")
     lines = Lines(topics, _diameters(device))
@@ -183,11 +184,11 @@ def _draw(topics: RosTopics, device: Any, present: Present) -> None:
     topics.ticks.append(write)
 
 
-def _diameters(device: Any) -> list[float]:
+def _diameters(device: ParallelRobotDevice) -> list[float]:
     out = []
     for limb in device.robot.description.limbs:
-        radius = getattr(limb.rod.section, "radius", 0.0)
-        out.append(max(2.0 * float(radius or 0.0), LINE_WIDTH))
+        section = limb.rod.section
+        out.append(max(2.0 * section.radius, LINE_WIDTH) if isinstance(section, Round) else LINE_WIDTH)
     return out
 
 
@@ -249,14 +250,14 @@ class Lines:
 
 
 # ---------------------------------------------------------------------- in
-def _listen(topics: RosTopics, device: Any, planar: bool) -> None:
+def _listen(topics: RosTopics, device: ParallelRobotDevice, planar: bool) -> None:
     messages = MESSAGES[planar]
     dgm, load = messages["dgm"]
     igm, pose, igm_load = messages["igm"]
     controller = _controller_of(topics, device)
 
     def there() -> None:
-        if getattr(device, "removed", False):
+        if device.removed:
             raise DeviceError("the robot was removed; a reset brings it back (/gazebo/reset_simulation)")
 
     def direct(message: Mapping[str, Any]) -> None:
@@ -283,18 +284,17 @@ def _listen(topics: RosTopics, device: Any, planar: bool) -> None:
     topics.listen("/controller_wrench", "geometry_msgs/Wrench", push)
 
 
-def _controller_of(topics: RosTopics, device: Any) -> Any:
+def _controller_of(topics: RosTopics, device: ParallelRobotDevice) -> PlateController | None:
     """Return the controller that moves this robot, None where there is none."""
-    return next(
-        (d for d in topics.devices.values() if is_plate_controller(d) and getattr(d, "robot", None) is device), None
-    )
+    controllers = (d for d in topics.devices.values() if isinstance(d, PlateController))
+    return next((d for d in controllers if d.robot is device), None)
 
 
-def _joints(values: Any, device: Any) -> Any:
+def _joints(values: Sequence[float], device: ParallelRobotDevice) -> Sequence[float]:
     n = _size(device, "joint_values")
     if len(values) != n:
         raise DeviceError(
-            f"joints_values has {len(values)} numbers; valid: {n}, one for each of {', '.join(device.joints)}",
+            f"joints_values has {len(values)} numbers; must be {n}, one for each of {', '.join(device.joints)}",
             field="joints_values",
         )
     return values
@@ -314,14 +314,14 @@ def _place(message: Mapping[str, Any], planar: bool) -> list[float]:
 
 
 # ---------------------------------------------------------------------- services
-def _serve_services(topics: RosTopics, name: str, device: Any, planar: bool, present: Present) -> None:
+def _serve_services(topics: RosTopics, name: str, device: ParallelRobotDevice, planar: bool, present: Present) -> None:
     serve = topics.node.serve
     vector = MESSAGES[planar]["guess"]
 
     def guess(request: Mapping[str, Any]) -> dict[str, Any]:
         given = request["given_guess"]
-        if len(given) > LONGEST_VECTOR:
-            raise BridgeError(f"given_guess has {len(given)} numbers; valid are at most {LONGEST_VECTOR}")
+        if len(given) > MAX_VECTOR_LENGTH:
+            raise BridgeError(f"given_guess has {len(given)} numbers; must have at most {MAX_VECTOR_LENGTH}")
         if len(given) and device.removed:
             raise DeviceError("the robot was removed; a reset brings it back (/gazebo/reset_simulation)")
         found = answered(device.request("parameters_vector", given=[float(v) for v in given]))
@@ -330,7 +330,9 @@ def _serve_services(topics: RosTopics, name: str, device: Any, planar: bool, pre
         return {"actual_guess": found}
 
     serve("/parameters_vector_services", vector, guess)
-    serve("/gazebo/get_link_state", "gazebo_msgs/GetLinkState", lambda request: _link_state(topics, name, request))
+    serve(
+        "/gazebo/get_link_state", "gazebo_msgs/GetLinkState", lambda request: _link_state(topics, name, device, request)
+    )
 
     def remove(_: Mapping[str, Any]) -> dict[str, Any]:
         answered(device.request("remove"))
@@ -345,17 +347,19 @@ def _serve_services(topics: RosTopics, name: str, device: Any, planar: bool, pre
     serve("/remove_robot", "std_srvs/Empty", remove)
 
 
-def _link_state(topics: RosTopics, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def _link_state(
+    topics: RosTopics, name: str, device: ParallelRobotDevice, request: Mapping[str, Any]
+) -> dict[str, Any]:
     """Answer as gazebo_ros does: what is wrong stands in the answer."""
     link, frame = request["link_name"], request["reference_frame"]
     state = {"link_name": link, "reference_frame": frame, "pose": {"orientation": {"w": 1.0}}}
     text = ""
     if link not in PLATE_LINKS:
-        text = f"there is no link {link[:80]!r}; valid: {', '.join(PLATE_LINKS)}"
+        text = f"there is no link {link[:80]!r}; valid names: {', '.join(PLATE_LINKS)}"
     elif frame not in FRAMES:
-        text = f"there is no reference frame {frame[:80]!r}; valid: world"
+        text = f"there is no reference frame {frame[:80]!r}; must be world"
     sample = topics.latest.get(name)
-    if not text and getattr(topics.devices[name], "removed", False):
+    if not text and device.removed:
         text = "the robot was removed"
     if not text and sample is None:
         text = "the simulation has not made a step yet"
@@ -378,7 +382,7 @@ def _link_state(topics: RosTopics, name: str, request: Mapping[str, Any]) -> dic
 
 
 # ---------------------------------------------------------------------- parameters
-def _set_parameters(topics: RosTopics, device: Any) -> None:
+def _set_parameters(topics: RosTopics, device: ParallelRobotDevice) -> None:
     """Set what the original's launch files and robot_config.yaml set."""
     put = topics.node.set_param
     d = device.robot.description
@@ -392,18 +396,21 @@ def _set_parameters(topics: RosTopics, device: Any) -> None:
     vector = device.parameters_vector()
     put("/initial_guess", [float(v) for v in vector[: len(vector) - len(freedoms)]])
     rod = d.limbs[0].rod
-    radius = getattr(rod.section, "radius", None)
-    if radius is not None:
+    if isinstance(rod.section, Round):
         for key, value in (
-            ("E", rod.young_modulus), ("G", rod.shear_modulus), ("radius", radius), ("L", rod.length), ("ds", ROD_STEP),
-        ):  # fmt: skip
+            ("E", rod.young_modulus),
+            ("G", rod.shear_modulus),
+            ("radius", rod.section.radius),
+            ("L", rod.length),
+            ("ds", ROD_STEP),
+        ):
             put(f"/rod/{key}", float(value))
     for i, limb in enumerate(d.limbs):
         put(f"/{LIMB_PREFIX}{i + 1}/is_extendible", any(joint.kind == "extension" for joint in limb.joints))
 
 
 # ---------------------------------------------------------------------- the controller
-def serve_plate_controller(topics: RosTopics, name: str, device: Any) -> None:
+def serve_plate_controller(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve what the original's controller node does: its wrench, its goal and where the plate is, the time."""
     writers = topics.writers[name]
     writers.append(_wrench_out(topics))
@@ -412,21 +419,21 @@ def serve_plate_controller(topics: RosTopics, name: str, device: Any) -> None:
     time_out = topics.advertise("/time", "std_msgs/Float32")
     fill = topics.template("std_msgs/Float32", {}, ["data"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if time_out.active:
             time_out.send(fill(sample.stamp_ns * 1e-9))
 
     writers.append(write)
-    if hasattr(device, "heights"):
+    if isinstance(device, PlateController):
         topics.listen("/desired_value", "std_msgs/Float32", lambda m: device.heights.put({"height": m["data"]}))
 
 
-def _wrench_out(topics: RosTopics) -> Callable[[Any], None]:
+def _wrench_out(topics: RosTopics) -> Callable[[Sample], None]:
     handle = topics.advertise("/controller_wrench", "geometry_msgs/Wrench")
     paths = [f"{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = topics.template("geometry_msgs/Wrench", {}, paths)
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         # The original is silent until its first goal.
         if handle.active and sample.values["active"]:
             handle.send(fill(*sample.values["wrench"].tolist()))
@@ -434,11 +441,11 @@ def _wrench_out(topics: RosTopics) -> Callable[[Any], None]:
     return write
 
 
-def _pose_out(topics: RosTopics, topic: str, field: str) -> Callable[[Any], None]:
+def _pose_out(topics: RosTopics, topic: str, field: str) -> Callable[[Sample], None]:
     handle = topics.advertise(topic, "cpr_messages/SE3Pose")
     fill = topics.template("cpr_messages/SE3Pose", {}, ["x", "y", "z", "roll", "pitch", "yaw"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active and sample.values["active"]:
             handle.send(fill(*sample.values[field].tolist()))
 

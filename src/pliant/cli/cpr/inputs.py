@@ -51,7 +51,7 @@ def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.nd
             raise PliantError(f"{option} {text!r}: {word!r} is not finite", field=option)
     if count is not None and len(values) not in count:
         wanted = " or ".join(str(c) for c in count)
-        raise PliantError(f"{option} {text!r} has {len(values)} numbers; valid: {wanted}", field=option)
+        raise PliantError(f"{option} {text!r} has {len(values)} numbers; must be {wanted}", field=option)
     return np.array(values)
 
 
@@ -86,7 +86,7 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
         width = len(row) if width is None else width
         if len(row) != width or len(row) not in count:
             wanted = " or ".join(str(c) for c in count)
-            raise PliantError(f"{len(row)} numbers in a row; valid: {wanted}", file=path, line=number)
+            raise PliantError(f"{len(row)} numbers in a row; must be {wanted}", file=path, line=number)
         rows.append(row)
     if not rows:
         raise PliantError("the table has no rows", file=path)

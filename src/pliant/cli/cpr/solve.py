@@ -198,7 +198,7 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
         table = read_table(path, count)
         return table if direct else [statics.pose_from_numbers(row) for row in table]
     if not 2 <= steps <= 1_000_000:
-        raise PliantError(f"--steps is {steps}; valid: 2 to 1000000", field="steps")
+        raise PliantError(f"--steps is {steps}; must be 2 to 1000000", field="steps")
     end = numbers(to, "--to", count)
     s = np.linspace(0.0, 1.0, steps)[:, None]
     if direct:

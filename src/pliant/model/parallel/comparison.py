@@ -28,7 +28,7 @@ __all__ = ["compare_with_statics", "first_frequency", "settle"]
 
 Array = NDArray[np.float64]
 CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
-MOST_HALVINGS = 5
+MAX_HALVINGS = 5
 """How often a move is halved where the statics have no firm equilibrium."""
 
 
@@ -213,7 +213,7 @@ def _moved(home: Solution, move: float, seed: int) -> Solution:
         [1.0 if d.limbs[i].joints[j].kind == "revolute" else d.limbs[i].rod.length for i, j in d.actuators]
     )
     step = move * lengths * np.random.default_rng(seed).uniform(-1.0, 1.0, len(lengths))
-    for _ in range(MOST_HALVINGS):
+    for _ in range(MAX_HALVINGS):
         try:
             goal = home.robot.solve_dgm(home.q + step, home.wrench, start=home, restarts=0)
             firm = goal.smallest_stiffness >= 0.5 * home.smallest_stiffness
