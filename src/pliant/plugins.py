@@ -34,7 +34,7 @@ def import_user_module(name: str | Path) -> ModuleType:
         try:
             return _MODULES.setdefault(text, importlib.import_module(text))
         except ModuleNotFoundError as error:
-            raise ModelError(f"no module {text!r} ({error}); valid: a .py file, or an installed module") from None
+            raise ModelError(f"no module {text!r} ({error}); must be a .py file, or an installed module") from None
     path = path.expanduser().resolve()
     if not path.is_file():
         raise ModelError("there is no such file", file=text)

@@ -318,7 +318,7 @@ def test_noise_may_differ_between_the_elements_of_an_array():
     np.testing.assert_array_equal(values[:, 0], 1.4)
     assert 0.4 < values[:, 1].std() < 0.6
     np.testing.assert_array_equal(values[:, 2], 0.5)
-    with pytest.raises(DeviceError, match=r"noise std has 2 numbers; valid is a number, or 3 of them"):
+    with pytest.raises(DeviceError, match=r"noise std has 2 numbers; must be a number, or 3 of them"):
         Board(3, noise={"position": Noise(std=(0.1, 0.2))})
 
 

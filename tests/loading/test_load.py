@@ -98,7 +98,7 @@ def test_a_missing_collision_mesh_is_an_error_and_a_missing_visual_one_a_note(pa
 
 
 def test_an_address_on_the_network_is_refused(urdf):
-    with pytest.raises(ModelError, match="kind http://; valid: package://"):
+    with pytest.raises(ModelError, match="kind http://; must be package://"):
         pliant.load(urdf(text=with_meshes(urdf, "http://x/y.stl", "http://x/y.stl")))
 
 
@@ -111,10 +111,10 @@ def test_an_address_on_the_network_is_refused(urdf):
         ('lower="-3.14"', 'lower="4"', "above the upper limit"),
         ('lower="-3.14"', 'lower="a"', "lower is 'a'; must be a number"),
         ('damping="0.02"', 'damping="-1"', "0 or more"),
-        ('xyz="0 0 1"', 'xyz="0 0 0"', "not all 0"),
+        ('xyz="0 0 1"', 'xyz="0 0 0"', "must not be all 0"),
         ('xyz="0 0 1"', 'xyz="0 0 nan"', "must be a number"),
         ('xyz="0 0 1"', 'xyz="0 1"', "must be 3 numbers"),
-        ("<axis", '<origin xyz="0 inf 0"/><axis', "valid: finite"),
+        ("<axis", '<origin xyz="0 inf 0"/><axis', "must be finite"),
         ("<inertial>", '<visual><geometry><box size="1 0 1"/></geometry></visual><inertial>', "above 0 m"),
         ('<mass value="1"/>', '<mass value="-1"/>', "mass is -1"),
         ('<mass value="1"/>', "", "no <mass"),

@@ -12,10 +12,10 @@ from pliant.model.noise import Noise
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"std": -1.0}, "noise std is -1.0; valid is a finite number >= 0, or one for each element"),
+        ({"std": -1.0}, "noise std is -1.0; must be a finite number >= 0, or one for each element"),
         ({"bias": math.nan}, "noise bias is nan"),
         ({"resolution": "fine"}, "noise resolution is 'fine'"),
-        ({"mean": math.inf}, "noise mean is inf; valid is a finite number, or one"),
+        ({"mean": math.inf}, "noise mean is inf; must be a finite number, or one"),
         ({"std": (0.1, -0.1, 0.1)}, "noise std is"),
         ({"std": ()}, "noise std is"),
         ({"std": True}, "noise std is True"),
@@ -29,9 +29,9 @@ def test_numbers_that_are_no_noise_are_refused(values, message):
 def test_a_tuple_of_another_length_than_the_field_is_refused():
     noise = Noise(std=(0.1, 0.2))
     noise.check_size(2, "imu: gyro")
-    with pytest.raises(DeviceError, match="imu: gyro: noise std has 2 numbers; valid is a number, or 3 of them"):
+    with pytest.raises(DeviceError, match="imu: gyro: noise std has 2 numbers; must be a number, or 3 of them"):
         noise.check_size(3, "imu: gyro")
-    with pytest.raises(DeviceError, match=r"valid is a number$"):
+    with pytest.raises(DeviceError, match=r"must be a number$"):
         noise.check_size(0, "elbow: position")
 
 

@@ -69,7 +69,7 @@ def manager_from_mapping(
         )
 
     if not isinstance(part, Mapping):
-        raise fail(f"the manager's settings are {part!r}; valid: a mapping with {', '.join(MANAGER_FIELDS)}")
+        raise fail(f"the manager's settings are {part!r}; must be a mapping with {', '.join(MANAGER_FIELDS)}")
     for key in part:
         if key not in MANAGER_FIELDS:
             raise fail(f"unknown parameter {key!r}; {nearest(str(key), MANAGER_FIELDS)}", key)
@@ -79,22 +79,22 @@ def manager_from_mapping(
 
     namespace = part["namespace"]
     if not isinstance(namespace, str) or not namespace.strip("/") or any(c.isspace() for c in namespace):
-        raise fail(f"namespace is {namespace!r}; valid: a name without blanks", "namespace")
+        raise fail(f"namespace is {namespace!r}; must be a name without blanks", "namespace")
     try:
         sample_time = parse_number(part["T_sample"], "T_sample")
         count = parse_number(part["joints_number"], "joints_number", integer=True)
     except ModelError as error:
         raise fail(error.message, error.field) from error
     if not (math.isfinite(sample_time) and sample_time > 0.0):
-        raise fail(f"T_sample is {sample_time:g}; valid: a period above 0 s, such as 0.01", "T_sample")
+        raise fail(f"T_sample is {sample_time:g}; must be a period above 0 s, such as 0.01", "T_sample")
     if count < 1:
-        raise fail(f"joints_number is {count}; valid: 1 or more", "joints_number")
+        raise fail(f"joints_number is {count}; must be 1 or more", "joints_number")
 
     lists: dict[str, list[str]] = {}
     for name in ("joints_name", "ref1_topic_name", "ref2_topic_name"):
         value = part[name]
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise fail(f"{name} is {value!r}; valid: a list of {count} names", name)
+            raise fail(f"{name} is {value!r}; must be a list of {count} names", name)
         if len(value) != count:
             raise fail(f"{name} has {len(value)} entries, joints_number is {count}; they must agree", name)
         lists[name] = value

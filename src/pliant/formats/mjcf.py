@@ -39,7 +39,7 @@ def _refuse_nan(root: Node, path: Path) -> None:
         for attribute, text in element.attrib.items():
             if attribute != "name" and any(word.lower().lstrip("+-") == "nan" for word in text.split()):
                 raise ModelError(
-                    f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers",
+                    f"<{element.tag}> {attribute} is {text!r}; must be finite numbers",
                     file=path,
                     line=line_of(element),
                     field=attribute,

@@ -34,7 +34,7 @@ def read_robot_yaml(source: Source) -> Robot:
         return ModelError(message, file=path, line=document.line(*keys), field=".".join(map(str, keys)) or None)
 
     if not isinstance(top, Mapping):
-        raise fail(f"the file holds {top!r}; valid: a mapping with {', '.join(YAML_FIELDS)}")
+        raise fail(f"the file holds {top!r}; must be a mapping with {', '.join(YAML_FIELDS)}")
     if "joints_name" in top and "model" not in top:
         raise fail("this is a plugin manager's file; load the robot's URDF and name this file with manager=")
     for key in top:
@@ -42,12 +42,12 @@ def read_robot_yaml(source: Source) -> Robot:
             raise fail(f"unknown field {key!r}; {nearest(str(key), YAML_FIELDS)}", key)
     _check_types(document, path)
     if "model" not in top:
-        raise fail("the field 'model' is missing; valid: a file (.xml, .urdf, .sdf), relative to this one, or a name")
+        raise fail("the field 'model' is missing; name a robot of the catalogue, or a file relative to this one")
     model = str(top["model"])
     beside = path.parent / model
     inner = beside if beside.exists() or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
     if isinstance(inner, Path) and inner.suffix.lower() in (".yaml", ".yml"):
-        raise fail(f"model is {model!r}; valid: a file of another kind, or a name of the catalogue", "model")
+        raise fail(f"model is {model!r}; must be a file of another kind, or a name of the catalogue", "model")
     try:
         robot = source.load(inner)
     except ModelError as error:
@@ -132,7 +132,7 @@ def _actuator_from_yaml(robot: Robot, joint: str, tree: Mapping[str, Any]) -> No
     if existing is None:
         if not isinstance(name, str):
             raise ModelError(
-                f"actuators.{joint}: the field 'law' is missing; valid: {', '.join(sorted(registered_laws()))}",
+                f"actuators.{joint}: the field 'law' is missing; must be one of {', '.join(sorted(registered_laws()))}",
                 field=f"{joint}.law",
             )
         try:

@@ -32,7 +32,8 @@ def read_sdf(source: Source) -> Robot:
     if len(models) > 1:
         names = ", ".join(repr(m.get("name", "")) for m in models[:6])
         raise ModelError(
-            f"the SDF has {len(models)} models ({names}); valid: one. Load them apart and join them with Robot.attach",
+            f"the SDF has {len(models)} models ({names}); it must have one. Load them apart, and join them with "
+            "Robot.attach",
             file=path,
             line=models[1].line if isinstance(models[1], Node) else None,
         )
@@ -64,7 +65,7 @@ def read_sdf(source: Source) -> Robot:
         version = root.get("version", "none")
         raise ModelError(
             f"the SDF (version {version}) cannot be read: {type(error).__name__}: {' '.join(str(error).split())}; "
-            "valid: SDF 1.7 or later, one model with links and joints",
+            "must be SDF 1.7 or later, one model with links and joints",
             file=path,
         ) from error
     urdf = parse_xml(text.encode(), None)

@@ -76,7 +76,7 @@ def serve_joints(
             if described.commands:
                 raise described.fail(
                     f"it is {types.get(joint)} and has the command interface {next(iter(described.commands))!r}; "
-                    "valid: a revolute, continuous or prismatic joint"
+                    "must be a revolute, continuous or prismatic joint"
                 )
             continue
         if described.mimics and joint not in followed:
@@ -104,7 +104,7 @@ def serve_joints(
             names = ", ".join(described.commands)
             notes.append(
                 f"{described.place}joint {joint!r} moves freely: pliant has no mode for its command interface "
-                f"{names}; valid: position, effort, position with stiffness"
+                f"{names}; must be position, effort, position with stiffness"
             )
     defaults = _default_gains(spec, [d.joint for d in positioned], timestep)
     for described in positioned:

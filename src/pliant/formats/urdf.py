@@ -201,9 +201,9 @@ class _Checker:
             except ModelError as error:
                 raise self.fail(error.message, element, attribute) from error
             if not np.all(np.isfinite(numbers)):
-                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: finite numbers", element, attribute)
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; must be finite numbers", element, attribute)
             if element.tag in ("box", "sphere", "cylinder", "capsule") and min(numbers) <= 0.0:
-                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; valid: above 0 m", element, attribute)
+                raise self.fail(f"<{element.tag}> {attribute} is {text!r}; must be above 0 m", element, attribute)
 
     def _inertial(self, link: ET.Element, name: str) -> None:
         inertial = link.find("inertial")
@@ -214,7 +214,7 @@ class _Checker:
         if value is None:
             raise self.fail(f"link {name!r}: <inertial> has no <mass value=...>", inertial, "mass")
         if value < 0.0 or math.isinf(value):
-            raise self.fail(f"link {name!r}: mass is {value:g} kg; valid: more than 0", mass, "mass")  # type: ignore[arg-type]
+            raise self.fail(f"link {name!r}: mass is {value:g} kg; must be more than 0", mass, "mass")  # type: ignore[arg-type]
         inertia = inertial.find("inertia")
         if inertia is None:
             raise self.fail(f"link {name!r}: <inertial> has no <inertia ixx=...>", inertial, "inertia")
@@ -237,7 +237,7 @@ class _Checker:
         if principal[0] < -rounding and name not in self.fixed:
             shown = ", ".join(f"{p:g}" for p in principal)
             raise self.fail(
-                f"link {name!r}: the principal inertias are {shown} kg m^2; valid: 0 or more", inertia, "inertia"
+                f"link {name!r}: the principal inertias are {shown} kg m^2; must be 0 or more", inertia, "inertia"
             )
         if value > 0.0 and principal[0] < least and name not in self.exact:
             repaired = np.maximum(principal, least)
@@ -288,7 +288,7 @@ class _Checker:
         if axis is not None and kind not in ("fixed", "floating"):
             vector = parse_vector(axis.get("xyz", "1 0 0"), "axis", 3)
             if not math.hypot(*vector) > 0.0:
-                raise self.fail(f"joint {name!r}: axis is {axis.get('xyz')!r}; valid: not all 0", axis, "axis")
+                raise self.fail(f"joint {name!r}: axis is {axis.get('xyz')!r}; must not be all 0", axis, "axis")
         self._limits(joint, name, kind)
 
     def _limits(self, joint: ET.Element, name: str, kind: str) -> None:
@@ -298,7 +298,7 @@ class _Checker:
             for attribute in ("damping", "friction"):
                 value = self._number(dynamics, attribute, f"joint {name!r}:")
                 if value is not None and not 0.0 <= value < math.inf:
-                    raise self.fail(f"joint {name!r}: {attribute} is {value:g}; valid: 0 or more", dynamics, attribute)
+                    raise self.fail(f"joint {name!r}: {attribute} is {value:g}; must be 0 or more", dynamics, attribute)
         if limit is None:
             if kind in ("revolute", "prismatic"):
                 self.notes.append(f"{self.file}:{line_of(joint)}: joint {name!r} has no <limit>; it moves freely")
@@ -556,7 +556,7 @@ def find_resource(
     if not rest:
         scheme, rest = "", uri
     if scheme not in ("", "file", "package", "model"):
-        raise ModelError(f"{uri!r} is an address of kind {scheme}://; valid: package://, model://, file:// or a path")
+        raise ModelError(f"{uri!r} is an address of kind {scheme}://; must be package://, model://, file:// or a path")
     searched: list[str] = []
 
     def there(path: Path) -> bool:

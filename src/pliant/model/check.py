@@ -416,7 +416,7 @@ def check(
     problems: list[Problem] = []
     h = robot.timestep if timestep is None else float(timestep)
     if not (math.isfinite(h) and h > 0.0):
-        return [Problem("error", "option.timestep", f"is {h}", "valid: more than 0 s")]
+        return [Problem("error", "option.timestep", f"is {h}", "must be more than 0 s")]
     usable = _names(robot, problems)
     _integrator(robot, problems, h)
     _spec(robot, problems)
@@ -547,16 +547,16 @@ def _spec(robot: Description, problems: list[Problem]) -> None:
             )
         for name, value in (("damping", joint.damping[0]), ("stiffness", joint.stiffness[0])):
             if value < 0.0:
-                problems.append(Problem("error", joint.name, f"{name} is {value:g}", "valid: 0 or more"))
+                problems.append(Problem("error", joint.name, f"{name} is {value:g}", "must be 0 or more"))
         for name, value in (("armature", joint.armature), ("frictionloss", joint.frictionloss)):
             if value < 0.0:
-                problems.append(Problem("error", joint.name, f"{name} is {value:g}", "valid: 0 or more"))
+                problems.append(Problem("error", joint.name, f"{name} is {value:g}", "must be 0 or more"))
     for body in robot.spec.bodies:
         if not body.explicitinertial or body.name == "world":
             continue
         if body.mass < 0.0 or np.any(np.asarray(body.inertia) < 0.0):
             problems.append(
-                Problem("error", body.name, f"mass {body.mass:g} kg, inertia {list(body.inertia)}", "valid: above 0")
+                Problem("error", body.name, f"mass {body.mass:g} kg, inertia {list(body.inertia)}", "must be above 0")
             )
         elif body.joints and body.mass == 0.0 and not list(body.bodies):
             problems.append(Problem("error", body.name, "moves and has no mass", "give it one"))

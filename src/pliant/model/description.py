@@ -87,7 +87,7 @@ class Description:
         set_defaults: bool = True,
     ) -> None:
         if not isinstance(spec, mujoco.MjSpec):
-            raise ModelError(f"Robot: spec is a {type(spec).__name__}; valid: a mujoco.MjSpec", field="spec")
+            raise ModelError(f"Robot: spec is a {type(spec).__name__}; must be a mujoco.MjSpec", field="spec")
         self.spec = spec
         """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
         self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
@@ -105,7 +105,7 @@ class Description:
         for joint, actuator in self.actuators.items():
             if not isinstance(actuator, CompliantActuator):
                 raise ModelError(
-                    f"the actuator of joint {joint!r} is a {type(actuator).__name__}; valid: a CompliantActuator",
+                    f"the actuator of joint {joint!r} is a {type(actuator).__name__}; must be a CompliantActuator",
                     field=joint,
                 )
         if set_defaults and not is_authored(spec, "integrator") and spec.option.integrator == INTEGRATORS["euler"]:
@@ -147,7 +147,7 @@ class Description:
         """
         if not isinstance(actuator, CompliantActuator):
             raise ModelError(
-                f"add_actuator({joint!r}): actuator is a {type(actuator).__name__}; valid: a CompliantActuator",
+                f"add_actuator({joint!r}): actuator is a {type(actuator).__name__}; must be a CompliantActuator",
                 field=joint,
             )
         self.find_joint(joint)
@@ -170,7 +170,7 @@ class Description:
         spec = self.spec.copy()
         dt = self.timestep
         if not (math.isfinite(dt) and dt > 0.0):
-            raise ModelError(f"option.timestep is {dt}; valid: more than 0 s", field="option.timestep")
+            raise ModelError(f"option.timestep is {dt}; must be more than 0 s", field="option.timestep")
         if self.actuators:
             spec.nuser_actuator = max(spec.nuser_actuator, layout.PARAMETERS)
         states = {joint: actuator.states(dt) for joint, actuator in self.actuators.items()}
@@ -178,7 +178,7 @@ class Description:
             joint = next(j for j, n in states.items() if n)
             raise ModelError(
                 f"the integrator is RK4 and the actuator of joint {joint!r} has {states[joint]} states of its own, "
-                "which advance once a step; valid: implicitfast, implicit, Euler, or modes 0, 2, 3 without states",
+                "which advance once a step; must be implicitfast, implicit, Euler, or modes 0, 2, 3 without states",
                 file=self.file,
                 field="option.integrator",
             )

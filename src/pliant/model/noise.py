@@ -43,7 +43,7 @@ class Noise:
             if not good or (name != "mean" and min(parts) < 0.0):
                 least = "" if name == "mean" else " >= 0"
                 raise DeviceError(
-                    f"noise {name} is {value!r}; valid is a finite number{least}, or one for each element", field=name
+                    f"noise {name} is {value!r}; must be a finite number{least}, or one for each element", field=name
                 )
 
     @classmethod
@@ -60,7 +60,7 @@ class Noise:
             DeviceError: a number that is negative or not finite.
         """
         if not (math.isfinite(rate) and rate > 0.0):
-            raise DeviceError(f"noise: rate is {rate!r}; valid is more than 0 Hz", field="rate")
+            raise DeviceError(f"noise: rate is {rate!r}; must be more than 0 Hz", field="rate")
         return cls(std=density * math.sqrt(rate), bias=bias, resolution=resolution)
 
     @property
@@ -83,7 +83,7 @@ class Noise:
             value = getattr(self, name)
             if isinstance(value, tuple) and len(value) != count:
                 valid = f"a number, or {count} of them" if count else "a number"
-                raise DeviceError(f"{what}: noise {name} has {len(value)} numbers; valid is {valid}", field=name)
+                raise DeviceError(f"{what}: noise {name} has {len(value)} numbers; must be {valid}", field=name)
 
     def variances(self, count: int) -> list[float]:
         """Return the variance of each element about the true value and the mean, shape (count,)."""

@@ -42,7 +42,7 @@ def parse_mode(value: Any, what: str = "mode") -> Mode:
         return Mode(parse_number(value, what, integer=True))
     except (ModelError, ValueError):
         valid = ", ".join(f"{mode.value} {name}" for name, mode in MODE_NAMES.items())
-        raise ModelError(f"{what} is {value!r}; valid: {valid}", field=what) from None
+        raise ModelError(f"{what} is {value!r}; must be {valid}", field=what) from None
 
 
 def _options(hint: Any) -> tuple[Any, ...]:

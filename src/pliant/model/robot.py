@@ -97,7 +97,7 @@ class Robot(Description):
         given = {k: v for k, v in (("frame", frame), ("site", site), ("body", body)) if v is not None}
         if len(given) > 1:
             raise ModelError(
-                f"attach: {' and '.join(given)} are given; valid: one of frame, site, body", field="attach"
+                f"attach: {' and '.join(given)} are given; must be one of frame, site, body", field="attach"
             )
         kind, place = next(iter(given.items()), ("body", "world"))
         if isinstance(place, str):
@@ -328,7 +328,7 @@ class Robot(Description):
         if length == 1:
             number = parse_number(value, path)
             if field in ("mass", "density") and number < 0.0:
-                raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
+                raise ModelError(f"{path} is {number:g}; must be 0 or more", field=path)
             return [(element, attribute, None, number)]
         if field == "friction":
             count = len(value.replace(",", " ").split()) if isinstance(value, str) else np.size(value)
@@ -342,7 +342,7 @@ class Robot(Description):
         hinge = joint.type == mujoco.mjtJoint.mjJNT_HINGE
         scale = 180.0 / math.pi if hinge and joint.compiler.degree else 1.0
         if field in ("damping", "friction", "frictionloss", "armature", "stiffness", "effort") and number < 0.0:
-            raise ModelError(f"{path} is {number:g}; valid: 0 or more", field=path)
+            raise ModelError(f"{path} is {number:g}; must be 0 or more", field=path)
         if field in ("damping", "stiffness"):
             return [(joint, field, 0, number)]
         if field in ("lower", "upper"):
@@ -377,15 +377,15 @@ class Robot(Description):
                 return np.zeros(current.size)
             vector = np.array(parse_vector(value, path, current.size))
             if not np.all(np.isfinite(vector)):
-                raise ModelError(f"{path} is {value!r}; valid: finite numbers", field=path)
+                raise ModelError(f"{path} is {value!r}; must be finite numbers", field=path)
             return vector
         if isinstance(current, bool):
             return parse_bool(value, path)
         number = parse_number(value, path, integer=isinstance(current, int))
         if field == "timestep" and not 0.0 < number < 10.0:
-            raise ModelError(f"{path} is {number:g}; valid: a time step above 0 s", field=path)
+            raise ModelError(f"{path} is {number:g}; must be a time step above 0 s", field=path)
         if not math.isfinite(number):
-            raise ModelError(f"{path} is {number}; valid: a finite number", field=path)
+            raise ModelError(f"{path} is {number}; must be a finite number", field=path)
         return number
 
 

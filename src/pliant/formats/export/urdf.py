@@ -58,7 +58,7 @@ class UrdfExport:
             for file, data in files.items():
                 if not overwrite and file.exists() and (not file.is_file() or file.read_bytes() != data):
                     raise ModelError(
-                        "the file exists and holds something else; valid: another folder or name, or overwrite=True "
+                        "the file exists and holds something else; must be another folder or name, or overwrite=True "
                         "(--overwrite)",
                         file=file,
                     )
@@ -88,7 +88,7 @@ def describe_urdf(robot: Robot, *, package: str | None = None) -> UrdfExport:
     """
     if package is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", package):
         raise ModelError(
-            f"package is {package!r}; valid: the name of a ROS package, letters, digits, '_' and '-'", field="package"
+            f"package is {package!r}; must be the name of a ROS package, letters, digits, '_' and '-'", field="package"
         )
     source = Source(robot)
     root = ET.Element("robot", name=robot.name or "robot")
