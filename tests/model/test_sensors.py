@@ -118,7 +118,7 @@ def test_fields_are_set_by_path():
         ("unit.angular_velocity_noise", 0.1, "it has parts, set one of them: unit.angular_velocity_noise.std"),
         ("unit.angular_velocity_noise.sdt", 0.1, "a noise has no 'sdt'; did you mean 'std'"),
         ("unit.angular_velocity_noise.std", "-0.1", "noise std is -0.1"),
-        ("unit.angular_velocity_noise.std", "1 2", "noise std has 2 numbers; valid is a number, or 3 of them"),
+        ("unit.angular_velocity_noise.std", "1 2", "noise std has 2 numbers; must be a number, or 3 of them"),
         ("unit.name", "other", "'unit' has no 'name'"),
     ],
 )

@@ -299,7 +299,7 @@ class ForceTorque(SensorDescription):
         body = self._find(spec, "site", self.site).parent if self.site else self._find(spec, "body", self.body)
         if body.name == "world" or body.parent is None:
             raise self.fault(
-                "it sits on the world, which has no parent; valid is a body that something carries",
+                "it sits on the world, which has no parent; must be a body that something carries",
                 "site" if self.site else "body",
             )
         return body
@@ -404,7 +404,7 @@ class Camera(SensorDescription):
             site = self._find(spec, "site", self.site)
             if site.alt.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
                 raise self.fault(
-                    f"site {self.site!r} has its orientation as angles; valid is a site with a quaternion, or a body",
+                    f"site {self.site!r} has its orientation as angles; must be a site with a quaternion, or a body",
                     "site",
                 )
             body, pos, quat = site.parent, site.pos, tuple(map(float, site.quat))
