@@ -138,6 +138,7 @@ def test_two_runs_in_lock_step_with_a_script_are_equal(core):
         assert found["steps"] == 500
         assert said["steps"] == 500
         assert said["health"]["devices"]["cpr"]["commands"] >= 499
-        ends.append((said["q"], said["pose"]))
+        state = said["devices"]["cpr"]
+        ends.append((state["joint_values"], state["pose"]))
     assert ends[0] == ends[1]
     assert ends[0][0][5] > ends[0][0][0] + 0.015
