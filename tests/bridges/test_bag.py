@@ -229,12 +229,12 @@ def test_an_export_that_fails_leaves_the_old_bag(recording, tmp_path):
             assert "/other/robot_state" in {t.name for t in bag.topics}
 
 
-def test_a_recording_without_topics_of_ros_is_refused_with_what_it_has(tmp_path):
+def test_a_device_without_a_message_of_its_own_is_exported_by_its_fields(tmp_path):
     from fake_engine import SpringJoint, SpringMassEngine
 
     path = tmp_path / "run.mcap"
     with Simulation(SpringMassEngine(), [SpringJoint(0, "elbow")], recorder=path) as run:
         run.run(0.01)
-    with pytest.raises(RecordingError, match="nothing in it has a topic of ROS; what is recorded: elbow"):
-        export_bag(path, tmp_path / "out.bag")
-    assert not (tmp_path / "out.bag").exists()
+    topics = {t.topic: t.type for t in export_bag(path, tmp_path / "out.bag", namespace="arm") if t.topic != "/clock"}
+    fields = ("position", "velocity", "reference", "torque")
+    assert topics == {f"/arm/elbow/{field}": "std_msgs/Float64" for field in fields}

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.laws import BAVS, SEA, AwAS2, Law, QbMove, law
+from pliant.laws import BAVS, SEA, AwAS2, Law, QbMove, get_law, law, registered_laws
 from pliant.laws.functions import saturate, where
 
 
@@ -89,13 +89,22 @@ VARIANTS = {
 """Sets of parameters by law: the defaults, and identified or odd ones that break symmetries."""
 
 
-def instances(names=ALL, clips=("flat", "stop")):
-    """Return every variant of the laws with each kind of clip."""
-    return [law.replace(clip=clip) for name in names for law in VARIANTS[name] for clip in clips]
+def registered():
+    """Return the names of all laws that are registered now; each is under the property tests."""
+    return tuple(registered_laws())
+
+
+def instances(names=None, clips=("flat", "stop")):
+    """Return every variant of the laws with each kind of clip; of a law without variants, its defaults."""
+    names = registered() if names is None else names
+    return [
+        law.replace(clip=clip) for name in names for law in VARIANTS.get(name) or [get_law(name)()] for clip in clips
+    ]
 
 
 def label(law):
-    place = next(i for i, v in enumerate(VARIANTS[law.name]) if v == law.replace(clip="flat"))
+    variants = VARIANTS.get(law.name, [])
+    place = next((i for i, v in enumerate(variants) if v == law.replace(clip="flat")), 0)
     return f"{law.name}-{place}-{law.clip}"
 
 

@@ -1,4 +1,4 @@
-"""The bridges by name: pliant's own and those that other packages register under ``pliant.bridges``."""
+"""The bridges by name: pliant's own, those of a user's module, and those of packages under ``pliant.bridges``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from pliant.errors import BridgeError, nearest
-from pliant.options import options_of, parse_text
+from pliant.options import Registry, options_of, parse_text, place_of
 
-__all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge"]
+if TYPE_CHECKING:
+    from pliant.model import Robot
+    from pliant.simulation import Bridge, Replay
+
+__all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge", "register_bridge"]
+
+BridgeFactory = Callable[..., "Bridge"]
+F = TypeVar("F", bound=BridgeFactory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +27,9 @@ class BridgeEntry:
 
     summary: str
     """One sentence for `pliant list`."""
-    factory: str
-    """``module:function``; the function takes the robot and one frozen dataclass of options (`pliant.options`), and
-    returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
+    factory: str | BridgeFactory
+    """The function, or ``module:function``; it takes the robot and one frozen dataclass of options (`pliant.options`),
+    and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
 
 
 _OWN: dict[str, BridgeEntry] = {
@@ -33,8 +40,43 @@ _OWN: dict[str, BridgeEntry] = {
 }
 
 
+_OF_USERS: Registry[BridgeEntry] = Registry("bridge", BridgeError)
+
+
+def register_bridge(name: str, summary: str = "") -> Callable[[F], F]:
+    """Register a bridge under a name, for ``--bridge`` and `make_bridge` (decorator of its factory).
+
+    Args:
+        name: its name.
+        summary: one sentence for `pliant list`.
+
+    Raises:
+        BridgeError: the name is taken; the message has both places.
+        PliantError: its options are declared wrongly.
+
+    Example:
+        >>> @register_bridge("printer", "Prints every sample")
+        ... def make(robot, prefix: str = ""):
+        ...     return Printer(prefix)
+    """
+
+    def register(factory: F) -> F:
+        options_of(factory, skip=1)
+        where = place_of(factory)
+        if name in _OWN:
+            raise BridgeError(
+                f"the bridge {name!r} is registered twice, at {_OWN[name].factory} and {where}; "
+                "give yours another name",
+                field=name,
+            )
+        _OF_USERS.add(name, BridgeEntry(summary or f"from {where}", factory), place=where)
+        return factory
+
+    return register
+
+
 def _entries() -> dict[str, BridgeEntry]:
-    entries = dict(_OWN)
+    entries = {**_OWN, **dict(_OF_USERS.items())}
     for point in importlib.metadata.entry_points(group="pliant.bridges"):
         origin = point.dist.name if point.dist else point.value
         other = entries.get(point.name)
@@ -79,12 +121,12 @@ def bridge_options(name: str) -> type:
     return _factory(name)[0]
 
 
-def make_bridge(text: str, robot: Any) -> Any:
+def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
     """Make a bridge for a robot.
 
     Args:
         text: a name as `list_bridges` has it, with options behind a colon: ``fci:port=1337,mode=paced``.
-        robot: the robot that it serves; None for a replay.
+        robot: the robot that it serves, or what is replayed; None where there is neither.
 
     Raises:
         BridgeError: no bridge of that name, or an option that it does not have.
@@ -95,6 +137,9 @@ def make_bridge(text: str, robot: Any) -> Any:
     return factory(robot, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError))
 
 
-def _factory(name: str) -> tuple[type, Callable[..., Any]]:
-    module, _, function = find_bridge(name).factory.partition(":")
-    return options_of(getattr(importlib.import_module(module), function), skip=1)
+def _factory(name: str) -> tuple[type, BridgeFactory]:
+    factory = find_bridge(name).factory
+    if isinstance(factory, str):
+        module, _, function = factory.partition(":")
+        factory = getattr(importlib.import_module(module), function)
+    return options_of(factory, skip=1)

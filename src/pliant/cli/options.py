@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pliant.errors import PliantError
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+    from pliant.simulation import Bridge, Replay
 
 __all__ = [
     "Debug",
@@ -16,6 +21,7 @@ __all__ = [
     "Packages",
     "Settings",
     "assignments",
+    "find_bridges",
     "import_modules",
     "load_robot",
     "make_bridge",
@@ -73,6 +79,15 @@ def import_modules(names: list[str]) -> None:
             import_user_module(name)
 
 
+def find_bridges(names: Sequence[str]) -> None:
+    """Refuse bridges that do not exist."""
+    if names:
+        from pliant.bridges.registry import find_bridge
+
+        for name in names:
+            find_bridge(name)
+
+
 def load_robot(
     source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
 ):
@@ -88,7 +103,7 @@ def load_robot(
     return robot
 
 
-def make_bridge(name: str, robot: Any) -> Any:
+def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:
     from pliant import bridges
 
     return bridges.make_bridge(name, robot)

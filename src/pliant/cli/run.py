@@ -15,6 +15,7 @@ from pliant.cli.options import (
     Packages,
     Settings,
     assignments,
+    find_bridges,
     import_modules,
     load_robot,
 )
@@ -73,6 +74,7 @@ def run(
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
     constants = assignments(reference, "--reference")
     import_modules(import_)
+    find_bridges(plan.bridge)  # before a robot is loaded, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model.parallel import find_mechanism
@@ -100,11 +102,9 @@ def run(
     # The balance does not count the servos of a parallel robot, nor rods that change their length.
     engine = MujocoEngine(robot, audit=find_mechanism(robot) is None, check=False)
     devices = make_devices(robot, joint_sample_period=period)
-    described = [str(getattr(d, "name", d)) for d in robot.devices if hasattr(d, "make")]
-    if described:
-        console.print(
-            f"[dim]starting {', '.join(described)} (the very first start compiles for about half a minute)[/dim]"
-        )
+    slow = [device.name for device in devices if device.compiles]
+    if slow:
+        console.print(f"[dim]starting {', '.join(slow)} (the very first start compiles for about half a minute)[/dim]")
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:

@@ -105,11 +105,6 @@ class RunOptions:
         )
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
-        if self.bridge:
-            from pliant.bridges.registry import find_bridge
-
-            for text in self.bridge:
-                find_bridge(text)  # before a robot is loaded, which may take long
         if self.plot is not None:
             # After the run it would be too late to hear of it.
             if self.plot.suffix.lower() not in FIGURES:

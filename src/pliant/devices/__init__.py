@@ -18,6 +18,8 @@ from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
+from pliant.devices.kinds import device_for
+from pliant.devices.sensors import SensorDevice
 
 __all__ = [
     "Board",
@@ -34,6 +36,8 @@ __all__ = [
     "Noise",
     "Sample",
     "SampleSource",
+    "SensorDevice",
+    "device_for",
     "make_devices",
     "request",
 ]

@@ -32,14 +32,14 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError, nearest
 from pliant.model.noise import Noise
-from pliant.options import check_unit
+from pliant.options import check_unit, place_of
 
 __all__ = [
     "Command",
@@ -496,6 +496,35 @@ class _Perturbation:
         return np.round(value / self.steps) * self.steps
 
 
+DTYPES = ("float64", "float32", "uint8")
+
+
+def _check_fields(
+    device: object, device_name: str, samples: Mapping[str, FieldInfo], commands: Mapping[str, Mapping[str, FieldInfo]]
+) -> None:
+    """Refuse a field table that is wrong, or that declares one field with two units or shapes."""
+    where = f"{place_of(type(device))}: {device_name}"
+    known: dict[str, tuple[FieldInfo, str]] = {}
+    tables = {"samples": samples, **{f"commands of mode {mode!r}": fields for mode, fields in commands.items()}}
+    for table, fields in tables.items():
+        for name, info in fields.items():
+            what = f"{where}: field {name!r} of its {table}"
+            check_unit(info.unit, f"{where}: the unit of the field {name!r}", DeviceError)
+            if info.dtype not in DTYPES:
+                raise DeviceError(f"{what} has the type {info.dtype!r}; {nearest(info.dtype, DTYPES)}", field=name)
+            if not info.low <= info.high:
+                raise DeviceError(
+                    f"{what} has the limits {info.low:g} to {info.high:g}; must be low <= high", field=name
+                )
+            other, place = known.setdefault(name, (info, table))
+            if other.unit != info.unit and other.unit and info.unit:
+                raise DeviceError(
+                    f"{what} has the unit {info.unit!r}, and the field of its {place} has {other.unit!r}; one name "
+                    "must have one unit",
+                    field=name,
+                )
+
+
 class DeviceBase:
     """What all devices share: period, mailbox, delay lines, noise, watchdog, requests.
 
@@ -532,13 +561,11 @@ class DeviceBase:
         if not name or not isinstance(name, str):
             raise DeviceError(f"the name of a device is {name!r}; valid is a text that is not empty", field="name")
         self.name = name
+        _check_fields(self, name, samples, commands or {})
         self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
         self.commands: Mapping[str, Mapping[str, FieldInfo]] = MappingProxyType(
             {mode: MappingProxyType(dict(fields)) for mode, fields in (commands or {}).items()}
         )
-        for fields in (self.samples, *self.commands.values()):
-            for field_name, info in fields.items():
-                check_unit(info.unit, f"{name}: the unit of the field {field_name!r}", DeviceError)
         self.inbox = Mailbox(name, self.commands)
         self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
         if period is not None and self.period_ns == 0:
@@ -585,6 +612,8 @@ class DeviceBase:
         self._tripped = False
         self._checked = False
 
+    compiles: ClassVar[bool] = False
+    """Whether the very first start of this kind compiles for so long that the user is told."""
     _engine: Engine
     """Set by ``attach``."""
 

@@ -21,10 +21,12 @@ import numpy as np
 
 from pliant.devices.base import FieldInfo, Mount, Sample
 from pliant.devices.camera_renderer import Intrinsics, Renderer, RenderThread
+from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError
 from pliant.model.noise import Noise
+from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
 
 __all__ = ["CameraDevice"]
@@ -33,6 +35,7 @@ RENDER_TIMEOUT = 60.0
 """Longest wait for one picture [s of wall time]; assumed, a thousand times what one takes."""
 
 
+@device_for(Camera)
 class CameraDevice(SensorDevice):
     """What a camera sees.
 
@@ -46,7 +49,7 @@ class CameraDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
-    def __init__(self, description: Camera, robot: Any, **options: Any) -> None:
+    def __init__(self, description: Camera, robot: Robot, **options: Any) -> None:
         height, width = description.height, description.width
         fields: dict[str, FieldInfo] = {}
         if description.color:

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
-from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.devices.force_torque import ForceTorqueDevice
-from pliant.devices.imu import ImuDevice
+from pliant.devices.kinds import find_device
 from pliant.devices.plate_controller import parallel_devices
+from pliant.model.interface import DeviceSpec
 from pliant.model.parallel.mechanism import ParallelMechanism
-from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.model.robot import Robot
+from pliant.model.sensors import SensorDescription
 
-__all__ = ["SENSORS", "make_devices"]
-
-SENSORS: dict[type[SensorDescription], Callable[..., DeviceBase]] = {
-    Imu: ImuDevice,
-    ForceTorque: ForceTorqueDevice,
-    Camera: CameraDevice,
-}
-"""Kind of described sensor -> its device."""
+__all__ = ["make_devices"]
 
 
-def make_devices(robot: Any, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
+def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
     """Return the devices of a robot: one a compliant joint, and the board over all of them.
 
     Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
     more detail, by default a hundred times a second. Further devices are those of `Robot.devices`: the described
-    sensors that are enabled, a parallel robot with its controller, and whatever has a method
-    ``make(robot) -> Device``.
+    sensors that are enabled, a parallel robot with its controller, and what a device is registered for
+    (`pliant.devices.device_for`). A `DeviceSpec` makes none.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -45,18 +37,15 @@ def make_devices(robot: Any, *, joint_sample_period: float | None = None, **opti
         CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
     ]
     for described in robot.devices:
-        kind = SENSORS.get(type(described))
-        make = getattr(described, "make", None)
-        if kind is not None:
-            if described.enabled:
-                devices.append(kind(described, robot))
-        elif isinstance(described, ParallelMechanism):
+        if isinstance(described, ParallelMechanism):
             devices.extend(parallel_devices(described, **options))
-        elif make is not None:
-            devices.append(make(robot))
+        elif not isinstance(described, DeviceSpec) and not (
+            isinstance(described, SensorDescription) and not described.enabled
+        ):
+            devices.append(find_device(described)(described, robot))
     if not robot.actuators:
         return devices
-    manager = getattr(robot.interface, "manager", None)
+    manager = robot.interface.manager
     order, routes = tuple(robot.actuators), None
     if manager is not None:
         order = manager.joints

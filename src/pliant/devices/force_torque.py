@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import FieldInfo, request
+from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine
+from pliant.model.robot import Robot
 from pliant.model.sensors import ForceTorque
 
 __all__ = ["ForceTorqueDevice"]
 
 
+@device_for(ForceTorque)
 class ForceTorqueDevice(SensorDevice):
     """What a force/torque sensor measures, with a zero that can be set as on the real ones.
 
@@ -26,7 +29,7 @@ class ForceTorqueDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
-    def __init__(self, description: ForceTorque, robot: Any, **options: Any) -> None:
+    def __init__(self, description: ForceTorque, robot: Robot, **options: Any) -> None:
         to_parent = description.measure_direction == "child_to_parent"
         who = "child on its parent" if to_parent else "parent on its child"
         axes = f"{description.measure_frame}'s axes"

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import FieldInfo
+from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine
 from pliant.model.noise import Noise
+from pliant.model.robot import Robot
 from pliant.model.sensors import Imu
 
 __all__ = ["ImuDevice", "covariance"]
@@ -21,6 +23,7 @@ _FIELDS = {
 }
 
 
+@device_for(Imu)
 class ImuDevice(SensorDevice):
     """What an inertial unit measures.
 
@@ -33,7 +36,7 @@ class ImuDevice(SensorDevice):
         options: of `DeviceBase`.
     """
 
-    def __init__(self, description: Imu, robot: Any, **options: Any) -> None:
+    def __init__(self, description: Imu, robot: Robot, **options: Any) -> None:
         fields = {key: info for key, info in _FIELDS.items() if key != "orientation" or description.orientation}
         noise = {
             "angular_velocity": description.angular_velocity_noise,

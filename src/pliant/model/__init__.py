@@ -6,7 +6,7 @@ from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, Joint
 from pliant.model.noise import Noise
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-from pliant.model.sensors import Camera, ForceTorque, Imu
+from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -23,8 +23,10 @@ __all__ = [
     "PluginManager",
     "Problem",
     "Robot",
+    "SensorDescription",
     "StepSize",
     "actuator_names",
     "companion_name",
+    "sensor_kind",
     "step_sizes",
 ]

@@ -13,16 +13,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from pliant.errors import DeviceError, ModelError, nearest
 from pliant.model.noise import Noise
-from pliant.options import check_values, option, parse_number, parse_value, parse_vector
+from pliant.options import Registry, check_values, option, parse_number, parse_value, parse_vector, place_of
+from pliant.plugins import load_entry_points
 from pliant.spatial import quaternion_product
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "change_sensor",
     "described_sensors",
     "sensor_from_mapping",
+    "sensor_kind",
 ]
 
 Vector = tuple[float, float, float]
@@ -203,6 +205,51 @@ _FORCE = mujoco.mjtSensor.mjSENS_FORCE
 _TORQUE = mujoco.mjtSensor.mjSENS_TORQUE
 
 
+SENSOR_KINDS: Registry[type[SensorDescription]] = Registry("sensor kind", ModelError)
+"""Kind of a sensor, as YAML has it -> its description."""
+K = TypeVar("K", bound=type[SensorDescription])
+
+
+def sensor_kind(name: str) -> Callable[[K], K]:
+    """Register a kind of sensor under a name, for YAML, `Robot.set` and the command line (class decorator).
+
+    Its device is registered with `pliant.devices.device_for`. A bridge that has no special message for the kind serves
+    every field of the device's samples by its name.
+
+    Args:
+        name: name of the kind; a Python identifier.
+
+    Raises:
+        ModelError: the name is taken, the class is no frozen dataclass of `SensorDescription`, or a field has a type
+            that no text can give; the message has the place.
+    """
+
+    def register(cls: K) -> K:
+        where = place_of(cls)
+        if not name.isidentifier():
+            raise ModelError(f"{where}: the sensor kind is {name!r}; must be a Python identifier", field="kind")
+        own = vars(cls).get("__dataclass_params__")
+        if not issubclass(cls, SensorDescription) or own is None or not own.frozen:
+            raise ModelError(
+                f"{where}: {cls.__name__} must be a frozen dataclass of SensorDescription: write "
+                "@dataclass(frozen=True, slots=True, kw_only=True) below @sensor_kind",
+                field=name,
+            )
+        hints = typing.get_type_hints(cls)
+        for item in dataclasses.fields(cls):
+            hint = hints[item.name]
+            if hint not in (bool, int, float, str, Noise) and typing.get_origin(hint) is not tuple:
+                raise ModelError(
+                    f"{where}: the field {item.name!r} of {cls.__name__} has the type {hint!r}; must be bool, int, "
+                    "float, str, Noise or a tuple of numbers",
+                    field=item.name,
+                )
+        return SENSOR_KINDS.add(name, cls)
+
+    return register
+
+
+@sensor_kind("imu")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imu(SensorDescription):
     """An inertial unit: angular velocity, proper acceleration, and the orientation that its filter would give.
@@ -244,6 +291,7 @@ class Imu(SensorDescription):
         self.sensors(original, add=spec)
 
 
+@sensor_kind("force_torque")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForceTorque(SensorDescription):
     """A force/torque sensor between a body and its parent: what goes through the cut, about the sensor's origin.
@@ -313,6 +361,7 @@ class ForceTorque(SensorDescription):
         self.sensors(original, add=spec)
 
 
+@sensor_kind("camera")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camera(SensorDescription):
     """A camera for colour, depth or both. It costs: see the page on sensors before raising rate or size.
@@ -413,10 +462,6 @@ class Camera(SensorDescription):
         body.add_camera(
             name=self.model_camera, pos=pos, quat=quaternion_product(quat, HALF_TURN), fovy=float(self.fovy)
         )
-
-
-SENSOR_KINDS: dict[str, type[SensorDescription]] = {"imu": Imu, "force_torque": ForceTorque, "camera": Camera}
-"""Kinds of sensors by the names that files use."""
 
 
 def described_sensors(spec: mujoco.MjSpec, taken: Iterable[str] = ()) -> list[SensorDescription]:
@@ -522,13 +567,15 @@ def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> Senso
 
     Args:
         name: name of the device.
-        tree: ``kind`` (imu, force_torque, camera) and the fields of that kind.
+        tree: ``kind`` (imu, force_torque, camera, or one that a module registered) and the fields of that kind.
         where: path in front of the names, for messages.
 
     Raises:
         ModelError: an unknown kind or field, a value that does not convert or is out of range.
     """
     kind = tree.get("kind")
+    if kind not in SENSOR_KINDS:
+        load_entry_points("pliant.devices")
     if not isinstance(kind, str) or kind not in SENSOR_KINDS:
         found = "is missing" if kind is None else f"is {kind!r}"
         raise ModelError(f"{where}.kind {found}; {nearest(str(kind or ''), SENSOR_KINDS)}", field=f"{where}.kind")

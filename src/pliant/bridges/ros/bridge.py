@@ -107,9 +107,7 @@ class RosBridge(BridgeBase):
             serve_clock(topics)
         for name, device in topics.devices.items():
             topics.writers[name] = []
-            kind = kind_of(device)
-            if kind is not None:
-                kind.serve(topics, name, device)
+            kind_of(device).serve(topics, name, device)
         if self.options.tf:
             serve_tf(topics)
         for topic in self._lockstep.awaited:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pliant.bridges.ros.board import is_board, serve_board
 from pliant.bridges.ros.camera import is_camera, serve_camera
+from pliant.bridges.ros.fields import serve_fields
 from pliant.bridges.ros.joint import is_joint, serve_joint
 from pliant.bridges.ros.parallel import is_parallel, is_plate_controller, serve_parallel, serve_plate_controller
 from pliant.bridges.ros.recorded import is_recorded_topic, serve_recorded_topic
@@ -20,6 +21,7 @@ from pliant.bridges.ros.sensors import (
     serve_wrench,
 )
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import SampleSource
 
 __all__ = ["KINDS", "Kind", "kind_of"]
 
@@ -50,6 +52,10 @@ KINDS: tuple[Kind, ...] = (
 """The first kind that matches serves the device."""
 
 
-def kind_of(device: Any) -> Kind | None:
-    """Return how a device is served; None where ROS has nothing for it."""
-    return next((kind for kind in KINDS if kind.matches(device)), None)
+FIELDS = Kind("field table", lambda device: True, serve_fields)
+"""Every other device: ROS has no message of its kind."""
+
+
+def kind_of(device: SampleSource) -> Kind:
+    """Return how a device is served."""
+    return next((kind for kind in KINDS if kind.matches(device)), FIELDS)

@@ -24,6 +24,7 @@ from pliant.devices.franka.gripper import Gripper, GripperAnswer
 from pliant.devices.franka.parameters import Arm, Hand, Payload
 from pliant.devices.franka.plant import HALF_OPEN, ArmPlant
 from pliant.devices.franka.settings import Settings
+from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError
 from pliant.wire import fci
@@ -220,10 +221,6 @@ class FrankaArmDescription:
         """Return the description of the same arm under a prefix."""
         return dataclasses.replace(self, name=prefix + self.name)
 
-    def make(self, robot: Robot) -> FrankaArm:
-        """Return the device."""
-        return FrankaArm(self)
-
 
 _ROBOT_REQUESTS = (
     fci.Move,
@@ -267,6 +264,8 @@ class FrankaArm(DeviceBase):
     Args:
         description: the arm's description.
     """
+
+    compiles = True
 
     def __init__(self, description: FrankaArmDescription) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=PERIOD)
@@ -467,3 +466,8 @@ class FrankaArm(DeviceBase):
 
 
 _NO_TORQUE = np.zeros(7)
+
+
+@device_for(FrankaArmDescription)
+def _make(description: FrankaArmDescription, robot: Robot) -> FrankaArm:
+    return FrankaArm(description)
