@@ -127,7 +127,7 @@ def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:
         limit: how many names are listed at most.
 
     Returns:
-        A text such as ``did you mean 'elbow'? valid: elbow, shoulder``.
+        A text such as ``did you mean 'elbow'? must be one of elbow, shoulder``.
     """
     names = sorted({str(v) for v in valid})
     if not names:
@@ -138,4 +138,4 @@ def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:
         close = inside  # a part of a name says more than a similar one
     hint = f"did you mean {close[0]!r}? " if close else ""
     shown = ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
-    return f"{hint}valid: {shown}"
+    return f"{hint}must be one of {shown}"

@@ -713,7 +713,7 @@ def parse_vector(
 
 def _nearest_choice(value: Any, choices: Iterable[Any]) -> str:
     """Return the end of a message: the nearest valid value, then the valid values."""
-    return nearest(str(value), map(str, choices), limit=40).replace("valid: ", "must be one of ")
+    return nearest(str(value), map(str, choices), limit=40)
 
 
 def _parts(value: Any) -> list[Any]:

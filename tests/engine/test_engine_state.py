@@ -316,5 +316,5 @@ def test_gains_change_while_running_and_return_with_a_reset():
             engine.set_gains("joint", **gains)
     with pytest.raises(ModelError, match="motor is 3; valid: 1, 2"):
         engine.set_gains("joint", motor=3, kp=1.0)
-    with pytest.raises(PortError, match="no compliant actuator 'knee'; valid: joint"):
+    with pytest.raises(PortError, match="no compliant actuator 'knee'; must be one of joint"):
         engine.set_gains("knee", kp=1.0)

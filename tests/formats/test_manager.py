@@ -76,7 +76,7 @@ def test_a_topic_that_the_mode_does_not_listen_to_is_noted(write):
         (" - b\n", " - a\n", 6, "again"),
         (" - '/equilibrium_position'", "", 7, "they must agree"),
         ("'/equilibrium_position'", "'/equilibrum_position'", 9, "did you mean '/equilibrium_position'"),
-        ("'/stiffness_preset'", "'/equilibrium_position'", 12, "valid: /"),
+        ("'/stiffness_preset'", "'/equilibrium_position'", 12, "must be one of /"),
         ('"two"', '""', 1, "namespace"),
         ('"two"', "3", 1, "namespace"),
     ],

@@ -316,7 +316,7 @@ def sensor(text, kind="imu", reference="arm"):
         (
             sensor("<force_torque>\n<frame>moon</frame></force_torque>", "force_torque", "elbow"),
             14,
-            "<frame> is 'moon'; valid: child, parent, sensor",
+            "<frame> is 'moon'; must be one of child, parent, sensor",
         ),
         (
             sensor("<camera>\n<horizontal_fov>4</horizontal_fov></camera>", "camera"),
@@ -343,7 +343,7 @@ def sensor(text, kind="imu", reference="arm"):
         (
             '<gazebo><plugin name="f" filename="libgazebo_ros_ft_sensor.so"><topicName>t</topicName></plugin></gazebo>',
             12,
-            "plugin 'f': <jointName> is missing; valid: elbow, mount",
+            "plugin 'f': <jointName> is missing; must be one of elbow, mount",
         ),
         (
             '<gazebo><plugin name="f" filename="libgazebo_ros_ft_sensor.so">'
@@ -418,7 +418,7 @@ def test_an_sdf_keeps_its_sensors(tmp_path):
     assert (cell.body, cell.measure_direction) == ("arm", "parent_to_child")
     robot.compile()
     path.write_text(SDF.format(direction="up", inertial=INERTIAL))
-    with pytest.raises(ModelError, match="<measure_direction> is 'up'; valid: child_to_parent") as caught:
+    with pytest.raises(ModelError, match="<measure_direction> is 'up'; must be one of child_to_parent") as caught:
         load(path)
     assert caught.value.line == 10
 

@@ -107,7 +107,7 @@ def test_an_address_on_the_network_is_refused(urdf):
     [
         ('<child link="link"/>', '<child link="lnik"/>', "did you mean 'link'"),
         ('<parent link="world"/>', "", "<parent link=...> is missing"),
-        ('type="revolute"', 'type="hinge"', "type is 'hinge'; valid: continuous"),
+        ('type="revolute"', 'type="hinge"', "type is 'hinge'; must be one of continuous"),
         ('lower="-3.14"', 'lower="4"', "above the upper limit"),
         ('lower="-3.14"', 'lower="a"', "lower is 'a'; must be a number"),
         ('damping="0.02"', 'damping="-1"', "0 or more"),

@@ -123,7 +123,7 @@ def test_attaching_carries_actuators_devices_and_interface_with_the_prefix():
     assert list(part.actuators) == ["elbow"]
     with pytest.raises(ModelError, match="another prefix"):
         whole.attach(part, prefix="left_")
-    with pytest.raises(ModelError, match="no site 'S'; valid: s"):
+    with pytest.raises(ModelError, match="no site 'S'; must be one of s"):
         whole.attach(part, site="S", prefix="x_")
 
 
@@ -180,7 +180,7 @@ def test_parameters_are_set_by_path_from_text():
         ("option.timestp", 1, "did you mean 'timestep'"),
         ("option.timestep", -1, "above 0 s"),
         ("option.timestep", "nan", "must be a"),
-        ("option.integrator", "RK5", "valid: discrete, euler"),
+        ("option.integrator", "RK5", "must be one of discrete, euler"),
         ("option.gravity", "1 2", "3 numbers"),
         ("elbow.k", "stiff", "must be a number"),
         ("elbow.k", -3, ">= 0"),

@@ -169,7 +169,7 @@ def test_a_wrong_csv_is_refused_with_file_line_and_column(tmp_path, text, messag
         ("time: [0, 1]\na/b: 3", "is 3; valid is a list of numbers", 2),
         ("time: [0, 1]\na/b: [1]", r"shape \(1,\) of float64; valid are 2 numbers", None),
         ("time: [0]\na/b: [true]", "has True at index 0", 2),
-        ("interpolation: cubic\ntime: [0]", "interpolation is 'cubic'; valid: hold, linear", 1),
+        ("interpolation: cubic\ntime: [0]", "interpolation is 'cubic'; must be one of hold, linear", 1),
         ("[1, 2]", "a mapping of names to lists", 1),
         ("time: [0\na/b: [", "not valid YAML", 2),
     ],
@@ -191,7 +191,7 @@ def test_a_wrong_npz_or_name_is_refused(tmp_path):
         read_commands(tmp_path / "objects.npz")
     with pytest.raises(DeviceError, match="cannot be read: No such file"):
         read_commands(tmp_path / "none.csv")
-    with pytest.raises(DeviceError, match=r"ends in '\.txt'; .*valid: .*\.csv"):
+    with pytest.raises(DeviceError, match=r"ends in '\.txt'; .*must be one of .*\.csv"):
         read_commands(tmp_path / "commands.txt")
 
 

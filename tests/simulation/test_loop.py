@@ -528,7 +528,7 @@ def test_bridges_of_one_kind_get_names_that_differ():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"on_timeout": "wait"}, "on_timeout is 'wait'; .*valid: error, halt, hold"),
+        ({"on_timeout": "wait"}, "on_timeout is 'wait'; .*must be one of error, halt, hold"),
         ({"sync_timeout": 0.0}, "sync_timeout is 0.0"),
         ({"sync_timeout": math.nan}, "sync_timeout is nan"),
         ({"devices": [SpringJoint(), SpringJoint()]}, "two devices have the name 'joint_0'"),

@@ -118,7 +118,7 @@ def test_a_pause_waits_for_somebody():
         ("events:\n  - {at: 1}", "has no entry 'event'", 2),
         ("events:\n  - event: gains\n    at: 1\n    gain: {}", "unknown entry 'gain'; did you mean 'gains'", 4),
         ("evnts: []", "a list named 'events'", 1),
-        ("events: []\nrepeat: 3", "unknown entry 'repeat'; .*valid: description, events", 2),
+        ("events: []\nrepeat: 3", "unknown entry 'repeat'; .*must be one of description, events", 2),
         ("events:\n  - {event: reset, at: [", "not valid YAML: .*", 2),
         ("- 1", "a mapping with a list named 'events'", 1),
         ("", "the file is empty", None),

@@ -66,7 +66,7 @@ def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
         path, eq, value = item.partition("=")
         if not eq or not path.strip() or not value.strip():
             form = FORMS.get(option, "PATH=VALUE")
-            raise PliantError(f"{option} {item!r}; valid: {option} {form}", field=option)
+            raise PliantError(f"{option} {item!r}; must be {option} {form}", field=option)
         out[path.strip()] = value.strip()
     return out
 

@@ -163,7 +163,7 @@ def test_of_a_truncated_bag_everything_before_the_cut_is_read(kind, tmp_path):
         ),
         ("run.mcap", b"\x89MCAP0\r\n\x05" + b"\xff" * 8, "no message that can be read: .* byte 8 of 17"),
         ("run.db3", b"SQLite format 3\0" + bytes(84), "cannot be read: "),
-        ("run.txt", b"text", r"a bag ends in '\.txt'; .*valid: \.bag, \.db3, \.mcap"),
+        ("run.txt", b"text", r"a bag ends in '\.txt'; .*must be one of \.bag, \.db3, \.mcap"),
     ],
 )
 def test_what_is_no_bag_is_refused_with_the_place(tmp_path, name, content, message):

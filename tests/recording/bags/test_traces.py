@@ -146,7 +146,7 @@ def test_a_recording_of_pliant_gives_its_fields(tmp_path):
     assert traces.columns["time"] == pytest.approx(np.arange(1, 51) * 1e-3)
     assert len(traces.columns["position"]) == 50
     assert traces.unused == ("elbow",)
-    with pytest.raises(RecordingError, match=r"several devices; valid: elbow, wrist \(--device NAME\)"):
+    with pytest.raises(RecordingError, match=r"several devices; must be one of elbow, wrist \(--device NAME\)"):
         read_traces(path)
     with pytest.raises(RecordingError, match="no device 'wirst' with a position; did you mean 'wrist'"):
         read_traces(path, "wirst")

@@ -94,7 +94,7 @@ def test_bad_input_is_named():
         kin.forward_kinematics(np.zeros(7), "flang")
     with pytest.raises(ModelError, match="shape"):
         kin.jacobian(np.zeros(8))
-    with pytest.raises(ModelError, match="valid: base, body"):
+    with pytest.raises(ModelError, match="must be one of base, body"):
         kin.jacobian(np.zeros(7), axes="world")  # type: ignore[arg-type]
 
 
