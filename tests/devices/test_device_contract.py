@@ -1,0 +1,80 @@
+"""What the device of every kind of sensor must do. A kind that is registered is under this contract by itself."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant.devices import Device, Sample
+from pliant.devices.kinds import device_kinds
+from pliant.engine import MujocoEngine
+from pliant.errors import DeviceError
+from pliant.model import Robot
+from pliant.options import check_unit
+
+XML = """
+<mujoco>
+  <option timestep="0.002"/>
+  <worldbody>
+    <body name="arm"><joint name="shoulder" axis="0 1 0"/><geom size=".1" pos="0 0 -.3"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture(params=device_kinds().items(), ids=lambda item: item[0].__name__)
+def made(request):
+    description, factory = request.param
+    robot = Robot(mujoco.MjSpec.from_string(XML))
+    described = description(name="device", body="arm")
+    robot.devices.append(described)
+    try:
+        device = factory(described, robot)
+        engine = MujocoEngine(robot, check=False)
+        device.attach(engine)
+    except DeviceError as error:
+        if "graphics" in str(error):
+            pytest.skip(str(error))
+        raise
+    device.reset(np.random.default_rng(0))
+    yield device, engine
+    device.close()
+
+
+def test_it_has_the_members_of_a_device(made):
+    assert isinstance(made[0], Device)
+
+
+def test_its_samples_are_those_of_its_field_table(made):
+    device, engine = made
+    engine.step()
+    sample = device.read(engine.time_ns)
+    assert isinstance(sample, Sample)
+    assert list(sample.values) == list(device.samples)
+    for field, info in device.samples.items():
+        value = sample.values[field]
+        assert np.shape(value) == info.shape
+        assert np.asarray(value).dtype == info.dtype
+        check_unit(info.unit, field)
+        assert info.description
+        if info.shape:
+            assert not value.flags.writeable
+
+
+def test_numbers_start_anew_with_a_reset_and_equal_seeds_give_equal_samples(made):
+    device, engine = made
+    runs = []
+    for _ in range(2):
+        engine.reset()
+        device.reset(np.random.default_rng(1))
+        engine.step()
+        runs.append(device.read(engine.time_ns))
+    first, second = runs
+    assert first.seq == second.seq == 0
+    assert all(np.array_equal(first.values[f], second.values[f]) for f in device.samples)
+
+
+def test_health_is_plain_and_it_closes_twice(made):
+    device, _ = made
+    assert all(isinstance(v, bool | int | float | str) for v in device.health().values())
+    device.close()
+    device.close()
