@@ -502,7 +502,7 @@ DTYPES = ("float64", "float32", "uint8")
 def _check_fields(
     device: object, device_name: str, samples: Mapping[str, FieldInfo], commands: Mapping[str, Mapping[str, FieldInfo]]
 ) -> None:
-    """Refuse a field table that is wrong, or that declares one field with two units or shapes."""
+    """Refuse a field table that is wrong, or commands that declare one field with two units."""
     where = f"{place_of(type(device))}: {device_name}"
     known: dict[str, tuple[FieldInfo, str]] = {}
     tables = {"samples": samples, **{f"commands of mode {mode!r}": fields for mode, fields in commands.items()}}
@@ -516,6 +516,8 @@ def _check_fields(
                 raise DeviceError(
                     f"{what} has the limits {info.low:g} to {info.high:g}; must be low <= high", field=name
                 )
+            if table == "samples":
+                continue  # a reference is sampled in the unit of the mode that is in force
             other, place = known.setdefault(name, (info, table))
             if other.unit != info.unit and other.unit and info.unit:
                 raise DeviceError(
