@@ -149,6 +149,7 @@ def test_the_model_is_written_as_plain_mjcf(call, tmp_path):
     assert "set robot.variant to chain" in err
 
 
+@pytest.mark.network
 def test_view_opens_the_page_of_the_statics(call, monkeypatch):
     from pliant.viewer.cpr import ParallelView
 

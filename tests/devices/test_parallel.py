@@ -1,5 +1,7 @@
 """A parallel robot as a device, on the real engine and on the statics alone."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -183,3 +185,13 @@ def test_a_pose_may_be_given_by_three_angles():
     device.write()
     expected = pose((0.02, 0.0, 1.08), rotation_from_rpy((0.0, 0.1, -0.1)))
     np.testing.assert_allclose(device.plate_pose(), expected, atol=1e-7)
+
+
+def test_a_run_at_the_clocks_pace_solves_in_a_thread_of_its_own():
+    robot = build_parallel("3RR", segments=5)
+    device = ParallelRobotDevice(mechanism_of(robot))
+    with Simulation(MujocoEngine(robot), [device], pacer=1000.0) as loop:
+        device.inbox.put({"joints_values": mechanism_of(robot).solution.q + 0.01}, mode="dgm_parameters")
+        loop.step()
+        assert "cpr solver" in {thread.name for thread in threading.enumerate()}
+    assert "cpr solver" not in {thread.name for thread in threading.enumerate()}

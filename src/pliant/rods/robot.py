@@ -864,9 +864,9 @@ class ContinuumParallelRobot:
         """True if no joint sits at the mirrored zero of its rows (turned by pi) and all lengths are positive."""
         from pliant.rods.solution import tip_joint_frames
 
+        on_plate, on_tip, _ = tip_joint_frames(self, state.X)
         for i, limb in enumerate(self.description.limbs):
-            J, B = tip_joint_frames(self, state.X, i)
-            Q = J.T @ B
+            Q = on_plate[i].T @ on_tip[i]
             if limb.distal.kind in ("fixed", "prismatic") and np.trace(Q) < 0.0:
                 return False
             if limb.distal.kind == "revolute" and Q[2, 2] < 0.0:

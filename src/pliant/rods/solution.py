@@ -434,15 +434,18 @@ def root_pose(limb: Limb, Q: Array, rest: float) -> tuple[Array, float]:
     return X @ limb.attach, L
 
 
-def tip_joint_frames(robot: Statics, X: Array, i: int) -> tuple[Array, Array]:
-    """Return the axes of the distal joint of limb i on the plate and as the rod's tip carries them.
+def tip_joint_frames(robot: Statics, X: Array) -> tuple[Array, Array, Array]:
+    """Return the axes of every distal joint on the plate, as the rod's tip carries them, and the frames of the tips.
 
-    The tip is the one of the last integration in the robot's memory.
+    The tips are those of the last integration in the robot's memory.
+
+    Returns:
+        Three arrays of shape (limbs, 3, 3).
     """
     md = robot._model(robot._steps(None, None))
-    J = np.reshape(X[:9], (3, 3)) @ np.reshape(md.plate_joint[i, :9], (3, 3))
-    B = rotation_from_quaternion(robot._wk.tips[i, QUATERNION]) @ np.reshape(md.tip[i, :9], (3, 3))
-    return J, B
+    tips = rotation_from_quaternion(robot._wk.tips[:, QUATERNION])
+    on_plate = np.reshape(X[:9], (3, 3)) @ md.plate_joint[:, :9].reshape(-1, 3, 3)
+    return on_plate, tips @ md.tip[:, :9].reshape(-1, 3, 3), tips
 
 
 def limb_rows(robot: Statics, i: int) -> tuple[list[int], list[int]]:
@@ -471,6 +474,7 @@ def _joint_indices(robot, state, md) -> list[int]:
     wk = robot._wk
     counts = [0] * robot._n
     groups: dict[tuple[int, int], list] = {}
+    on_plate, on_tip, tips = tip_joint_frames(robot, state[2])
     for i, limb in enumerate(robot.description.limbs):
         rows, unknown = limb_rows(robot, i)
         kind = limb.distal.kind
@@ -480,7 +484,7 @@ def _joint_indices(robot, state, md) -> list[int]:
         if size == 0:
             continue
         d, cols = wk.d[i][:, unknown], wk.cols[i][:, unknown]
-        J, B = tip_joint_frames(robot, state[2], i)
+        J, B = on_plate[i], on_tip[i]
         M, force = np.zeros((len(unknown), len(unknown))), np.zeros((size, len(unknown)))
         held = [row for row in rows if row < 6 and row not in free]
         M[: len(held)] = d[held]
@@ -488,7 +492,7 @@ def _joint_indices(robot, state, md) -> list[int]:
         for t, row in enumerate(free):
             if kind == "prismatic":
                 a = J[:, 2]
-                rho = rotation_from_quaternion(wk.tips[i, QUATERNION]) @ md.tip[i, kernels.POS_X :]
+                rho = tips[i] @ md.tip[i, kernels.POS_X :]
                 M[at + t] = a @ cols[BY_POSITION] + np.cross(rho, a) @ cols[BY_ROTATION]
             else:
                 if kind == "revolute":
