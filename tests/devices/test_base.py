@@ -211,7 +211,7 @@ def test_a_wrong_option_is_refused_at_construction(options, message):
 
 @pytest.mark.parametrize("values", [{"std": -1.0}, {"bias": math.nan}, {"resolution": "1"}])
 def test_noise_must_be_finite_and_not_negative(values):
-    with pytest.raises(DeviceError, match="valid is a finite number >= 0"):
+    with pytest.raises(DeviceError, match="must be a finite number >= 0"):
         Noise(**values)
 
 
