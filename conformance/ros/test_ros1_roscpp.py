@@ -98,7 +98,7 @@ def test_a_subscriber_that_wants_udp_alone_is_refused_and_told_of(serve, peer):
     process = serve()
     assert peer("udp", STATES) == {"received": 0}
     faults = end(process)["last_faults"]
-    assert any(f"wants {STATES} by UDPROS; valid is TCPROS" in fault for fault in faults), faults
+    assert any(f"wants {STATES} by UDPROS; must be TCPROS" in fault for fault in faults), faults
 
 
 def test_what_is_latched_reaches_a_subscriber_that_comes_later(serve, peer):

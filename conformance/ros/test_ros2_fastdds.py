@@ -163,7 +163,7 @@ def test_services_are_answered_in_the_convention_of_rmw_fastrtps(peer, serve, do
     assert first["success"]
     again = call(peer, domain, "pliant/step", "pliant_msgs/Step", {"count": 7}, 1)
     assert again["time"] - first["time"] == 7_000_000
-    assert "valid is 1 to 1000000" in call(peer, domain, "pliant/step", "pliant_msgs/Step", {"count": 0}, 1)["message"]
+    assert "must be 1 to 1000000" in call(peer, domain, "pliant/step", "pliant_msgs/Step", {"count": 0}, 1)["message"]
     assert call(peer, domain, "pliant/resume", "std_srvs/Trigger", {}, 1)["success"]
     call(peer, domain, "gazebo/unpause_physics", "std_srvs/Empty", {}, 1)
     process.kill()

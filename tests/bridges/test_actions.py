@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from pliant.bridges.ros.actions import (
-    LARGEST_HISTORY,
-    LARGEST_ID,
-    LARGEST_QUEUE,
+    MAX_HISTORY,
+    MAX_ID,
+    MAX_QUEUE,
     ActionServer,
     GoalRefused,
     GoalState,
@@ -28,7 +28,7 @@ class Count:
 
     def check(self, request):
         if request["order"] < 0:
-            raise GoalRefused(f"the order is {request['order']}; valid is 0 or more", {"code": -1})
+            raise GoalRefused(f"the order is {request['order']}; must be 0 or more", {"code": -1})
         return {"left": request["order"]}
 
     def begin(self, goal, stamp_ns):
@@ -185,7 +185,7 @@ def test_a_reset_ends_every_goal(server):
     assert again.state is GoalState.SUCCEEDED
 
 
-@pytest.mark.parametrize("name", ["", "x" * (LARGEST_ID + 1), "twin"])
+@pytest.mark.parametrize("name", ["", "x" * (MAX_ID + 1), "twin"])
 def test_a_name_that_is_no_name_or_in_use_makes_no_goal(server, name):
     server.submit("twin", {"order": 5})
     with pytest.raises(GoalRefused, match="/count"):
@@ -194,12 +194,12 @@ def test_a_name_that_is_no_name_or_in_use_makes_no_goal(server, name):
 
 
 def test_a_paused_loop_gathers_a_bounded_number_of_goals(server):
-    goals = [server.submit(f"g{i}", {"order": 5}) for i in range(LARGEST_HISTORY + 50)]
-    assert [g.state for g in goals[:LARGEST_QUEUE]] == [GoalState.PENDING] * LARGEST_QUEUE
-    assert {g.state for g in goals[LARGEST_QUEUE:]} == {GoalState.REJECTED}
+    goals = [server.submit(f"g{i}", {"order": 5}) for i in range(MAX_HISTORY + 50)]
+    assert [g.state for g in goals[:MAX_QUEUE]] == [GoalState.PENDING] * MAX_QUEUE
+    assert {g.state for g in goals[MAX_QUEUE:]} == {GoalState.REJECTED}
     assert "paused" in goals[-1].text
-    assert len(server.goals) == LARGEST_HISTORY
-    assert server.goals[:LARGEST_QUEUE] == goals[:LARGEST_QUEUE]
+    assert len(server.goals) == MAX_HISTORY
+    assert server.goals[:MAX_QUEUE] == goals[:MAX_QUEUE]
 
 
 def test_a_goal_that_was_cancelled_before_it_came_is_told_as_cancelled(server):

@@ -154,7 +154,7 @@ def test_a_soft_joint_under_load_leaves_the_path_as_its_spring_says(free):
     ("joints", "points", "more", "code", "said"),
     [
         (["joint_shaft_joint", "elbow"], [point(1.0, 0.3, 0.1)], {}, -2, "joint_names are"),
-        (SHAFT_JOINTS, [point(1.0, 0.3, 1.5)], {}, -1, "valid are 0 to 1"),
+        (SHAFT_JOINTS, [point(1.0, 0.3, 1.5)], {}, -1, "must be 0 to 1"),
         (SHAFT_JOINTS, [point(1.0, math.nan, 0.5)], {}, -1, "finite"),
         (SHAFT_JOINTS, [], {}, -1, "has 0 points"),
         (SHAFT_JOINTS, [point(1.0, 0.3, 0.5), point(1.0, 0.3, 0.5)], {}, -1, "increasing times"),

@@ -224,7 +224,7 @@ def test_no_master_is_said_with_what_to_do(tmp_path):
     ["foo", "127.0.0.1:11311", "https://127.0.0.1:11311", "http://127.0.0.1:99999", "http://:11311", "http://["],
 )
 def test_what_is_no_address_of_a_master_is_refused(tmp_path, address):
-    with pytest.raises(BridgeError, match=r"the address of the ROS master is .*valid is http://HOST:PORT"):
+    with pytest.raises(BridgeError, match=r"the address of the ROS master is .*must be http://HOST:PORT"):
         make_bridge(f"ros1:master={address}", load(template(tmp_path))).start({})
 
 
@@ -365,7 +365,7 @@ def test_a_trajectory_of_qb_move_is_followed(world, mode):
     assert commanded() == pytest.approx((0.6, preset))
     faults = " ".join(item.bridge.health()["last_faults"])
     assert "joint_shaft_joint" in faults
-    assert "valid are 0 to 1" in faults
+    assert "must be 0 to 1" in faults
 
 
 def test_lock_step_waits_for_the_controller(master, tmp_path):

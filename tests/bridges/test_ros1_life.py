@@ -109,7 +109,7 @@ def test_a_rate_that_does_not_divide_the_steps_is_kept_on_average(world):
 
 
 def test_a_rate_above_the_samples_is_refused(master, tmp_path):
-    with pytest.raises(BridgeError, match=r"joint_states is 2000 Hz; .* valid is at most 1000 Hz"):
+    with pytest.raises(BridgeError, match=r"joint_states is 2000 Hz; .* must be at most 1000 Hz"):
         World(master, template(tmp_path), ",joint_states=2000")
 
 

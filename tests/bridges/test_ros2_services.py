@@ -78,7 +78,7 @@ def test_the_simulation_is_paused_stepped_reset_and_resumed_by_services(world, f
     reply = step.call(count=25)
     assert reply["success"]
     assert reply["time"] - before == 25_000_000
-    assert "valid is 1 to 1000000" in step.call(count=0)["message"]
+    assert "must be 1 to 1000000" in step.call(count=0)["message"]
     assert call["reset"].call() == {"success": True, "message": "time is 0"}
     assert simulation.time_ns == 0
     assert call["resume"].call()["success"]
@@ -109,7 +109,7 @@ def test_parameters_are_read_and_set_in_both_conventions(world, fast, domain):
         )
         good, bad = reply["results"]
         assert good["successful"]
-        assert "joint_1.kp_1 is string; valid is double" in bad["reason"]
+        assert "joint_1.kp_1 is string; must be double" in bad["reason"]
         until(lambda: events)
         (changed,) = events[-1]["changed_parameters"]
         assert (changed["name"], changed["value"]["double_value"]) == ("joint_1.kp_1", 0.75)

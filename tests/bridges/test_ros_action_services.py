@@ -2,7 +2,7 @@
 
 import pytest
 
-from pliant.bridges.ros.action_services import LARGEST_MEMORY, ActionServices
+from pliant.bridges.ros.action_services import MAX_MEMORY, ActionServices
 from pliant.bridges.ros.actions import ActionServer, GoalRefused, GoalState, Outcome
 from pliant.wire.ros import Codec
 from pliant.wire.ros.definitions_node import action_parts
@@ -17,7 +17,7 @@ class Count:
 
     def check(self, request):
         if request["order"] < 0:
-            raise GoalRefused(f"the order is {request['order']}; valid is 0 or more")
+            raise GoalRefused(f"the order is {request['order']}; must be 0 or more")
         return {"left": request["order"]}
 
     def begin(self, goal, stamp_ns):
@@ -158,7 +158,7 @@ def test_refused_goals_are_complained_about_and_never_listed(world):
     assert world.send(B, 5)["accepted"]
     assert not world.send(B, 5)["accepted"]
     assert not world.send(bytes(16), -3)["accepted"]
-    assert "the order is -1; valid is 0 or more" in world.wire.faults[0]
+    assert "the order is -1; must be 0 or more" in world.wire.faults[0]
     assert "there is a goal" in world.wire.faults[1]
     assert world.states == [[], [(2, 1)]]
     assert [r["status"] for r in world.wire.result(A)] == [0]
@@ -183,17 +183,17 @@ def test_goals_are_cancelled_one_by_one_by_time_or_all(world):
 
 
 def test_results_are_kept_for_who_asks_late_and_bounded(world):
-    for k in range(LARGEST_MEMORY + 3):
+    for k in range(MAX_MEMORY + 3):
         world.send(bytes([k, 1]) * 8, 1)
         world.step()
     world.step(6000)
     assert [r["status"] for r in world.wire.result(bytes([0, 1]) * 8)] == [0]
-    assert [r["status"] for r in world.wire.result(bytes([LARGEST_MEMORY, 1]) * 8)] == [4]
+    assert [r["status"] for r in world.wire.result(bytes([MAX_MEMORY, 1]) * 8)] == [4]
     assert not world.server.goals
 
 
 def test_who_waits_too_many_is_told(world, monkeypatch):
-    monkeypatch.setattr("pliant.bridges.ros.action_services.LARGEST_WAITING", 3)
+    monkeypatch.setattr("pliant.bridges.ros.action_services.MAX_WAITING", 3)
     world.send(A, 50)
     replies = [world.wire.result(A) for _ in range(4)]
     assert [len(r) for r in replies] == [0, 0, 0, 1]

@@ -146,13 +146,13 @@ def test_the_mode_is_switched(world):
     ("item", "reason"),
     [
         (double("joint_1.kq_1", 1.0), "no parameter 'joint_1.kq_1'; did you mean"),
-        (integer("joint_1.kp_1", 1), "joint_1.kp_1 is integer; valid is double"),
-        (double("joint_1.kp_1", -1.0), "valid is 0 to 1e+06"),
+        (integer("joint_1.kp_1", 1), "joint_1.kp_1 is integer; must be double"),
+        (double("joint_1.kp_1", -1.0), "must be 0 to 1e+06"),
         (double("joint_1.kp_1", float("nan")), "joint_1.kp_1 is nan"),
-        (integer("joint_1.operation_mode", 9), "valid is 0 to 6"),
+        (integer("joint_1.operation_mode", 9), "must be 0 to 6"),
         (integer("joint_1.operation_mode", 0), "mode"),  # the engine's reason: it has another state
-        ({"name": "joint_1.kp_1", "value": {"type": 0}}, "is not set; valid is double"),
-        ({"name": "joint_1.kp_1", "value": {"type": 77}}, "is 77; valid is double"),
+        ({"name": "joint_1.kp_1", "value": {"type": 0}}, "is not set; must be double"),
+        ({"name": "joint_1.kp_1", "value": {"type": 77}}, "is 77; must be double"),
         ({"name": "use_sim_time", "value": {"type": 1, "bool_value": False}}, "cannot be set to False"),
     ],
 )

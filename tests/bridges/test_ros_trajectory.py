@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.bridges.ros.trajectory import LARGEST_POINTS, JointPoints, MotionState, Trajectory, read_points
+from pliant.bridges.ros.trajectory import MAX_POINTS, JointPoints, MotionState, Trajectory, read_points
 from pliant.errors import DeviceError
 
 S = 1_000_000_000
@@ -110,7 +110,7 @@ def test_values_are_put_into_the_order_of_the_joints():
         (message(velocities=[np.inf, 0.0]), "point 0 has velocities"),
         ({**message(), "points": []}, "has 0 points"),
         ({**message(), "points": message()["points"] * 2}, "time_from_start of point 1"),
-        ({**message(), "points": message()["points"] * (LARGEST_POINTS + 1)}, f"valid are 1 to {LARGEST_POINTS}"),
+        ({**message(), "points": message()["points"] * (MAX_POINTS + 1)}, f"must be 1 to {MAX_POINTS}"),
     ],
 )
 def test_a_wrong_trajectory_is_refused_with_what_is_wrong(wrong, said):

@@ -557,7 +557,7 @@ def test_messages_that_are_too_long_are_not_read(world, monkeypatch):
     publisher = client.publisher("/x", f"std_msgs::msg::dds_::Float64_/{CODEC.types.rihs01('std_msgs/Float64')}")
     publisher(bytes(1001))
     until(lambda: node.errors)
-    assert "1001 bytes; valid are at most 1000" in node.errors[-1]
+    assert "1001 bytes; must be at most 1000" in node.errors[-1]
 
 
 def test_an_endpoint_of_another_type_is_told(world):

@@ -102,7 +102,7 @@ class Qos:
         pairs = [part.split(",") for part in parts]
         if len(parts) < 6 or len(pairs[2]) < 2:
             raise WireError(
-                f"quality of service {text[:80]!r} has {len(parts)} parts; valid is "
+                f"quality of service {text[:80]!r} has {len(parts)} parts; must be "
                 "RELIABILITY:DURABILITY:HISTORY,DEPTH:DEADLINE:LIFESPAN:LIVELINESS",
                 field="qos",
             )
@@ -121,7 +121,7 @@ class Qos:
     def _policy(what: str, text: str, default: int) -> int:
         value = _number(what, text) if text else default
         if value not in _POLICIES[what]:
-            raise WireError(f"{what} is {value}; valid is 0 to {_POLICIES[what][-1]}", field=what)
+            raise WireError(f"{what} is {value}; must be 0 to {_POLICIES[what][-1]}", field=what)
         return value
 
 
@@ -193,12 +193,12 @@ class Endpoint:
             WireError: the text is no token.
         """
         if len(token) > TOKEN_LIMIT:
-            raise WireError(f"a token of {len(token)} characters; valid are at most {TOKEN_LIMIT}", field="token")
+            raise WireError(f"a token of {len(token)} characters; must be at most {TOKEN_LIMIT}", field="token")
         parts = token.split("/")
         shown = repr(token[:200])
         if parts[0] != ADMIN_SPACE or len(parts) < 9 or not all(parts):
             raise WireError(
-                f"{shown} is no token of rmw_zenoh; valid is {ADMIN_SPACE}/DOMAIN/SESSION/NODE/ENTITY/KIND/ENCLAVE/"
+                f"{shown} is no token of rmw_zenoh; must be {ADMIN_SPACE}/DOMAIN/SESSION/NODE/ENTITY/KIND/ENCLAVE/"
                 "NAMESPACE/NAME[/TOPIC/TYPE/HASH/QOS], no part empty",
                 field="token",
             )
@@ -254,14 +254,14 @@ class Attachment:
         """
         if len(data) != _ATTACHMENT.size or data[16] != GID_SIZE:
             raise WireError(
-                f"an attachment of {len(data)} bytes ({data[:24].hex()}); valid are {_ATTACHMENT.size}: int64 sequence "
+                f"an attachment of {len(data)} bytes ({data[:24].hex()}); must be {_ATTACHMENT.size}: int64 sequence "
                 f"number, int64 time [ns], {GID_SIZE}, {GID_SIZE} bytes of identifier",
                 field="attachment",
             )
         number, stamp, _, gid = _ATTACHMENT.unpack(data)
         if number < 0 or stamp < 0:
             raise WireError(
-                f"an attachment with sequence number {number} and time {stamp} ns; valid are numbers of 0 or more",
+                f"an attachment with sequence number {number} and time {stamp} ns; they must be >= 0",
                 field="attachment",
             )
         return cls(sequence_number=number, timestamp_ns=stamp, gid=gid)
@@ -277,5 +277,5 @@ def _unmangled(name: str) -> str:
 
 def _number(what: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 11 and int(text) < NUMBER_LIMIT):
-        raise WireError(f"{what} is {text[:20]!r}; valid is a number", field=what)
+        raise WireError(f"{what} is {text[:20]!r}; must be a number", field=what)
     return int(text)

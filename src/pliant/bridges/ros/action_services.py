@@ -18,9 +18,9 @@ from pliant.wire.ros import Codec
 
 __all__ = ["ActionNode", "ActionServices"]
 
-LARGEST_MEMORY = 64
+MAX_MEMORY = 64
 """Results that are kept for who asks late."""
-LARGEST_WAITING = 256
+MAX_WAITING = 256
 """Clients that wait for results."""
 
 # action_msgs/GoalStatus
@@ -121,10 +121,10 @@ class ActionServices:
         with self._lock:
             found, goal = self._results.get(id), self._server.goal(id)
             if found is None and goal is not None and goal.state is not GoalState.REJECTED:
-                if sum(map(len, self._waiting.values())) < LARGEST_WAITING:
+                if sum(map(len, self._waiting.values())) < MAX_WAITING:
                     self._waiting.setdefault(id, []).append(respond)
                     return
-                self._node.complain(f"{self._server.name}: {LARGEST_WAITING} clients wait for results already")
+                self._node.complain(f"{self._server.name}: {MAX_WAITING} clients wait for results already")
         status, result = found or (UNKNOWN, {})
         respond({"status": status, "result": result})
 
@@ -153,7 +153,7 @@ class ActionServices:
         found = _STATES[goal.state], goal.result
         with self._lock:
             self._results[goal.id] = found
-            while len(self._results) > LARGEST_MEMORY:
+            while len(self._results) > MAX_MEMORY:
                 self._results.popitem(last=False)
             waiting = self._waiting.pop(goal.id, [])
         for respond in waiting:

@@ -33,11 +33,11 @@ STATUS_RATE = 5.0
 """How often the list of goals is sent though nothing changed [Hz]; actionlib's status_frequency."""
 FEEDBACK_RATE = 20.0
 """How often feedback is sent [Hz]; joint_trajectory_controller's action_monitor_rate."""
-LARGEST_QUEUE = 16
+MAX_QUEUE = 16
 """Goals that may wait for the loop; a paused loop takes none."""
-LARGEST_HISTORY = 64
+MAX_HISTORY = 64
 """Goals that are listed, ended ones included; the oldest ended ones go first."""
-LARGEST_ID = 1024
+MAX_ID = 1024
 """Longest name of a goal; actionlib's have about 40 characters, those of ROS 2 are 16 bytes."""
 
 
@@ -235,8 +235,8 @@ class ActionServer:
             fault = error
         with self._lock:
             self._check_id(id)
-            if fault is None and len(self._queue) >= LARGEST_QUEUE:
-                fault = GoalRefused(f"{LARGEST_QUEUE} goals wait already, which is the most: is the simulation paused?")
+            if fault is None and len(self._queue) >= MAX_QUEUE:
+                fault = GoalRefused(f"{MAX_QUEUE} goals wait already, which is the most: is the simulation paused?")
             self._list(goal)
             if fault is not None:
                 self._end(goal, Outcome(state=GoalState.REJECTED, result=fault.result, text=str(fault)))
@@ -354,13 +354,13 @@ class ActionServer:
 
     # ------------------------------------------------------------------ the list
     def _check_id(self, id: str) -> None:
-        if not id or len(id) > LARGEST_ID:
-            raise GoalRefused(f"{self.name}: the name of a goal has {len(id)} characters; valid are 1 to {LARGEST_ID}")
+        if not id or len(id) > MAX_ID:
+            raise GoalRefused(f"{self.name}: the name of a goal has {len(id)} characters; must be 1 to {MAX_ID}")
         if id in self._goals:
             raise GoalRefused(f"{self.name}: there is a goal {id!r} already ({self._goals[id].state.value})")
 
     def _list(self, goal: Goal) -> None:
-        while len(self._goals) >= LARGEST_HISTORY:  # the queue is shorter, so one of them has ended
+        while len(self._goals) >= MAX_HISTORY:  # the queue is shorter, so one of them has ended
             oldest = next(key for key, item in self._goals.items() if item.state.ended)
             del self._goals[oldest]
         self._goals[goal.id] = goal

@@ -27,8 +27,8 @@ TYPE_NAMES = (
     "string array",
 )  # fmt: skip
 _FIELDS = {BOOL: "bool_value", INTEGER: "integer_value", DOUBLE: "double_value"}
-LARGEST_GAIN = 1e6
-LARGEST_LIST = 1000
+MAX_GAIN = 1e6
+MAX_LIST = 1000
 """Most names that one request may have."""
 
 
@@ -119,7 +119,7 @@ class NodeParameters:
                 _Parameter(
                     name=f"{joint}.{key}", kind=DOUBLE, read=lambda key=key: gains[key],
                     write=set_gain(int(key[-1]), key[:2]), text=f"gain {key[:2]} of motor {key[-1]}",
-                    high=LARGEST_GAIN,
+                    high=MAX_GAIN,
                 )
             )  # fmt: skip
 
@@ -142,14 +142,14 @@ class NodeParameters:
         kind = int(value["type"])
         if kind != parameter.kind:
             found = TYPE_NAMES[kind] if kind < len(TYPE_NAMES) else str(kind)
-            raise DeviceError(f"{name} is {found}; valid is {TYPE_NAMES[parameter.kind]}", field=name)
+            raise DeviceError(f"{name} is {found}; must be {TYPE_NAMES[parameter.kind]}", field=name)
         asked = value[_FIELDS[kind]]
         if parameter.write is None:
             if asked == parameter.read():
                 return asked
             raise DeviceError(f"{name} cannot be set to {asked}: {parameter.text}", field=name)
         if not (math.isfinite(asked) and parameter.low <= asked <= parameter.high):
-            raise DeviceError(f"{name} is {asked}; valid is {parameter.low:g} to {parameter.high:g}", field=name)
+            raise DeviceError(f"{name} is {asked}; must be {parameter.low:g} to {parameter.high:g}", field=name)
         return asked
 
     def _write(self, name: str, value: Any) -> bool:
@@ -170,8 +170,8 @@ class NodeParameters:
     # ------------------------------------------------------------------ services
     def _names(self, request: Mapping[str, Any], field: str = "names") -> list[Any]:
         found = list(request[field])
-        if len(found) > LARGEST_LIST:
-            raise DeviceError(f"{len(found)} {field} in one request; valid are at most {LARGEST_LIST}", field=field)
+        if len(found) > MAX_LIST:
+            raise DeviceError(f"{len(found)} {field} in one request; must be at most {MAX_LIST}", field=field)
         return found
 
     def _list(self, request: Mapping[str, Any]) -> dict[str, Any]:

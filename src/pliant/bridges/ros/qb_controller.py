@@ -170,7 +170,7 @@ class QbController:
         points = read_points(message, self.joints)
         preset = points.positions[:, 1]
         if not self.motors and not ((preset > -1e-9) & (preset < 1.0 + 1e-9)).all():
-            raise DeviceError(f"the stiffness presets are {preset.tolist()[:8]}; valid are 0 to 1", field="points")
+            raise DeviceError(f"the stiffness presets are {preset.tolist()[:8]}; must be 0 to 1", field="points")
         return points
 
     def _stop_here(self) -> JointPoints:
@@ -187,12 +187,12 @@ class QbController:
         position, velocity = np.full(2, default), np.full(2, math.inf)
         for item in asked:
             if item["name"] not in self.joints:
-                text = f"a tolerance is for {item['name']!r}; valid are {self.joints}"
+                text = f"a tolerance is for {item['name']!r}; it must be one of {self.joints}"
                 raise GoalRefused(text, _result(INVALID_JOINTS, text))
             for bounds, key in ((position, "position"), (velocity, "velocity")):
                 value = float(item[key])
                 if math.isnan(value):
-                    text = f"the {key} tolerance of {item['name']} is nan; valid are numbers, below 0 for no bound"
+                    text = f"the {key} tolerance of {item['name']} is nan; must be numbers, below 0 for no bound"
                     raise GoalRefused(text, _result(INVALID_GOAL, text))
                 if value:
                     bounds[self.joints.index(item["name"])] = value if value > 0.0 else math.inf
@@ -284,7 +284,7 @@ class QbController:
     def _names(self) -> tuple[str, str]:
         names = COMMAND_NAMES[self.device.mode]
         if names[0] not in ("equilibrium_position", "reference_1"):
-            raise DeviceError(f"the joint is in mode {int(self.device.mode)}; valid are 2, 3, 5 and 6", field="mode")
+            raise DeviceError(f"the joint is in mode {int(self.device.mode)}; must be 2, 3, 5 or 6", field="mode")
         return names
 
     def _put(self, values: np.ndarray) -> None:

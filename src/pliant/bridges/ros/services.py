@@ -10,7 +10,7 @@ from pliant.errors import BridgeError, PliantError
 
 __all__ = ["serve_control"]
 
-LARGEST_COUNT = 1_000_000
+MAX_COUNT = 1_000_000
 """Most steps that one request may ask for."""
 
 
@@ -46,8 +46,8 @@ class _Control:
         simulation = self._served.bound()
         if not simulation.paused:
             raise BridgeError("steps are taken one by one while the simulation is paused; call /pliant/pause first")
-        if not 1 <= count <= LARGEST_COUNT:
-            raise BridgeError(f"the count is {count}; valid is 1 to {LARGEST_COUNT}", field="count")
+        if not 1 <= count <= MAX_COUNT:
+            raise BridgeError(f"the count is {count}; must be 1 to {MAX_COUNT}", field="count")
         return simulation.submit(lambda: simulation.step(count))
 
     def step(self, count: int) -> str:

@@ -173,7 +173,7 @@ class RosTopics:
         period = 0 if device is None else device.sample_period_ns
         if rate and period and rate * period > 1.000001e9:
             raise BridgeError(
-                f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: valid is at most "
+                f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: must be at most "
                 f"{1e9 / period:g} Hz",
                 field=name,
             )

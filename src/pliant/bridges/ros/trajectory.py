@@ -10,9 +10,9 @@ import numpy as np
 
 from pliant.errors import DeviceError
 
-__all__ = ["LARGEST_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
+__all__ = ["MAX_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
 
-LARGEST_POINTS = 100_000
+MAX_POINTS = 100_000
 """Points that a trajectory may have; at 1 kHz more than a minute and a half."""
 
 
@@ -53,16 +53,16 @@ def read_points(message: Mapping[str, Any], joints: Sequence[str]) -> JointPoint
     """
     names, n = list(message["joint_names"]), len(joints)
     if sorted(names) != sorted(joints):
-        raise DeviceError(f"joint_names are {names[:8]}; valid are {list(joints)}, all in one message", field="joints")
+        raise DeviceError(f"joint_names are {names[:8]}; must be {list(joints)}, all in one message", field="joints")
     order = [names.index(joint) for joint in joints]
     points = message["points"]
-    if not 0 < len(points) <= LARGEST_POINTS:
-        raise DeviceError(f"the trajectory has {len(points)} points; valid are 1 to {LARGEST_POINTS}", field="points")
+    if not 0 < len(points) <= MAX_POINTS:
+        raise DeviceError(f"the trajectory has {len(points)} points; must be 1 to {MAX_POINTS}", field="points")
     times = np.array([p["time_from_start"] * 1e-9 for p in points])
     if times[0] < 0.0 or (np.diff(times) <= 0.0).any():
         at = 0 if times[0] < 0.0 else int(np.argmax(np.diff(times) <= 0.0)) + 1
         raise DeviceError(
-            f"time_from_start of point {at} is {times[at]:g} s; valid are increasing times from 0 on", field="points"
+            f"time_from_start of point {at} is {times[at]:g} s; must be increasing times from 0 on", field="points"
         )
     columns: dict[str, np.ndarray | None] = {}
     for key in ("positions", "velocities", "accelerations"):
@@ -70,7 +70,7 @@ def read_points(message: Mapping[str, Any], joints: Sequence[str]) -> JointPoint
         wrong = next((i for i, p in enumerate(points) if len(p[key]) not in valid), None)
         if wrong is not None:
             raise DeviceError(
-                f"point {wrong} has {len(points[wrong][key])} {key}; valid are {n}, one for each of {list(joints)}",
+                f"point {wrong} has {len(points[wrong][key])} {key}; there must be {n}, one for each of {list(joints)}",
                 field="points",
             )
         if any(len(p[key]) == 0 for p in points):
@@ -79,7 +79,7 @@ def read_points(message: Mapping[str, Any], joints: Sequence[str]) -> JointPoint
         values = np.array([p[key] for p in points], dtype=float)[:, order]
         if not np.isfinite(values).all():
             at = int(np.argmin(np.isfinite(values).all(axis=1)))
-            raise DeviceError(f"point {at} has {key} {values[at].tolist()}; valid are finite numbers", field="points")
+            raise DeviceError(f"point {at} has {key} {values[at].tolist()}; must be finite numbers", field="points")
         columns[key] = values
     positions = columns["positions"]
     assert positions is not None  # a point without positions was refused

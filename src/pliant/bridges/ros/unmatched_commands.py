@@ -59,5 +59,5 @@ class UnmatchedCommands:
         mode = modes[joint]
         valid = ", ".join(name for name in COMMAND_NAMES[mode] if name != "disabled")
         topics.node.complain(
-            f"{topic}: {who} publishes it, and {joint} in mode {int(mode)} does not take it; valid: {valid}"
+            f"{topic}: {who} publishes it, and {joint} in mode {int(mode)} does not take it; valid names: {valid}"
         )

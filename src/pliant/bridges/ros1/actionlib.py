@@ -14,7 +14,7 @@ from pliant.bridges.ros.node import Node
 
 __all__ = ["ActionTopics"]
 
-LARGEST_MEMORY = 64
+MAX_MEMORY = 64
 """Names of goals that were cancelled and have not come; they are remembered in case the cancel was faster."""
 _STATES = {
     GoalState.PENDING: 0,
@@ -83,7 +83,7 @@ class ActionTopics:
         self._server.cancel(id, stamp)
         if id and self._server.goal(id) is None:
             self._early[id] = None
-            while len(self._early) > LARGEST_MEMORY:
+            while len(self._early) > MAX_MEMORY:
                 self._early.popitem(last=False)
         self._last_cancel_ns = max(self._last_cancel_ns, stamp)
 

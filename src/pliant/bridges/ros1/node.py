@@ -80,7 +80,7 @@ def _check_master(uri: str) -> None:
         good = False
     if not good:
         raise BridgeError(
-            f"the address of the ROS master is {uri!r}; valid is http://HOST:PORT, such as http://127.0.0.1:11311, as "
+            f"the address of the ROS master is {uri!r}; must be http://HOST:PORT, such as http://127.0.0.1:11311, as "
             "ros1:master= or in ROS_MASTER_URI",
             field="master",
         )
@@ -935,7 +935,7 @@ class Ros1Node(Node):
         if md5sum not in ("*", subscription.md5sum):
             raise WireError(
                 f"the publisher {header.get('callerid', '?')} sends {header.get('type', '?')} [{md5sum}]; "
-                f"valid is {subscription.type} [{subscription.md5sum}]"
+                f"must be {subscription.type} [{subscription.md5sum}]"
             )
         connection.role = "messages"
         connection.framer = Framer()
@@ -994,7 +994,7 @@ class Ros1Node(Node):
             if protocol and protocol[0] == "TCPROS":
                 return [1, "", ["TCPROS", self.host, self.tcp_port]]
         names = ", ".join(str(protocol[0])[:20] for protocol in protocols[:5] if protocol) or "nothing"
-        self.complain(f"{caller} wants {topic} by {names}; valid is TCPROS")
+        self.complain(f"{caller} wants {topic} by {names}; must be TCPROS")
         return [0, "only TCPROS is spoken", []]
 
     def _api_getBusStats(self, _: str) -> list[Any]:

@@ -72,7 +72,7 @@ def read_request(sample: Sample) -> tuple[Asker, bytes]:
     header = b""
     if convention(sample.vendor) == "rmw_cyclonedds":
         if len(payload) < 4 + _HEADER:
-            raise WireError(f"a request of rmw_cyclonedds with {len(payload)} bytes; valid are at least {4 + _HEADER}")
+            raise WireError(f"a request of rmw_cyclonedds with {len(payload)} bytes; must be at least {4 + _HEADER}")
         order = "<" if payload[1] & 1 else ">"
         header = struct.pack("<Qq", *struct.unpack_from(f"{order}Qq", payload, 4))
         payload = payload[:4] + payload[4 + _HEADER :]

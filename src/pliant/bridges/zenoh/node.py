@@ -190,7 +190,7 @@ class ZenohNode(Node):
             raise BridgeError("mode=client listens nowhere; leave listen away, or take mode=peer", field="listen")
         if not _NAME.fullmatch(node):
             raise BridgeError(
-                f"node is {node!r}; valid is a name of letters, digits and underscores that begins with no digit",
+                f"node is {node!r}; must be a name of letters, digits and underscores that begins with no digit",
                 field="node",
             )
         self.node = node
@@ -602,5 +602,5 @@ def _read(item: Any, what: str) -> tuple[Attachment, bytes]:
     if payload is None:
         raise WireError(f"{what} without content", field="payload")
     if len(payload) > PAYLOAD_LIMIT:
-        raise WireError(f"{what} of {len(payload)} bytes; valid are at most {PAYLOAD_LIMIT}", field="payload")
+        raise WireError(f"{what} of {len(payload)} bytes; must be at most {PAYLOAD_LIMIT}", field="payload")
     return Attachment.decode(bytes(beside)), bytes(payload)

@@ -63,7 +63,8 @@ def endpoints(text: str, option: str) -> tuple[str, ...]:
     for item in found:
         if not _ENDPOINT.fullmatch(item):
             raise BridgeError(
-                f"{option} has {item!r}; valid is PROTOCOL/ADDRESS such as {ROUTER}, several joined by +", field=option
+                f"{option} has {item!r}; must be PROTOCOL/ADDRESS such as {ROUTER}, several joined by +",
+                field=option,
             )
     return found
 

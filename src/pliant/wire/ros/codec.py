@@ -165,12 +165,12 @@ class Codec:
         message = name if isinstance(name, MessageType) else self.types.message(name)
         view = memoryview(data)
         if len(view) < 4:
-            raise WireError(f"{message.name}: {len(view)} bytes; valid are at least 4", field=message.name)
+            raise WireError(f"{message.name}: {len(view)} bytes; must be at least 4", field=message.name)
         order = "<"
         if self._cdr:
             if view[0] != 0 or view[1] not in (0, 1):
                 raise WireError(
-                    f"{message.name}: encapsulation {bytes(view[:2]).hex()}; valid are 0000 and 0001 (plain CDR)",
+                    f"{message.name}: encapsulation {bytes(view[:2]).hex()}; must be 0000 or 0001 (plain CDR)",
                     field=message.name,
                 )
             order = "<" if view[1] else ">"
@@ -283,7 +283,7 @@ class Template:
     @staticmethod
     def _place(places: Mapping[str, tuple[int, str]], path: str, name: str) -> tuple[int, str]:
         if path not in places:
-            raise WireError(f"{name} has no number {path!r}; valid: {', '.join(places)}", field=path)
+            raise WireError(f"{name} has no number {path!r}; valid names: {', '.join(places)}", field=path)
         return places[path]
 
     def _setter(self, offset: int, letters: str) -> Callable[[Any], None]:

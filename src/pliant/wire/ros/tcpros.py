@@ -82,7 +82,7 @@ class Framer:
         while len(buffer) - at >= 4:
             size = _U32.unpack_from(buffer, at)[0]
             if size > self.limit:
-                raise WireError(f"a frame of {size} bytes; valid are at most {self.limit}")
+                raise WireError(f"a frame of {size} bytes; must be at most {self.limit}")
             if len(buffer) - at < 4 + size:
                 break
             frames.append(bytes(buffer[at : at + 4 + size]))
@@ -97,7 +97,7 @@ class Framer:
         if len(self._buffer) >= 4:
             size = _U32.unpack_from(self._buffer, 0)[0]
             if size > self.limit:
-                raise WireError(f"a frame of {size} bytes; valid are at most {self.limit}")
+                raise WireError(f"a frame of {size} bytes; must be at most {self.limit}")
             if len(self._buffer) >= 4 + size:
                 frame, rest = bytes(self._buffer[: 4 + size]), bytes(self._buffer[4 + size :])
                 self._buffer.clear()

@@ -96,7 +96,7 @@ def parse(name: str, text: str) -> MessageType:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise WireError(f"{name}: line {number} is {raw!r}; valid is 'type name' or 'type NAME=value'", field=name)
+            raise WireError(f"{name}: line {number} is {raw!r}; must be 'type name' or 'type NAME=value'", field=name)
         base = match["base"].replace("/msg/", "/")
         if base == "Header":
             base = "std_msgs/Header"

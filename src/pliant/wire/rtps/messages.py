@@ -263,7 +263,7 @@ Submessage = (
 # ---------------------------------------------------------------------- encode
 def _entity(value: bytes) -> bytes:
     if len(value) != 4:
-        raise WireError(f"an entity of {len(value)} bytes; valid are 4")
+        raise WireError(f"an entity of {len(value)} bytes; must be 4")
     return value
 
 
@@ -277,9 +277,7 @@ def _bitmap(base: int, members: Iterable[int], order: str) -> bytes:
     """Return length and bits of a set, its base left out."""
     offsets = sorted(m - base for m in members)
     if offsets and not 0 <= offsets[0] <= offsets[-1] < SET_LIMIT:
-        raise WireError(
-            f"a set from {base} on has {offsets[-1] + base}; valid are {SET_LIMIT} numbers from its base on"
-        )
+        raise WireError(f"a set from {base} on has {offsets[-1] + base}; must be {SET_LIMIT} numbers from its base on")
     bits = offsets[-1] + 1 if offsets else 0
     words = [0] * (-(-bits // 32))
     for offset in offsets:
@@ -293,7 +291,7 @@ def write_parameters(parameters: Iterable[tuple[int, bytes]], order: str = "<") 
     for identifier, value in parameters:
         padded = value + bytes(-len(value) % 4)
         if len(padded) > 0xFFFF:
-            raise WireError(f"the parameter 0x{identifier:04x} has {len(value)} bytes; valid are at most 65532")
+            raise WireError(f"the parameter 0x{identifier:04x} has {len(value)} bytes; must be at most 65532")
         out += struct.pack(f"{order}HH", identifier, len(padded)) + padded
     return bytes(out + struct.pack(f"{order}HH", SENTINEL, 0))
 
@@ -511,7 +509,7 @@ class _Cursor:
     def members(self, base: int) -> tuple[int, ...]:
         (bits,) = self.unpack("I")
         if bits > SET_LIMIT:
-            raise WireError(f"a set of {bits} numbers; valid are at most {SET_LIMIT}")
+            raise WireError(f"a set of {bits} numbers; must be at most {SET_LIMIT}")
         words = self.unpack(f"{-(-bits // 32)}I")
         return tuple(base + i for i in range(bits) if words[i // 32] & (0x80000000 >> i % 32))
 
@@ -564,7 +562,7 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
             cursor.skip_to_inline(start, octets)
             inline = cursor.inline() if flags & 0x02 else ()
             if not first or not count or not size:
-                raise WireError(f"fragment {first}, {count} of them, {size} bytes each; valid are numbers from 1 on")
+                raise WireError(f"fragment {first}, {count} of them, {size} bytes each; each must be >= 1")
             return DataFrag(
                 reader=reader, writer=writer, sequence=sequence, first=first, count=count, fragment_size=size,
                 sample_size=whole, inline=inline, payload=cursor.rest(), key=bool(flags & 0x04),
@@ -575,7 +573,7 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
             first, last = _sequence(high, low), _sequence(last_high, last_low, 0)
             if last < first - 1:
                 raise WireError(
-                    f"a heartbeat from {first} to {last}; valid is from 1 on, the last not before the first"
+                    f"a heartbeat from {first} to {last}; it must begin at >= 1 and not end before its first"
                 )
             return Heartbeat(
                 reader=reader, writer=writer, first=first, last=last, count=count, final=bool(flags & 0x02),
@@ -591,7 +589,7 @@ def _decode(kind: int, flags: int, cursor: _Cursor) -> Submessage | None:
         case 0x08:
             reader, writer, start, base = cursor.take(4), cursor.take(4), cursor.number(), cursor.number()
             if base < start:
-                raise WireError(f"a gap from {start} to {base}; valid is an end that is not before the start")
+                raise WireError(f"a gap from {start} to {base}; the end must not be before the start")
             return Gap(reader=reader, writer=writer, start=start, base=base, others=cursor.members(base))
         case 0x12:
             reader, writer, sequence = cursor.take(4), cursor.take(4), cursor.number()
@@ -632,7 +630,7 @@ def decode_message(datagram: bytes | memoryview) -> tuple[Header, list[Submessag
     if len(view) < 20 or bytes(view[:4]) != b"RTPS":
         raise WireError(f"{len(view)} bytes that begin with {bytes(view[:4]).hex()!r} are no message of RTPS")
     if view[4] != 2:
-        raise WireError(f"version {view[4]}.{view[5]} of RTPS; valid is 2")
+        raise WireError(f"version {view[4]}.{view[5]} of RTPS; must be 2")
     header = Header(version=(view[4], view[5]), vendor=bytes(view[6:8]), prefix=bytes(view[8:20]))
     found = []
     for kind, flags, body in _split(view):

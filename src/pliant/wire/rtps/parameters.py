@@ -245,7 +245,7 @@ class _Values:
     def unpack(self, letters: str, value: bytes) -> tuple[int, ...]:
         size = struct.calcsize("<" + letters)
         if len(value) < size:
-            raise WireError(f"a parameter of {len(value)} bytes; valid are at least {size}")
+            raise WireError(f"a parameter of {len(value)} bytes; must be at least {size}")
         return struct.unpack_from(self.order + letters, value)
 
     def number(self, value: bytes) -> int:
@@ -254,7 +254,7 @@ class _Values:
     def octets(self, value: bytes, limit: int) -> bytes:
         length = self.number(value)
         if length > min(limit, len(value) - 4):
-            raise WireError(f"{length} octets in a parameter of {len(value)} bytes; valid are at most {limit}")
+            raise WireError(f"{length} octets in a parameter of {len(value)} bytes; must be at most {limit}")
         return value[4 : 4 + length]
 
     def text(self, value: bytes) -> str:
@@ -269,24 +269,24 @@ class _Values:
     def locator(self, value: bytes) -> Locator:
         kind, port = self.unpack("iI", value)
         if len(value) < 24:
-            raise WireError(f"an address of {len(value)} bytes; valid are 24")
+            raise WireError(f"an address of {len(value)} bytes; must be 24")
         return Locator(kind=kind, port=port & 0xFFFF, address=socket.inet_ntoa(value[20:24]) if kind == UDP4 else "")
 
     def guid(self, value: bytes) -> bytes:
         if len(value) < 16:
-            raise WireError(f"an identifier of {len(value)} bytes; valid are 16")
+            raise WireError(f"an identifier of {len(value)} bytes; must be 16")
         return value[:16]
 
     def shorts(self, value: bytes) -> tuple[int, ...]:
         count = self.number(value)
         if count > 32:
-            raise WireError(f"{count} data representations; valid are at most 32")
+            raise WireError(f"{count} data representations; must be at most 32")
         return self.unpack(f"I{count}h", value)[1:]
 
     def texts(self, value: bytes) -> tuple[str, ...]:
         count, at = self.number(value), 4
         if count > 64:
-            raise WireError(f"{count} partitions; valid are at most 64")
+            raise WireError(f"{count} partitions; must be at most 64")
         found = []
         for _ in range(count):
             item = self.octets(value[at:], TEXT_LIMIT)
@@ -297,7 +297,7 @@ class _Values:
 
 def _list(payload: bytes) -> tuple[Parameters, _Values]:
     if len(payload) < 4 or payload[0] != 0 or payload[1] not in (2, 3):
-        raise WireError(f"encapsulation {payload[:2].hex()}; valid are 0002 and 0003, parameter lists")
+        raise WireError(f"encapsulation {payload[:2].hex()}; must be 0002 or 0003, parameter lists")
     order = "<" if payload[1] == 3 else ">"
     return read_parameters(payload, order, 4)[0], _Values(order)
 
