@@ -368,7 +368,7 @@ def _simulate(
     last = steps - np.argmax(outside[::-1], axis=0)
     settling = np.where(outside.any(axis=0), last, 0) * dt
     columns = dict(zip(METRICS, (final, low, high, rms, error, torque, speed, settling), strict=True))
-    diverged = ~np.isfinite(final).all(axis=1) | ~np.isfinite(qvel).all(axis=1)
+    diverged: np.ndarray = ~np.isfinite(final).all(axis=1) | ~np.isfinite(qvel).all(axis=1)
     rows = []
     for i in range(n):
         values: list[Any] = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]

@@ -47,7 +47,7 @@ class ImuDevice(SensorDevice):
         turn = description.orientation_noise
         self._turn = None if turn.silent or not description.orientation else turn
         if self._turn is not None:
-            self.noise["orientation"] = turn
+            self.noise = {**self.noise, "orientation": turn}
         self._turn_bias = np.zeros(3)
 
     def _connect(self, engine: Engine) -> None:

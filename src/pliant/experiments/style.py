@@ -108,7 +108,7 @@ def new_figure(
     with matplotlib.rc_context({**_RC, "axes.prop_cycle": matplotlib.cycler(color=CYCLE)}):
         figure = Figure(figsize=(width, height * rows), layout="constrained")
         FigureCanvasAgg(figure)
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03, hspace=0.04)  # pyright: ignore[reportOptionalMemberAccess]
         axes = figure.subplots(rows, columns, **options)
         for axis in np.ravel(axes):
             axis.tick_params(length=3)

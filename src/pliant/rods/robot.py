@@ -307,8 +307,10 @@ class ContinuumParallelRobot:
             xs = self._poses(path)
         else:
             qs = np.array([self.checked_joints(row) for row in path])
-        one = wrench is None or np.ndim(wrench) == 1
-        wrenches = np.array([self.checked_wrench(wrench if one else wrench[r]) for r in range(rows)])
+        loads = (
+            [wrench] * rows if wrench is None or np.ndim(wrench) == 1 else [np.asarray(wrench)[r] for r in range(rows)]
+        )
+        wrenches = np.array([self.checked_wrench(load) for load in loads])
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
         tolerance = self._tolerance(accuracy)
         problems = [Task(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]

@@ -317,7 +317,6 @@ def _field_problem(device: Device, values: Mapping[str, Number], mode: str | Non
 
 
 def _request_problem(device: Device, name: str) -> str:
-    requests = getattr(device, "requests", None)
-    if requests is not None and name not in requests:
-        return f"device {device.name!r} has no request {name!r}; {nearest(name, requests)}"
+    if name not in device.requests:
+        return f"device {device.name!r} has no request {name!r}; {nearest(name, device.requests)}"
     return ""

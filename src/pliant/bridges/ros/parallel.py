@@ -394,7 +394,7 @@ def _set_parameters(topics: RosTopics, device: ParallelRobotDevice) -> None:
     put("/underactuation_vector", [float(freedom in held) for freedom in freedoms])
     # The original adds the plate's pose itself, from where the plate was spawned.
     vector = device.parameters_vector()
-    put("/initial_guess", [float(v) for v in vector[: len(vector) - len(freedoms)]])
+    put("/initial_guess", [float(v) for v in vector[: len(vector) - len(freedoms)]])  # pyright: ignore[reportIndexIssue]
     rod = d.limbs[0].rod
     if isinstance(rod.section, Round):
         for key, value in (

@@ -27,7 +27,7 @@ def _shape(device: Any, field: str) -> tuple[int, ...] | None:
 
 def _topic(topics: RosTopics, name: str, device: Any) -> str:
     """Return the topic of a sensor: what its description says, absolute or in the name space, else its name."""
-    topic = getattr(device, "topic", "") or name
+    topic = device.topic or name
     return topic_name(topic) if topic.startswith("/") else topics.name(topic)
 
 
@@ -39,8 +39,8 @@ def is_imu(device: Any) -> bool:
 def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
     handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/Imu")
-    values: dict[str, Any] = {"header": {"frame_id": getattr(device, "frame", name)}}
-    for part, noise in getattr(device, "noise", {}).items():
+    values: dict[str, Any] = {"header": {"frame_id": device.frame}}
+    for part, noise in device.noise.items():
         values[f"{part}_covariance"] = covariance(noise)
     has_orientation = _shape(device, "orientation") == (4,)
     if not has_orientation:  # by the message's own rule: no estimate
@@ -70,7 +70,7 @@ def is_wrench(device: Any) -> bool:
 def serve_wrench(topics: RosTopics, name: str, device: Any) -> None:
     """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
     handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped")
-    header = {"header": {"frame_id": getattr(device, "frame", name)}}
+    header = {"header": {"frame_id": device.frame}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = topics.stamped("geometry_msgs/WrenchStamped", header, paths)
 
@@ -84,9 +84,7 @@ def serve_wrench(topics: RosTopics, name: str, device: Any) -> None:
 
 def serve_sensor_frames(topics: RosTopics) -> None:
     """Send ``/tf_static``, once and latched: the frames of sensors that are fixed to a body and not the body's own."""
-    mounts = {
-        device.frame: device.mount for device in topics.devices.values() if getattr(device, "mount", None) is not None
-    }
+    mounts = {device.frame: device.mount for device in topics.devices.values() if device.mount is not None}
     if not mounts:
         return
     transforms = [

@@ -11,6 +11,7 @@ from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.devices.base import SampleSource
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.simulation.bridge import SimulationControl
@@ -164,14 +165,14 @@ class RosTopics:
             raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
         return self.simulation
 
-    def every(self, name: str, rate: float, device: Any = None) -> RateTimer:
+    def every(self, name: str, rate: float, device: SampleSource | None = None) -> RateTimer:
         """Return the times of a rate [Hz].
 
         Raises:
             BridgeError: the device's samples are fewer.
         """
         period = 0 if device is None else device.sample_period_ns
-        if rate and period and rate * period > 1.000001e9:
+        if device is not None and rate and period and rate * period > 1.000001e9:
             raise BridgeError(
                 f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: must be at most "
                 f"{1e9 / period:g} Hz",

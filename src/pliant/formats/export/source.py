@@ -210,8 +210,10 @@ class Source:
         actuator = self.robot.actuators.get(self.joints[joint])
         if actuator is not None and actuator.mode.has_motors and math.isfinite(actuator.motor_1.max_torque):
             second = actuator.motor_2
-            both = actuator.law.motors == 2 and actuator.law.second_input != "lever" and second is not None
-            return float(actuator.motor_1.max_torque + (second.max_torque if both else 0.0)) or DEFAULT_EFFORT
+            total = actuator.motor_1.max_torque
+            if second is not None and actuator.law.motors == 2 and actuator.law.second_input != "lever":
+                total += second.max_torque
+            return float(total) or DEFAULT_EFFORT
         return DEFAULT_EFFORT
 
     def velocity(self, joint: int) -> float:
