@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 
-NEVER = 2**63 - 1
+NO_EVENT_NS = 2**63 - 1
 TIMEOUT_POLICIES = ("hold", "halt", "error")
-IDLE = 0.02  # how often a paused run looks for requests of devices [s of wall time]
+PAUSE_POLL_S = 0.02  # how often a paused run looks for requests of devices [s of wall time]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +192,7 @@ class Simulation:
         self._events: list[tuple[int, int, Callable[[Simulation], Any]]] = []
         self._event = 0
         self._event_count = 0
-        self._next_event_ns = NEVER
+        self._next_event_ns = NO_EVENT_NS
         self._event_futures: list[Future[Any]] = []
         self._players: list[CommandPlayer] = []
         self._latest: dict[str, Sample] = {}
@@ -392,7 +392,7 @@ class Simulation:
             self._restart()
             if rewind:
                 self._event = 0
-                self._next_event_ns = self._events[0][0] if self._events else NEVER
+                self._next_event_ns = self._events[0][0] if self._events else NO_EVENT_NS
             if running:
                 self.pacer.start(self._now)
 
@@ -667,7 +667,7 @@ class Simulation:
             if isinstance(result, Future):
                 self._event_futures.append(result)
         more = self._event < len(self._events)
-        self._next_event_ns = self._events[self._event][0] if more else NEVER
+        self._next_event_ns = self._events[self._event][0] if more else NO_EVENT_NS
 
     def _check_event_futures(self) -> None:
         futures = [future for future in self._event_futures if future.done()]
@@ -687,7 +687,7 @@ class Simulation:
                     self._collector.between(math.inf)
                 with self._wake:
                     if self._paused and not self._stopping and not self._submitted:
-                        self._wake.wait(IDLE)
+                        self._wake.wait(PAUSE_POLL_S)
             self.pacer.start(self._now)
         with self._wake:
             if self._stopping:
