@@ -79,5 +79,5 @@ def test_threads_do_not_lose_a_count():
 
 @pytest.mark.parametrize("wrong", [{"burst": 0}, {"rate": 0.0}, {"rate": float("nan")}, {"rate": float("inf")}])
 def test_wrong_numbers_are_refused(wrong):
-    with pytest.raises(PliantError, match="valid"):
+    with pytest.raises(PliantError, match="must be"):
         RateLimit(**wrong)

@@ -183,7 +183,7 @@ def test_a_scheduler_that_does_not_answer_is_named(robot_file):
         ("elbow.kk=1", {}, "did you mean"),
         ("elbo.k1=1", {}, "did you mean 'elbow'"),
         ("elbow.k1=0.001", {"commands": {"elbow/equilibrium": 1.0}}, "did you mean"),
-        ("elbow.k1=0.001", {"commands": {"elbow/equilibrium_position": "x"}}, "valid: a number"),
+        ("elbow.k1=0.001", {"commands": {"elbow/equilibrium_position": "x"}}, "must be a number"),
         ("elbow.k1=-1", {}, "k1 is -1"),
     ],
 )

@@ -31,9 +31,9 @@ class RateLimit:
 
     def __init__(self, *, burst: int = 5, rate: float = 1.0, clock: Callable[[], float] = time.monotonic) -> None:
         if burst < 1:
-            raise PliantError(f"burst is {burst!r}; valid: 1 or more messages", field="burst")
+            raise PliantError(f"burst is {burst!r}; must be at least 1 message", field="burst")
         if not (math.isfinite(rate) and rate > 0.0):
-            raise PliantError(f"rate is {rate!r}; valid: more than 0 messages a second", field="rate")
+            raise PliantError(f"rate is {rate!r}; must be more than 0 messages a second", field="rate")
         self._burst, self._rate, self._clock = burst, rate, clock
         self._lock = threading.Lock()
         self._tokens = float(burst)

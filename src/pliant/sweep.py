@@ -85,7 +85,7 @@ def parse_variation(text: str) -> Variation:
     path, eq, rest = text.partition("=")
     path, rest = path.strip(), rest.strip()
     forms = (
-        "valid: PATH=v1,v2,...  PATH=low:high:count[:log]  PATH=uniform(low,high)  PATH=loguniform(low,high)  "
+        "must be PATH=v1,v2,...  PATH=low:high:count[:log]  PATH=uniform(low,high)  PATH=loguniform(low,high)  "
         "PATH=normal(mean,std)"
     )
     if not eq or not path or not rest:
@@ -127,7 +127,7 @@ def parse_variation(text: str) -> Variation:
         except ValueError:
             raise PliantError(f"{path}: the count {parts[2]!r} is not a whole number; {forms}", field=path) from None
         if not 1 <= count <= 10_000_000:
-            raise PliantError(f"{path}: the count is {count}; valid: 1 or more", field=path)
+            raise PliantError(f"{path}: the count is {count}; must be at least 1", field=path)
         if parts[3:] == ["log"]:
             if low <= 0.0 or high <= 0.0:
                 raise PliantError(f"{path}: equal ratios need bounds above 0", field=path)
@@ -174,11 +174,11 @@ class SweepPlan:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.duration) and self.duration > 0.0):
-            raise PliantError(f"duration is {self.duration!r}; valid: more than 0 s", field="duration")
+            raise PliantError(f"duration is {self.duration!r}; must be more than 0 s", field="duration")
         if self.samples < 1:
-            raise PliantError(f"samples is {self.samples}; valid: 1 or more", field="samples")
+            raise PliantError(f"samples is {self.samples}; must be at least 1", field="samples")
         if self.seed < 0:
-            raise PliantError(f"seed is {self.seed}; valid: a whole number >= 0", field="seed")
+            raise PliantError(f"seed is {self.seed}; must be a whole number >= 0", field="seed")
         seen = set()
         for v in self.variations:
             if v.path in seen:
@@ -309,7 +309,7 @@ def _simulate(
         fits = max(1, MOST_VALUES // (steps * len(first.actuators)))
         raise PliantError(
             f"a chunk of {len(variants)} simulations of {steps} steps would keep {kept:.2g} positions, more than "
-            f"{MOST_VALUES:.0e}; valid: a chunk of {fits} or fewer, or a shorter duration",
+            f"{MOST_VALUES:.0e}; use a chunk of {fits} or fewer, or a shorter duration",
             field="chunk",
         )
     models = [every[group[0]].compile() for group in layouts]
@@ -379,7 +379,7 @@ def _simulate(
 def _steps(plan: SweepPlan, dt: float) -> int:
     if plan.duration / dt > MOST_STEPS:
         raise PliantError(
-            f"{plan.duration:g} s are {plan.duration / dt:.3g} steps of {dt:g} s; valid: {MOST_STEPS} or fewer",
+            f"{plan.duration:g} s are {plan.duration / dt:.3g} steps of {dt:g} s; must be at most {MOST_STEPS}",
             field="duration",
         )
     return max(1, round(plan.duration / dt))
@@ -407,7 +407,7 @@ def _command_rows(plan: SweepPlan, robot: Any, model: Any, steps: int, dt: float
         try:
             rows[0].append((column(name), float(value)))
         except (TypeError, ValueError):
-            raise PliantError(f"command {name!r} is {value!r}; valid: a number", field=name) from None
+            raise PliantError(f"command {name!r} is {value!r}; must be a number", field=name) from None
     if plan.command_file is not None:
         table = read_commands(plan.command_file)
         grid = np.arange(steps) * dt

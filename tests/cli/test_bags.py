@@ -99,7 +99,7 @@ def test_a_recording_itself_is_fitted(recording, call):
         (("--delay", 1), "--delay does nothing without --bridge"),
         (("--wait",), "--wait does nothing without --bridge"),
         (("--start", 1), "--start does nothing without --bridge or --speed"),
-        (("--speed", 0), "the speed of the replay is 0.0; valid is a number above 0"),
+        (("--speed", 0), "the speed of the replay is 0.0; must be a number above 0"),
         (("--speed", 1, "--start", 50), "to start at 50 s; what is recorded has"),
         (("--bridge", "ros9"), "no bridge 'ros9'"),
         (("--bridge", "ros1:sync=trigger"), "waits for answers; a replay takes none"),

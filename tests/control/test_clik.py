@@ -110,11 +110,11 @@ def test_pose_error_is_the_rotation_that_is_left():
 def test_shapes_that_do_not_fit_are_named():
     clik = ClosedLoopInverseKinematics(position, jacobian)
     q = np.array([0.3, 0.8, -0.5])
-    with pytest.raises(ControlError, match=r"desired has shape \(3,\); valid: \(2,\)"):
+    with pytest.raises(ControlError, match=r"desired has shape \(3,\); must be \(2,\)"):
         clik.velocity(q, [0.0, 0.0, 0.0])
     with pytest.raises(ControlError, match="Jacobian has shape"):
         ClosedLoopInverseKinematics(position, lambda q: np.zeros((3, 3))).velocity(q, [0.0, 0.0])
     with pytest.raises(ControlError, match="is above upper"):
         ClosedLoopInverseKinematics(position, jacobian, lower=[1.0], upper=[0.0])
-    with pytest.raises(ControlError, match="valid: 0 or more"):
+    with pytest.raises(ControlError, match="must be at least 0"):
         ClosedLoopInverseKinematics(position, jacobian, gain=-1.0)

@@ -55,7 +55,7 @@ def test_a_limited_wrench_does_not_wind_up():
 
 @pytest.mark.parametrize("options", [{"period": 0.0}, {"limit": (1.0, -1.0)}])
 def test_wrong_options_are_refused(options):
-    with pytest.raises(ControlError, match="valid"):
+    with pytest.raises(ControlError, match="must be"):
         PlatePosePID(**options)
 
 

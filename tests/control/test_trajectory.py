@@ -61,10 +61,10 @@ def test_many_times_and_many_joints_give_a_table():
     ("make", "text"),
     [
         (lambda: MinimumJerk(0.0, 1.0, 0.0), "duration is 0"),
-        (lambda: MinimumJerk([0.0, 0.0], [1.0, 1.0, 1.0], 1.0), "start has 2 numbers; valid: 1 or 3"),
+        (lambda: MinimumJerk([0.0, 0.0], [1.0, 1.0, 1.0], 1.0), "start has 2 numbers; must be 1 or 3"),
         (lambda: Sinusoid(np.nan, 1.0), r"amplitude\[0\] is nan"),
         (lambda: Chirp(1.0, -1.0, 2.0, 3.0), "start_hz is -1"),
-        (lambda: Step("far"), "valid: numbers"),
+        (lambda: Step("far"), "must be numbers"),
     ],
 )
 def test_bad_parameters_are_named(make, text):

@@ -79,17 +79,17 @@ def test_a_command_cannot_be_changed_after_it_was_put():
 @pytest.mark.parametrize(
     ("values", "mode", "message", "field"),
     [
-        ({"reference": math.nan}, "position", r"elbow: field 'reference' is nan; valid is a finite number \[rad\]", 0),
+        ({"reference": math.nan}, "position", r"elbow: field 'reference' is nan; must be a finite number \[rad\]", 0),
         ({"reference": math.inf}, "position", "field 'reference' is inf", 0),
-        ({"reference": 1.5}, "position", "1.5; valid is .* from -1 to 1", 0),
-        ({"reference": "0.3"}, "position", "'0.3'; valid is a finite number", 0),
-        ({"reference": True}, "position", "True; valid is a finite number", 0),
-        ({"reference": None}, "position", "None; valid is a finite number", 0),
-        ({"reference": [1, 2]}, "position", "valid is a finite number", 0),
-        ({"references": [1.0, 2.0]}, "array", r"shape \(2,\); valid is an array of 3 finite numbers \[rad\]", 0),
-        ({"references": 1.0}, "array", r"shape \(\); valid is an array of 3", 0),
+        ({"reference": 1.5}, "position", "1.5; must be .* from -1 to 1", 0),
+        ({"reference": "0.3"}, "position", "'0.3'; must be a finite number", 0),
+        ({"reference": True}, "position", "True; must be a finite number", 0),
+        ({"reference": None}, "position", "None; must be a finite number", 0),
+        ({"reference": [1, 2]}, "position", "must be a finite number", 0),
+        ({"references": [1.0, 2.0]}, "array", r"shape \(2,\); must be an array of 3 finite numbers \[rad\]", 0),
+        ({"references": 1.0}, "array", r"shape \(\); must be an array of 3", 0),
         ({"references": [1.0, math.nan, 2.0]}, "array", "has nan at index 1", 0),
-        ({"references": ["a", "b", "c"]}, "array", "valid is an array of 3", 0),
+        ({"references": ["a", "b", "c"]}, "array", "must be an array of 3", 0),
         ({"refrence": 1.0}, "position", "has no command field 'refrence'; did you mean 'reference'", "refrence"),
         ({"reference": 1.0}, "positions", "no command mode 'positions'; did you mean 'position'", "mode"),
         ({"reference": 1.0}, None, "takes several command modes", "mode"),
@@ -413,7 +413,7 @@ def test_an_unknown_request_or_argument_is_refused_at_once():
     device = SpringJoint()
     with pytest.raises(DeviceError, match="no request 'set_mod'; did you mean 'set_mode'"):
         device.request("set_mod")
-    with pytest.raises(DeviceError, match=r"unexpected keyword argument 'gain'; valid: set_gains\(k: 'float'\)"):
+    with pytest.raises(DeviceError, match=r"unexpected keyword argument 'gain'; call it as set_gains\(k: 'float'\)"):
         device.request("set_gains", k=1.0, gain=1.0)
     assert set(device.requests) == {"set_gains", "set_mode"}
 

@@ -289,7 +289,7 @@ def test_a_mode_with_another_state_is_refused_while_running(old, new):
     engine = MujocoEngine(bench(CompliantActuator(QbMove(), mode=old)))
     with pytest.raises(ModelError, match=f"cannot switch from mode {old} to mode {new}"):
         engine.set_mode("joint", new)
-    with pytest.raises(ModelError, match="valid: 0 to 6"):
+    with pytest.raises(ModelError, match="must be 0 to 6"):
         engine.set_mode("joint", 9)
 
 
@@ -309,12 +309,12 @@ def test_gains_change_while_running_and_return_with_a_reset():
     assert settle() == soft
     for gains, message in (
         ({"kpp": 1.0}, "did you mean 'kp'"),
-        ({"kp": -1.0}, "0 or more"),
+        ({"kp": -1.0}, "must be at least 0"),
         ({"kd": np.nan}, "kd is nan"),
     ):
         with pytest.raises(ModelError, match=message):
             engine.set_gains("joint", **gains)
-    with pytest.raises(ModelError, match="motor is 3; valid: 1, 2"):
+    with pytest.raises(ModelError, match="motor is 3; must be 1 or 2"):
         engine.set_gains("joint", motor=3, kp=1.0)
     with pytest.raises(PortError, match="no compliant actuator 'knee'; must be one of joint"):
         engine.set_gains("knee", kp=1.0)

@@ -40,7 +40,7 @@ def test_progress_ends_at_one():
 
 
 def test_an_input_of_another_length_is_refused():
-    with pytest.raises(PliantError, match=r"shape \(5,\); valid: a number or \(20,\)"):
+    with pytest.raises(PliantError, match=r"shape \(5,\); must be a number or have shape \(20,\)"):
         drive(engine(), {"joint/reference_1": np.zeros(5)}, ["joint/position"], 20)
 
 

@@ -150,7 +150,7 @@ class SpringJoint(DeviceBase):
     @request
     def set_gains(self, k: float):
         if not k > 0:
-            raise ValueError(f"k is {k!r}; valid is a number above 0")
+            raise ValueError(f"k is {k!r}; must be a number above 0")
         self.k = k
 
 

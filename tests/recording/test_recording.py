@@ -585,7 +585,7 @@ def test_a_replay_keeps_its_speed_on_the_clock_it_is_given(recorded, speed):
     assert times[0] == 0.0
     assert times[-1] == pytest.approx(0.099 / speed)
     for wrong in (0.0, -1.0, math.nan, "fast"):
-        with pytest.raises(RecordingError, match="valid is a number above 0"):
+        with pytest.raises(RecordingError, match="must be a number above 0"):
             replay(recorded[0], speed=wrong)
 
 

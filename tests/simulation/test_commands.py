@@ -136,9 +136,9 @@ def test_playing_is_what_numpy_says(times, data, interpolation):
     ("text", "message", "line", "field"),
     [
         ('time,joint_0/reference\n0,"1.21*pow(10,-6)"\n', r"has '1\.21\*pow\(10,-6\)'", 2, "joint_0/reference"),
-        ("time,joint_0/reference\n\n0,1\n1,nan\n", "has 'nan'; valid is a finite number, or an empty cell", 4, None),
+        ("time,joint_0/reference\n\n0,1\n1,nan\n", "has 'nan'; must be a finite number, or an empty cell", 4, None),
         ("time,joint_0/reference\n0,1\n1,inf\n", "has 'inf'", 3, None),
-        ("time,joint_0/reference\n,1\n", "column 'time' has ''; valid is a finite number$", 2, "time"),
+        ("time,joint_0/reference\n,1\n", "column 'time' has ''; must be a finite number$", 2, "time"),
         ("time,joint_0/reference\n0,1\n1,2,3\n", "the row has 3 cells; the header has 2 columns", 3, None),
         ("time,joint_0/reference\n1,1\n1,2\n", "column 'time' goes from 1 to 1 s", 3, "time"),
         ("t,joint_0/reference\n0,1\n", "no column 'time'; found: t, joint_0/reference", 1, "time"),
@@ -163,11 +163,11 @@ def test_a_wrong_csv_is_refused_with_file_line_and_column(tmp_path, text, messag
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
-        ("time: [0, 1]\na/b: [1, x]", "column 'a/b' has 'x' at index 1; valid is a finite number", 2),
+        ("time: [0, 1]\na/b: [1, x]", "column 'a/b' has 'x' at index 1; must be a finite number", 2),
         ("time: [0, 1]\na/b:\n  - 1\n  - .nan", "has nan at index 1", 4),
-        ("time: [0, 1]\na/b: [[1, 2], [3]]", r"has \[3\] at index 1; valid is a list of 2 finite numbers", 2),
-        ("time: [0, 1]\na/b: 3", "is 3; valid is a list of numbers", 2),
-        ("time: [0, 1]\na/b: [1]", r"shape \(1,\) of float64; valid are 2 numbers", None),
+        ("time: [0, 1]\na/b: [[1, 2], [3]]", r"has \[3\] at index 1; must be a list of 2 finite numbers", 2),
+        ("time: [0, 1]\na/b: 3", "is 3; must be a list of numbers", 2),
+        ("time: [0, 1]\na/b: [1]", r"shape \(1,\) of float64; must be 2 numbers", None),
         ("time: [0]\na/b: [true]", "has True at index 0", 2),
         ("interpolation: cubic\ntime: [0]", "interpolation is 'cubic'; must be one of hold, linear", 1),
         ("[1, 2]", "a mapping of names to lists", 1),
@@ -187,7 +187,7 @@ def test_a_wrong_npz_or_name_is_refused(tmp_path):
         with pytest.raises(DeviceError, match="no NPZ archive"):
             read_commands(tmp_path / "commands.npz")
     np.savez(tmp_path / "objects.npz", time=np.array([0.0]), **{"a/b": np.array(["x"])})
-    with pytest.raises(DeviceError, match=r"column 'a/b' has shape \(1,\) of <U1; valid are 1 numbers"):
+    with pytest.raises(DeviceError, match=r"column 'a/b' has shape \(1,\) of <U1; must be 1 numbers"):
         read_commands(tmp_path / "objects.npz")
     with pytest.raises(DeviceError, match="cannot be read: No such file"):
         read_commands(tmp_path / "none.csv")
@@ -225,6 +225,6 @@ def test_a_value_out_of_range_ends_the_run_with_its_field(tmp_path):
     table = read_commands(write(tmp_path, "time,joint_0/reference\n0,1\n0.002,11\n"))
     simulation = Simulation(SpringMassEngine(), [SpringJoint()])
     simulation.play(table)
-    with pytest.raises(DeviceError, match=r"'reference' is 11\.0; valid is .* from -10 to 10"):
+    with pytest.raises(DeviceError, match=r"'reference' is 11\.0; must be .* from -10 to 10"):
         simulation.run(0.01)
     assert simulation.time == pytest.approx(0.002)

@@ -326,7 +326,7 @@ def test_a_reset_inside_a_scenario_does_not_repeat_the_scenario():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True])
 def test_a_seed_must_be_a_whole_number(seed):
-    with pytest.raises(PliantError, match="valid is a whole number >= 0"):
+    with pytest.raises(PliantError, match="must be a whole number >= 0"):
         Simulation(SpringMassEngine(), seed=seed)
 
 

@@ -122,7 +122,7 @@ def test_sync_waits_for_bridges_and_free_for_nobody_and_neither_for_time():
 
 @pytest.mark.parametrize("rtf", [0.0, -1.0, math.nan, math.inf, "fast"])
 def test_a_factor_must_be_finite_and_above_zero(rtf):
-    with pytest.raises(PliantError, match="valid is a finite number above 0"):
+    with pytest.raises(PliantError, match="must be a finite number above 0"):
         paced(rtf)
 
 

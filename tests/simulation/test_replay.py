@@ -137,9 +137,9 @@ def test_what_was_served_can_be_asked_before_the_bridges_stop(recorded):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"speed": 0.0}, "the speed of the replay is 0.0; valid is a number above 0"),
+        ({"speed": 0.0}, "the speed of the replay is 0.0; must be a number above 0"),
         ({"speed": "2"}, "the speed of the replay is '2'"),
-        ({"start": -1.0}, "the start of the replay is -1.0; valid is a number >= 0"),
+        ({"start": -1.0}, "the start of the replay is -1.0; must be a number >= 0"),
         ({"duration": float("nan")}, "the duration of the replay is nan"),
         ({"delay": float("inf")}, "the delay of the replay is inf"),
         ({"start": 5.0}, "to start at 5 s; what is recorded has 0.99 s"),

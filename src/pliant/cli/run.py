@@ -162,7 +162,7 @@ def _joint_period(rate: float, dt: float) -> float:
     nearest_rates = f"{above:g} Hz" if below >= above or steps < 1.0 else f"{below:g} or {above:g} Hz"
     raise PliantError(
         f"--joint-rate is {rate:g} Hz, and the step's rate of {1.0 / dt:g} Hz is no whole multiple of it; nearest "
-        f"valid: {nearest_rates}",
+        f"must be {nearest_rates}",
         field="joint-rate",
     )
 

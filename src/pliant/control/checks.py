@@ -27,11 +27,11 @@ def number(
             raise TypeError
         out = float(value)
     except (TypeError, ValueError):
-        raise ControlError(f"{owner}: {field} is {value!r}; valid: a number [{unit}]", field=field) from None
+        raise ControlError(f"{owner}: {field} is {value!r}; must be a number [{unit}]", field=field) from None
     if not np.isfinite(out) or out < low or out > high or (above and out <= low):
         least = "" if np.isinf(low) else f", {'more than' if above else 'at least'} {low:g}"
         most = "" if np.isinf(high) else f", at most {high:g}"
-        raise ControlError(f"{owner}: {field} is {out:g}; valid: a finite number{least}{most} [{unit}]", field=field)
+        raise ControlError(f"{owner}: {field} is {out:g}; must be a finite number{least}{most} [{unit}]", field=field)
     return out
 
 
@@ -44,11 +44,11 @@ def vector(owner: str, field: str, value: ArrayLike, size: int | None = None) ->
     try:
         out = np.atleast_1d(np.array(value, dtype=float))
     except (TypeError, ValueError):
-        raise ControlError(f"{owner}: {field} is {value!r}; valid: numbers", field=field) from None
+        raise ControlError(f"{owner}: {field} is {value!r}; must be numbers", field=field) from None
     if out.ndim != 1 or (size is not None and out.shape != (size,)):
         wanted = "(n,)" if size is None else f"({size},)"
-        raise ControlError(f"{owner}: {field} has shape {out.shape}; valid: {wanted}", field=field)
+        raise ControlError(f"{owner}: {field} has shape {out.shape}; must be {wanted}", field=field)
     bad = np.flatnonzero(~np.isfinite(out))
     if bad.size:
-        raise ControlError(f"{owner}: {field}[{bad[0]}] is {out[bad[0]]}; valid: finite numbers", field=field)
+        raise ControlError(f"{owner}: {field}[{bad[0]}] is {out[bad[0]]}; must be finite numbers", field=field)
     return out

@@ -116,7 +116,7 @@ class ClosedLoopInverseKinematics:
         self.rows = None if rows is None else list(rows)
         self.gain = vector(name, "gain", gain)
         if np.any(self.gain < 0.0):
-            raise ControlError(f"{name}: gain is {self.gain}; valid: 0 or more [1/s]", field="gain")
+            raise ControlError(f"{name}: gain is {self.gain}; must be at least 0 [1/s]", field="gain")
         self.damping = number(name, "damping", damping, "", low=0.0)
         self.threshold = number(name, "threshold", threshold, "", low=0.0)
         self.posture = None if posture is None else vector(name, "posture", posture)
@@ -134,7 +134,7 @@ class ClosedLoopInverseKinematics:
         wanted = np.asarray(desired, dtype=float)
         if actual.shape == (4, 4):
             if wanted.shape != (4, 4):
-                raise ControlError(f"clik: the desired pose has shape {wanted.shape}; valid: (4, 4)", field="desired")
+                raise ControlError(f"clik: the desired pose has shape {wanted.shape}; must be (4, 4)", field="desired")
             e = pose_error(wanted, actual)
             return e if self.rows is None else e[self.rows]
         if self.rows is not None:
@@ -142,7 +142,7 @@ class ClosedLoopInverseKinematics:
             actual = actual[self.rows]
         if actual.shape != wanted.shape:
             raise ControlError(
-                f"clik: desired has shape {wanted.shape}; valid: {actual.shape}, as the task", field="desired"
+                f"clik: desired has shape {wanted.shape}; must be {actual.shape}, as the task", field="desired"
             )
         return wanted - actual
 
@@ -168,14 +168,14 @@ class ClosedLoopInverseKinematics:
         if self.rows is not None and max(self.rows) < full:
             J = J[self.rows]
         if J.shape != (e.size, q.size):
-            raise ControlError(f"clik: the Jacobian has shape {J.shape}; valid: ({e.size}, {q.size})", field="jacobian")
+            raise ControlError(f"clik: the Jacobian has shape {J.shape}, not ({e.size}, {q.size})", field="jacobian")
         v = self.gain * e
         if desired_velocity is not None:
             rate = np.asarray(desired_velocity, dtype=float)
             rate = self._select(rate, full)
             if rate.shape != e.shape:
                 raise ControlError(
-                    f"clik: desired_velocity has shape {rate.shape}; valid: {e.shape}", field="desired_velocity"
+                    f"clik: desired_velocity has shape {rate.shape}; must be {e.shape}", field="desired_velocity"
                 )
             v = v + rate
         inverse = damped_pseudo_inverse(J, self.damping, self.threshold)

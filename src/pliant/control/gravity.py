@@ -87,7 +87,7 @@ def equilibrium_for_torque(law: Law, q: ArrayLike, torque: ArrayLike, preset: Ar
     q_, tau_, p_ = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, torque, preset)))
     for name, array in (("q", q_), ("torque", tau_), ("preset", p_)):
         if not np.all(np.isfinite(array)):
-            raise LawError(f"equilibrium_for_torque: {name} is {array}; valid: finite numbers", field=name)
+            raise LawError(f"equilibrium_for_torque: {name} is {array}; must be finite numbers", field=name)
     phi = np.empty(q_.shape)
     for index in np.ndindex(q_.shape):
         phi[index] = _deflection(law, float(tau_[index]), float(p_[index]))
@@ -149,7 +149,7 @@ class GravityCompensation:
         self.gravity = gravity
         for i, law in enumerate(self.laws):
             if not isinstance(law, Law):
-                raise LawError(f"GravityCompensation: laws[{i}] is {law!r}; valid: a Law", field="laws")
+                raise LawError(f"GravityCompensation: laws[{i}] is {law!r}; must be a Law", field="laws")
 
     def __call__(self, q: ArrayLike, preset: ArrayLike = 0.0, torque: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Return theta_eq of each joint, shape (n,) [rad].
@@ -165,10 +165,10 @@ class GravityCompensation:
         n = len(self.laws)
         q_ = np.asarray(q, dtype=float)
         if q_.shape != (n,):
-            raise LawError(f"GravityCompensation: q has shape {q_.shape}; valid: ({n},)", field="q")
+            raise LawError(f"GravityCompensation: q has shape {q_.shape}; must be ({n},)", field="q")
         tau = np.asarray(self.gravity(q_), dtype=float) + np.asarray(torque, dtype=float)
         if tau.shape != (n,):
-            raise LawError(f"GravityCompensation: the torque has shape {tau.shape}; valid: ({n},)", field="gravity")
+            raise LawError(f"GravityCompensation: the torque has shape {tau.shape}; must be ({n},)", field="gravity")
         presets = np.broadcast_to(np.asarray(preset, dtype=float), (n,))
         out = np.empty(n)
         for i, law in enumerate(self.laws):
@@ -237,7 +237,7 @@ def _deflection(law: Law, torque: float, preset: float) -> float:
         low, high = torque_range(law, preset)
         raise LawError(
             f"{law.label}: the joint has to give {torque:.4g} N m, its spring gives {low:.4g} to {high:.4g} N m at "
-            f"preset {preset:g}; valid: a smaller load, or a larger preset",
+            f"preset {preset:g}; reduce the load or increase the preset",
             field="torque",
         )
     x = 0.5 * (inner + outer)

@@ -180,11 +180,11 @@ class IterativeLearning:
         name = type(self).__name__
         number(name, "gain", self.gain, "", low=0.0)
         if not self.decay > 0.0:
-            raise ControlError(f"{name}: decay is {self.decay}; valid: more than 0 runs", field="decay")
+            raise ControlError(f"{name}: decay is {self.decay}; must be more than 0 runs", field="decay")
         number(name, "tolerance", self.tolerance, "rad", low=0.0)
         number(name, "derivative_gain", self.derivative_gain, "s", low=0.0)
         if isinstance(self.max_runs, bool) or not isinstance(self.max_runs, int) or self.max_runs < 1:
-            raise ControlError(f"{name}: max_runs is {self.max_runs!r}; valid: 1 or more", field="max_runs")
+            raise ControlError(f"{name}: max_runs is {self.max_runs!r}; must be at least 1", field="max_runs")
         if self.filter_cutoff is not None:
             number(name, "filter_cutoff", self.filter_cutoff, "of Nyquist", low=0.0, above=True, high=1.0)
 
@@ -206,7 +206,7 @@ class IterativeLearning:
         """
         command, error = np.asarray(command, dtype=float), np.asarray(error, dtype=float)
         if command.shape != error.shape:
-            raise ControlError(f"ilc: error has shape {error.shape}; valid: {command.shape}, as the command")
+            raise ControlError(f"ilc: error has shape {error.shape}; must be {command.shape}, as the command")
         if self.filter_cutoff is not None:
             error = low_pass(error, self.filter_cutoff)
         out = command + self.gain_at(n) * error
@@ -241,14 +241,14 @@ class IterativeLearning:
         reference = np.asarray(reference, dtype=float)
         now = reference.copy() if command is None else np.array(command, dtype=float)
         if now.shape != reference.shape:
-            raise ControlError(f"ilc: command has shape {now.shape}; valid: {reference.shape}, as the reference")
+            raise ControlError(f"ilc: command has shape {now.shape}; must be {reference.shape}, as the reference")
         records: list[IterationRecord] = []
         used = 0.0
         converged = False
         for run in range(1, self.max_runs + 1):
             response = np.asarray(plant(now), dtype=float)
             if response.shape != reference.shape:
-                raise ControlError(f"ilc: run {run} returned shape {response.shape}; valid: {reference.shape}")
+                raise ControlError(f"ilc: run {run} returned shape {response.shape}; must be {reference.shape}")
             if not np.all(np.isfinite(response)):
                 raise ControlError(f"ilc: run {run} returned values that are not finite")
             error = reference - response

@@ -37,7 +37,7 @@ class PlatePoseGains:
         for name in ("proportional", "derivative", "integral"):
             value = np.asarray(getattr(self, name), dtype=float)
             if value.shape != (6,) or not np.all(np.isfinite(value)) or np.any(value < 0.0):
-                raise ControlError(f"{name} gains are {getattr(self, name)!r}; valid: six numbers >= 0", field=name)
+                raise ControlError(f"{name} gains are {getattr(self, name)!r}; must be six numbers >= 0", field=name)
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class PlatePosePID:
     def __post_init__(self) -> None:
         number("PlatePosePID", "period", self.period, "s", low=0.0, above=True)
         if len(self.limit) != 2 or not all(v > 0.0 for v in self.limit):
-            raise ControlError(f"limit is {self.limit!r}; valid: two numbers above 0", field="limit")
+            raise ControlError(f"limit is {self.limit!r}; must be two numbers above 0", field="limit")
 
     def reset(self) -> None:
         """Forget the integral and the last error."""
@@ -84,7 +84,7 @@ class PlatePosePID:
         for name, X in (("desired", desired), ("measured", measured)):
             X = np.asarray(X, dtype=float)
             if X.shape != (4, 4) or not np.isfinite(X).all():
-                raise ControlError(f"{name} is no pose: shape {X.shape}; valid: 4x4, finite numbers", field=name)
+                raise ControlError(f"{name} is no pose: shape {X.shape}; must be 4x4, finite numbers", field=name)
         error = pose_error(desired, measured)
         rate = np.zeros(6) if self._before is None else (error - self._before) / self.period
         self._before = error

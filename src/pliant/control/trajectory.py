@@ -44,7 +44,7 @@ def _store(owner: Any, **values: ArrayLike) -> None:
     size = max(a.size for a in arrays.values())
     for field, array in arrays.items():
         if array.size not in (1, size):
-            raise ControlError(f"{name}: {field} has {array.size} numbers; valid: 1 or {size}", field=field)
+            raise ControlError(f"{name}: {field} has {array.size} numbers; must be 1 or {size}", field=field)
         object.__setattr__(owner, field, float(array[0]) if scalar else np.broadcast_to(array, (size,)).copy())
 
 
@@ -130,7 +130,7 @@ class Sinusoid:
     def __post_init__(self) -> None:
         _store(self, amplitude=self.amplitude, omega=self.omega, offset=self.offset, phase=self.phase)
         if not self.duration > 0.0:
-            raise ControlError(f"Sinusoid: duration is {self.duration}; valid: more than 0 s", field="duration")
+            raise ControlError(f"Sinusoid: duration is {self.duration}; must be more than 0 s", field="duration")
         number("Sinusoid", "begin", self.begin, "s")
 
     def __call__(self, time: ArrayLike) -> Motion:

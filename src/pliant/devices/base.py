@@ -127,7 +127,7 @@ def to_ns(seconds: float, what: str) -> int:
     except (TypeError, ValueError):
         value = math.nan
     if isinstance(seconds, str) or not math.isfinite(value) or value < 0.0:
-        raise DeviceError(f"{what} is {seconds!r}; valid is a finite number of seconds >= 0", field=what)
+        raise DeviceError(f"{what} is {seconds!r}; must be a finite number of seconds >= 0", field=what)
     return round(value * 1e9)
 
 
@@ -141,7 +141,7 @@ def step_ns(engine: Engine) -> int:
     result = round(dt * 1e9) if math.isfinite(dt) else 0
     if result <= 0 or abs(dt * 1e9 - result) > 1e-3:
         raise DeviceError(
-            f"the engine's step dt is {dt!r} s; valid is a whole number of nanoseconds above 0", field="dt"
+            f"the engine's step dt is {dt!r} s; must be a whole number of nanoseconds above 0", field="dt"
         )
     return result
 
@@ -327,27 +327,25 @@ class Mailbox:
         unit = f" [{info.unit}]" if info.unit else ""
         wanted = f"a finite number{unit}" if not info.shape else f"an array of {info.size} finite numbers{unit}"
         if isinstance(value, str | bytes | bool) or value is None:
-            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=str(name))
+            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=str(name))
         if not info.shape:
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise DeviceError(
-                    f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name
-                ) from None
+                raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=name) from None
             if not info.low <= number <= info.high or not math.isfinite(number):
                 limits = (
                     "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
                 )
-                raise DeviceError(f"{self.device}: field {name!r} is {number!r}; valid is {wanted}{limits}", field=name)
+                raise DeviceError(f"{self.device}: field {name!r} is {number!r}; must be {wanted}{limits}", field=name)
             return number
         try:
             array = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; valid is {wanted}", field=name) from None
+            raise DeviceError(f"{self.device}: field {name!r} is {value!r}; must be {wanted}", field=name) from None
         if array.shape != info.shape:
             raise DeviceError(
-                f"{self.device}: field {name!r} has shape {array.shape}; valid is {wanted}, shape {info.shape}",
+                f"{self.device}: field {name!r} has shape {array.shape}; must be {wanted}, shape {info.shape}",
                 field=name,
             )
         wrong = np.flatnonzero(~(np.isfinite(array) & (array >= info.low) & (array <= info.high)))
@@ -355,7 +353,7 @@ class Mailbox:
             limits = "" if info.low == -math.inf and info.high == math.inf else f" from {info.low:g} to {info.high:g}"
             raise DeviceError(
                 f"{self.device}: field {name!r} has {float(array[wrong[0]])!r} at index {wrong[0]}; "
-                f"valid is {wanted}{limits}",
+                f"must be {wanted}{limits}",
                 field=name,
             )
         array.flags.writeable = False
@@ -561,7 +559,7 @@ class DeviceBase:
         stamp: str = "arrival",
     ) -> None:
         if not name or not isinstance(name, str):
-            raise DeviceError(f"the name of a device is {name!r}; valid is a text that is not empty", field="name")
+            raise DeviceError(f"the name of a device is {name!r}; must be a text that is not empty", field="name")
         self.name = name
         _check_fields(self, name, samples, commands or {})
         self.samples: Mapping[str, FieldInfo] = MappingProxyType(dict(samples))
@@ -571,7 +569,7 @@ class DeviceBase:
         self.inbox = Mailbox(name, self.commands)
         self.period_ns = 0 if period is None else to_ns(period, f"{name}: period")
         if period is not None and self.period_ns == 0:
-            raise DeviceError(f"{name}: period is {period!r} s; valid is at least 1 ns", field="period")
+            raise DeviceError(f"{name}: period is {period!r} s; must be at least 1 ns", field="period")
         self.sample_period_ns = 0 if sample_period is None else to_ns(sample_period, f"{name}: sample_period")
         self._latency_ns = to_ns(latency, f"{name}: latency")
         self._command_latency_ns = to_ns(command_latency, f"{name}: command_latency")
@@ -773,7 +771,7 @@ class DeviceBase:
         except TypeError as error:
             raise DeviceError(
                 f"{self.name}: request {name!r} was asked with {sorted(args) or 'no arguments'}: {error}; "
-                f"valid: {name}{signature}",
+                f"call it as {name}{signature}",
                 field=name,
             ) from None
         future: Future[Any] = Future()

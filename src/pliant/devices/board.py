@@ -101,7 +101,7 @@ class Board(DeviceBase):
             for i, length in self._levers:
                 if self._meant(i, 1) and not 0.0 <= second[i] < length:  # type: ignore[index]
                     self._counters.last_error = (
-                        f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; valid: 0 or more and below "  # type: ignore[index]
+                        f"reference_2[{i}] of {self.joints[i]!r} is {second[i]:g} m; must be at least 0 and below "  # type: ignore[index]
                         f"{length:g} m. The command was dropped"
                     )
                     return

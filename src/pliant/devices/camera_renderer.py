@@ -54,10 +54,10 @@ def choose_backend(purpose: str = "rendering") -> str:
     """
     asked = os.environ.get("MUJOCO_GL", "").strip().lower()
     if asked in OFF:
-        raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}, which forbids it; valid: unset it, egl, osmesa")
+        raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}, which forbids it; unset it, or use egl or osmesa")
     if asked:
         if asked not in BACKENDS:
-            raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}; valid: unset it, {', '.join(BACKENDS)}")
+            raise DeviceError(f"{purpose}: MUJOCO_GL is {asked!r}; unset it, or use {', '.join(BACKENDS)}")
         return asked
     if sys.platform == "darwin":
         return "cgl"
@@ -176,7 +176,7 @@ class Renderer:
         if index < 0:
             raise DeviceError(f"{purpose}: the model has no camera {camera!r}; was it described and enabled before?")
         if int(model.cam_projection[index]) != int(mujoco.mjtProjection.mjPROJ_PERSPECTIVE):
-            raise DeviceError(f"{purpose}: camera {camera!r} is orthographic; valid is one with a perspective")
+            raise DeviceError(f"{purpose}: camera {camera!r} is orthographic; must be one with a perspective")
         self.backend = choose_backend(purpose)
         self._gl: Any = None
         self._context: Any = None

@@ -119,7 +119,7 @@ class CompliantJoint(DeviceBase):
             new = Mode[mode.upper()] if isinstance(mode, str) and not mode.isdigit() else Mode(int(mode))
         except (KeyError, ValueError):
             names = ", ".join(f"{m.value} {m.name.lower()}" for m in Mode)
-            raise DeviceError(f"{self.name}: there is no mode {mode!r}; valid: {names}", field="mode") from None
+            raise DeviceError(f"{self.name}: there is no mode {mode!r}; must be one of {names}", field="mode") from None
         self._engine.set_mode(self.joint, new)
         self.mode = new
         self._accept()

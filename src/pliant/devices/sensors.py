@@ -47,7 +47,7 @@ class SensorDevice(DeviceBase):
         **options: Any,
     ) -> None:
         if not (math.isfinite(dt) and dt > 0.0):
-            raise DeviceError(f"{description.name}: the step is {dt!r} s; valid is more than 0", field="dt")
+            raise DeviceError(f"{description.name}: the step is {dt!r} s; must be more than 0", field="dt")
         given = {
             "period": dt,
             "sample_period": sample_period(description.rate, dt),

@@ -32,7 +32,7 @@ def make_batch(robot: Any, nsim: int, *, nthread: int = 0, model: Any = None) ->
         ModelError: nsim is not positive.
     """
     if nsim < 1:
-        raise ModelError(f"nsim is {nsim}; valid: 1 or more", field="nsim")
+        raise ModelError(f"nsim is {nsim}; must be at least 1", field="nsim")
     if model is None:
         model = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
     callbacks.install(model)

@@ -118,7 +118,7 @@ class MujocoEngine:
         ):
             raise ModelError(
                 "the integrator is RK4 and an actuator has motor states, which advance once a step; "
-                "valid: implicitfast (the default), implicit, Euler",
+                "must be implicitfast (the default), implicit or Euler",
                 field="integrator",
             )
         # A reset that MuJoCo does by itself would hide the fault from the guard.
@@ -303,7 +303,7 @@ class MujocoEngine:
         try:
             new = Mode(int(mode))
         except ValueError:
-            raise LawError(f"{joint}: mode is {mode!r}; valid: 0 to 6", field="mode") from None
+            raise LawError(f"{joint}: mode is {mode!r}; must be 0 to 6", field="mode") from None
         families = ({0, 2, 3}, {4, 5, 6}, {1})
         family = next(f for f in families if old in f)
         # Mode 0 has one reference, the others two: the controls differ.
@@ -311,7 +311,7 @@ class MujocoEngine:
         if new not in valid:
             raise ModelError(
                 f"{joint}: cannot switch from mode {old.value} to mode {new.value} in a running simulation, its state "
-                f"is another; valid now: {valid}. Compile the robot with mode {new.value} instead",
+                f"is another; the mode must now be one of {valid}. Compile the robot with mode {new.value} instead",
                 field="mode",
             )
         i = self.model.actuator(joint).id
@@ -341,13 +341,13 @@ class MujocoEngine:
         row = self._row(joint)
         base = {1: layout.C_1, 2: layout.C_2}.get(motor)
         if base is None:
-            raise LawError(f"{joint}: motor is {motor!r}; valid: 1, 2", field="motor")
+            raise LawError(f"{joint}: motor is {motor!r}; must be 1 or 2", field="motor")
         names = {"kp": layout.C_KP, "ki": layout.C_KI, "kd": layout.C_KD}
         for name, value in gains.items():
             if name not in names:
                 raise LawError(f"{joint}: no gain {name!r}; {nearest(name, names)}", field=name)
             if not (np.isfinite(value) and value >= 0.0):
-                raise LawError(f"{joint}: {name} is {value!r}; valid: 0 or more", field=name)
+                raise LawError(f"{joint}: {name} is {value!r}; must be at least 0", field=name)
         for name, value in gains.items():
             row[base + names[name]] = float(value)
 

@@ -483,7 +483,7 @@ def read_mcap(path: str | Path) -> Contents:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
-                raise RecordingError("the file is empty; valid is an MCAP file", file=path)
+                raise RecordingError("the file is empty; it must be an MCAP file", file=path)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return McapScan(data, path).run()
     except OSError as error:
@@ -640,7 +640,7 @@ def decompressed(name: str, data: bytes, size: int, path: Path) -> bytes:
     """
     if size > PLAIN_LIMIT:
         raise RecordingError(
-            f"a chunk states {size} bytes of messages; valid are at most {PLAIN_LIMIT}: it is damaged", file=path
+            f"a chunk states {size} bytes of messages; must be at most {PLAIN_LIMIT}: it is damaged", file=path
         )
     for module, kind in _DECOMPRESSORS.get(name, ()):
         try:
@@ -655,6 +655,6 @@ def decompressed(name: str, data: bytes, size: int, path: Path) -> bytes:
             raise CutOff
         return plain
     raise RecordingError(
-        f"the chunks are compressed with {name!r}, which cannot be undone here; valid: {', '.join(_DECOMPRESSORS)}",
+        f"the chunks are compressed with {name!r}, which cannot be undone here; known: {', '.join(_DECOMPRESSORS)}",
         file=path,
     )

@@ -60,12 +60,12 @@ class CommandTable:
             )
         if time.ndim != 1 or not len(time):
             raise DeviceError(
-                f"column 'time' has shape {time.shape}; valid is at least one time", file=self.file, field="time"
+                f"column 'time' has shape {time.shape}; must be at least one time", file=self.file, field="time"
             )
         wrong = np.flatnonzero(~(np.isfinite(time) & (time >= 0.0)))
         if wrong.size:
             raise DeviceError(
-                f"column 'time' has {float(time[wrong[0]])!r} in row {wrong[0]}; valid is a finite number >= 0 [s]",
+                f"column 'time' has {float(time[wrong[0]])!r} in row {wrong[0]}; must be a finite number >= 0 [s]",
                 file=self.file,
                 field="time",
             )
@@ -73,13 +73,12 @@ class CommandTable:
         if wrong.size:
             row = int(wrong[0]) + 1
             raise DeviceError(
-                f"column 'time' goes from {time[row - 1]:g} to {time[row]:g} s in row {row}; "
-                "valid are strictly increasing times",
+                f"column 'time' goes from {time[row - 1]:g} to {time[row]:g} s in row {row}; times must increase",
                 file=self.file,
                 field="time",
             )
         if not self.columns:
-            raise DeviceError("there is no column besides 'time'; valid are columns <device>/<field>", file=self.file)
+            raise DeviceError("there is no column besides 'time'; the others must be <device>/<field>", file=self.file)
         for name, values in self.columns.items():
             if not COLUMN.fullmatch(name):
                 raise DeviceError(
@@ -90,7 +89,7 @@ class CommandTable:
             array = np.asarray(values)
             if len(array) != len(time) or array.ndim not in (1, 2) or array.dtype.kind not in "fiu":
                 raise DeviceError(
-                    f"column {name!r} has shape {array.shape} of {array.dtype}; valid are {len(time)} numbers, "
+                    f"column {name!r} has shape {array.shape} of {array.dtype}; must be {len(time)} numbers, "
                     "one for each time",
                     file=self.file,
                     field=name,
@@ -98,7 +97,7 @@ class CommandTable:
             if np.isinf(array).any():
                 row = int(np.argwhere(np.isinf(array))[0][0])
                 raise DeviceError(
-                    f"column {name!r} is infinite in row {row}; valid are finite numbers", file=self.file, field=name
+                    f"column {name!r} is infinite in row {row}; must be finite numbers", file=self.file, field=name
                 )
 
     def player(self, devices: Mapping[str, Device], start_ns: int = 0) -> CommandPlayer:
@@ -337,7 +336,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                     if not rows[-1][column] > rows[-2][column]:
                         raise DeviceError(
                             f"column 'time' goes from {rows[-2][column]:g} to {rows[-1][column]:g} s; "
-                            "valid are strictly increasing times",
+                            "times must increase",
                             file=path,
                             line=line,
                             field="time",
@@ -348,7 +347,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         raise DeviceError(f"the command file is no CSV text: {error}", file=path) from None
     if header is None or not rows:
         raise DeviceError(
-            "the command file has no rows; valid is a header line 'time,<device>/<field>,...' and at least one row",
+            "the command file has no rows; it must have a header line 'time,<device>/<field>,...' and at least one row",
             file=path,
         )
     table = np.array(rows)
@@ -366,7 +365,7 @@ def _number(cell: str, column: str, path: Path, line: int) -> float:
     if not math.isfinite(value):
         empty = "" if column == "time" else ", or an empty cell to keep the value"
         raise DeviceError(
-            f"column {column!r} has {text!r}; valid is a finite number{empty}", file=path, line=line, field=column
+            f"column {column!r} has {text!r}; must be a finite number{empty}", file=path, line=line, field=column
         )
     return value
 
@@ -401,7 +400,7 @@ def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
             continue
         if not isinstance(value, list):
             raise DeviceError(
-                f"column {name!r} is {value!r}; valid is a list of numbers",
+                f"column {name!r} is {value!r}; must be a list of numbers",
                 file=path,
                 line=document.line(name),
                 field=name,
@@ -417,7 +416,7 @@ def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
             if size != width or not good:
                 wanted = "a finite number" if width is None else f"a list of {width} finite numbers"
                 raise DeviceError(
-                    f"column {name!r} has {item!r} at index {row}; valid is {wanted}",
+                    f"column {name!r} has {item!r} at index {row}; must be {wanted}",
                     file=path,
                     line=document.line(name, row),
                     field=name,

@@ -156,7 +156,7 @@ class Simulation:
             or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
         ):
             raise PliantError(
-                f"sync_timeout is {sync_timeout!r}; valid is a finite number of seconds above 0",
+                f"sync_timeout is {sync_timeout!r}; must be a finite number of seconds above 0",
                 field="sync_timeout",
             )
         self.engine = engine
@@ -471,7 +471,7 @@ class Simulation:
             if when_ns < self._now + self._offset_ns:
                 raise PliantError(
                     f"an event was asked for at {when:g} s, but the run is at "
-                    f"{(self._now + self._offset_ns) / 1e9:g} s; valid is a later time",
+                    f"{(self._now + self._offset_ns) / 1e9:g} s; must be a later time",
                     field="time",
                 )
             bisect.insort(self._events, (when_ns, self._event_count, action), key=lambda event: event[:2])
@@ -790,7 +790,7 @@ class _Owned:
 
 def _checked_seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise PliantError(f"the seed is {seed!r}; valid is a whole number >= 0", field="seed")
+        raise PliantError(f"the seed is {seed!r}; must be a whole number >= 0", field="seed")
     return int(seed)
 
 

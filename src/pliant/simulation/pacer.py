@@ -65,9 +65,9 @@ class Pacer:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         if isinstance(rtf, str) or not rtf > 0.0 or (mode == "paced" and not math.isfinite(rtf)):
-            raise PliantError(f"the real-time factor is {rtf!r}; valid is a finite number above 0", field="rtf")
+            raise PliantError(f"the real-time factor is {rtf!r}; must be a finite number above 0", field="rtf")
         if not max_lag >= 0.0:
-            raise PliantError(f"max_lag is {max_lag!r}; valid is a number of seconds >= 0", field="max_lag")
+            raise PliantError(f"max_lag is {max_lag!r}; must be a number of seconds >= 0", field="max_lag")
         self.mode = mode
         self.rtf = float(rtf)
         self.waits = mode != "free"
@@ -199,6 +199,6 @@ def as_pacer(value: Pacer | str | float) -> Pacer:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return paced(value)
     raise PliantError(
-        f"pacer is {value!r}; valid: sync(), paced(rtf), free(), their names, or a real-time factor",
+        f"pacer is {value!r}; must be sync(), paced(rtf), free(), their names, or a real-time factor",
         field="pacer",
     )

@@ -33,7 +33,7 @@ def realtime(priority: int = PRIORITY, *, system: Any = os) -> Iterator[None]:
     """
     if isinstance(priority, bool) or not isinstance(priority, int) or not 1 <= priority <= 99:
         raise PliantError(
-            f"the real-time priority is {priority!r}; valid: a whole number from 1 to 99", field="priority"
+            f"the real-time priority is {priority!r}; must be a whole number from 1 to 99", field="priority"
         )
     if not hasattr(system, "sched_setscheduler"):
         raise PliantError(

@@ -132,10 +132,10 @@ class Replay:
         """
         bridges = tuple(bridges)
         if isinstance(speed, str) or not speed > 0.0:
-            raise RecordingError(f"the speed of the replay is {speed!r}; valid is a number above 0", field="speed")
+            raise RecordingError(f"the speed of the replay is {speed!r}; must be a number above 0", field="speed")
         for name, value in (("start", start), ("delay", delay), ("duration", duration)):
             if value is not None and not (math.isfinite(value) and value >= 0.0):
-                raise RecordingError(f"the {name} of the replay is {value!r}; valid is a number >= 0 [s]", field=name)
+                raise RecordingError(f"the {name} of the replay is {value!r}; must be a number >= 0 [s]", field=name)
         if start > self.length:
             raise RecordingError(
                 f"the replay was to start at {start:g} s; what is recorded has {self.length:g} s",

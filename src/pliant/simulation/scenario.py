@@ -96,7 +96,7 @@ class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
     def problem(self, devices: Mapping[str, Device]) -> str:
         """Return what is wrong with the event for these devices, "" if nothing is."""
         if self.duration is not None and not (math.isfinite(self.duration) and self.duration > 0.0):
-            return f"duration is {self.duration!r}; valid is a finite number of seconds above 0"
+            return f"duration is {self.duration!r}; must be a finite number of seconds above 0"
         return super().problem(devices) or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
 
     def apply(self, simulation: Simulation) -> None:
@@ -214,7 +214,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for number, event in enumerate(self.events):
             text = ""
             if not (math.isfinite(event.at) and event.at >= 0.0):
-                text = f"at is {event.at!r}; valid is a finite number of seconds >= 0"
+                text = f"at is {event.at!r}; must be a finite number of seconds >= 0"
             text = text or event.problem(devices)
             if text:
                 found.append(f"events[{number}] ({event.__struct_config__.tag}): {text}")
@@ -308,11 +308,11 @@ def _field_problem(device: Device, values: Mapping[str, Number], mode: str | Non
             return f"device {device.name!r} has no command field {name!r}; {nearest(name, known)}"
         numbers = value if isinstance(value, list) else [value]
         if not all(math.isfinite(number) for number in numbers):
-            return f"{name} is {value!r}; valid are finite numbers"
+            return f"{name} is {value!r}; must be finite numbers"
         shape = (len(value),) if isinstance(value, list) else ()
         if shape != known[name].shape:
             wanted = f"a list of {known[name].size} numbers" if known[name].shape else "one number"
-            return f"{name} is {value!r}; valid is {wanted}"
+            return f"{name} is {value!r}; must be {wanted}"
     return ""
 
 

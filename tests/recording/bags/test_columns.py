@@ -111,7 +111,7 @@ def test_what_cannot_be_a_column_is_refused(tmp_path):
     for name, rows, message in (
         ("two", two_robots, "topics /left/elbow/reference_1 and /right/elbow/reference_1 are both the column"),
         ("ragged", ragged, "/arm/reference_1 has arrays of 2 and of 3 numbers"),
-        ("infinite", infinite, r"/arm/elbow/reference_1: message 0 is inf; valid are finite numbers"),
+        ("infinite", infinite, r"/arm/elbow/reference_1: message 0 is inf; must be finite numbers"),
     ):
         with pytest.raises(DeviceError, match=message):
             read_commands(bags.write_1(tmp_path / f"{name}.bag", rows))

@@ -155,7 +155,7 @@ def test_of_a_truncated_bag_everything_before_the_cut_is_read(kind, tmp_path):
         ("run.bag", b"no bag at all", "begins with b'no bag at all'; a ROS 1 bag begins with"),
         ("run.mcap", b"no bag at all", "begins with b'no bag a'; an MCAP file begins with"),
         ("run.db3", b"no bag at all", "begins with b'no bag at all'; a .db3 file begins with"),
-        ("run.bag", b"#ROSBAG V1.2\n", "has the format '#ROSBAG V1.2'; valid is '#ROSBAG V2.0'"),
+        ("run.bag", b"#ROSBAG V1.2\n", "has the format '#ROSBAG V1.2'; must be '#ROSBAG V2.0'"),
         (
             "run.bag",
             b"#ROSBAG V2.0\n\xff\xff\xff\xff",
@@ -186,7 +186,7 @@ def test_a_missing_file_or_an_empty_folder_is_refused(tmp_path):
     [
         ("a: [", "metadata.yaml:1: the file is not valid YAML"),
         ("other: 1\n", "lacks 'rosbag2_bagfile_information'"),
-        ("rosbag2_bagfile_information: 3\n", "valid is rosbag2_bagfile_information: with relative_file_paths"),
+        ("rosbag2_bagfile_information: 3\n", "it must have rosbag2_bagfile_information: with relative_file_paths"),
         ("rosbag2_bagfile_information:\n  relative_file_paths: []\n", "lists no file"),
         (
             "rosbag2_bagfile_information:\n  relative_file_paths:\n  - a.mcap\n",
@@ -229,7 +229,7 @@ def test_a_chunk_that_states_a_huge_length_is_refused(tmp_path):
     place = data.index(b"size=") + 5
     data[place : place + 4] = b"\xff\xff\xff\xff"
     path.write_bytes(data)
-    with pytest.raises(RecordingError, match=r"a chunk states 4294967295 bytes of messages; valid are at most"):
+    with pytest.raises(RecordingError, match=r"a chunk states 4294967295 bytes of messages; must be at most"):
         open_bag(path)
 
 

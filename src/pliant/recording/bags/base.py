@@ -217,7 +217,7 @@ class MessageIndex:
             raise RecordingError(f"the bag has more than {MESSAGE_LIMIT} messages; split it", file=self._path)
         if not 0 <= time < 1 << 63:
             raise RecordingError(
-                f"a message at byte {offset} has the log time {time} ns; valid are 0 to 2^63 - 1", file=self._path
+                f"a message at byte {offset} has the log time {time} ns; must be 0 to 2^63 - 1", file=self._path
             )
         self._times.append(time)
         self._channels.append(channel)

@@ -56,7 +56,7 @@ def read_bag(path: str | Path, board: str = "board") -> BagCommands:
                 continue
             if column in topics:
                 raise DeviceError(
-                    f"topics {topics[column]} and {topic.name} are both the column {column}; valid is one of them "
+                    f"topics {topics[column]} and {topic.name} are both the column {column}; give only one of them "
                     "(rosbag filter or ros2 bag convert takes the other out)",
                     file=path,
                     field=column,
@@ -65,7 +65,7 @@ def read_bag(path: str | Path, board: str = "board") -> BagCommands:
         unused = tuple(f"{t.name} ({t.type})" for t in bag.topics if t.name not in topics.values() and t.name != CLOCK)
         if not topics:
             raise DeviceError(
-                "the bag has no command; valid are topics .../<joint>/<command> of type std_msgs/Float64 and "
+                "the bag has no command; it must have topics .../<joint>/<command> of type std_msgs/Float64 and "
                 ".../reference_1, .../reference_2 of type std_msgs/Float64MultiArray. Its topics: "
                 f"{bag.listed()}",
                 file=path,
@@ -102,7 +102,7 @@ def _table(path: Path, column: str, topic: str, rows: np.ndarray, values: list, 
     wrong = next((v for v in values if width is not None and np.size(v) != width), None)
     if wrong is not None:
         raise DeviceError(
-            f"{topic} has arrays of {width} and of {np.size(wrong)} numbers; valid is one length",
+            f"{topic} has arrays of {width} and of {np.size(wrong)} numbers; all must have one length",
             file=path,
             field=column,
         )
@@ -110,7 +110,7 @@ def _table(path: Path, column: str, topic: str, rows: np.ndarray, values: list, 
     bad = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
     if bad.size:
         raise DeviceError(
-            f"{topic}: message {bad[0]} is {np.asarray(values[bad[0]]).tolist()}; valid are finite numbers",
+            f"{topic}: message {bad[0]} is {np.asarray(values[bad[0]]).tolist()}; must be finite numbers",
             file=path,
             field=column,
         )

@@ -90,7 +90,7 @@ def _open_file(path: Path) -> BagPart:
         raise RecordingError(f"a bag ends in {suffix!r}; {nearest(suffix, BAG_SUFFIXES)}", file=path, field="suffix")
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise RecordingError(f"the file is empty; valid is a {suffix} file", file=path)
+            raise RecordingError(f"the file is empty; it must be a {suffix} file", file=path)
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
         return readers[suffix](path, data)
@@ -109,7 +109,7 @@ def _open_folder(path: Path) -> Bag:
     else:
         files = [path / name for name in names]
     if len(files) > FILE_LIMIT:
-        raise RecordingError(f"the bag has {len(files)} files; valid are at most {FILE_LIMIT}", file=path)
+        raise RecordingError(f"the bag has {len(files)} files; must be at most {FILE_LIMIT}", file=path)
     parts: list[BagPart] = []
     try:
         for file in files:
@@ -128,7 +128,7 @@ def _listed(folder: Path) -> list[str] | None:
         return None
     size = path.stat().st_size
     if size > METADATA_LIMIT:
-        raise RecordingError(f"it has {size} bytes; valid are at most {METADATA_LIMIT}", file=path)
+        raise RecordingError(f"it has {size} bytes; must be at most {METADATA_LIMIT}", file=path)
     document = read_yaml(path, RecordingError)
     key = "rosbag2_bagfile_information"
     try:
@@ -138,11 +138,13 @@ def _listed(folder: Path) -> list[str] | None:
         names = [PurePosixPath(str(name)).name for name in found]
     except (KeyError, TypeError, AttributeError, PliantError) as error:
         raise RecordingError(
-            f"it lacks {error}; valid is {key}: with relative_file_paths, as ros2 bag writes it", file=path, field=key
+            f"it lacks {error}; it must have {key}: with relative_file_paths, as ros2 bag writes it",
+            file=path,
+            field=key,
         ) from None
     if mode in ("file", "message"):
         raise RecordingError(
-            f"the bag is compressed by {mode}; valid are bags without compression or with compressed MCAP chunks "
+            f"the bag is compressed by {mode}; it must have no compression, or compressed MCAP chunks "
             "(`ros2 bag convert` makes one)",
             file=path,
             line=document.line(key, "compression_mode"),

@@ -80,7 +80,7 @@ class Rosbag1:
         if head.startswith((b"#ROSBAG V", b"#ROSRECORD")):
             found = head.strip().decode("ascii", "replace")
             raise RecordingError(
-                f"the bag has the format {found!r}; valid is {MAGIC.strip().decode()!r} (rosbag fix converts it)",
+                f"the bag has the format {found!r}; must be {MAGIC.strip().decode()!r} (rosbag fix converts it)",
                 file=self.path,
             )
         raise RecordingError(f"the file begins with {head!r}; a ROS 1 bag begins with {MAGIC!r}", file=self.path)
@@ -97,7 +97,7 @@ class Rosbag1:
                     closed = _number(header, b"index_pos", 8) != 0
                     if header.get(b"encryptor"):
                         raise RecordingError(
-                            f"the bag is encrypted by {header[b'encryptor'].decode('utf-8', 'replace')!r}; valid are "
+                            f"the bag is encrypted by {header[b'encryptor'].decode('utf-8', 'replace')!r}; must be "
                             "bags without encryption",
                             file=self.path,
                         )
@@ -207,5 +207,5 @@ def _fields(data: bytes | mmap.mmap, at: int, stop: int) -> dict[bytes, bytes]:
 def _number(header: dict[bytes, bytes], name: bytes, size: int) -> int:
     value = header.get(name, b"")
     if len(value) != size:
-        raise CutOff(f"a record whose {name.decode()} has {len(value)} bytes; valid are {size}")
+        raise CutOff(f"a record whose {name.decode()} has {len(value)} bytes; must be {size}")
     return int.from_bytes(value, "little")

@@ -40,7 +40,7 @@ class SqliteBag:
         except OSError as error:
             raise RecordingError(f"the bag cannot be read: {error.strerror}", file=path) from None
         if not head:
-            raise RecordingError("the file is empty; valid is a .db3 file of rosbag2", file=path)
+            raise RecordingError("the file is empty; it must be a .db3 file of rosbag2", file=path)
         if head != MAGIC:
             raise RecordingError(f"the file begins with {head!r}; a .db3 file begins with {MAGIC!r}", file=path)
         self._connection: sqlite3.Connection | None = None
@@ -67,7 +67,7 @@ class SqliteBag:
             for time, number, data in self._ask(query, numbers):
                 if not isinstance(time, int) or not isinstance(data, bytes) or number not in self._by_number:
                     raise RecordingError(
-                        f"a message has the time {time!r} and {type(data).__name__} as data; valid are a number of "
+                        f"a message has the time {time!r} and {type(data).__name__} as data; must be a number of "
                         "nanoseconds and bytes",
                         file=self.path,
                     )
@@ -95,7 +95,7 @@ class SqliteBag:
         missing = {"topics", "messages"} - tables
         if missing:
             raise RecordingError(
-                f"the database has no table {sorted(missing)[0]!r}; valid is one that rosbag2 wrote; its tables: "
+                f"the database has no table {sorted(missing)[0]!r}; it must be one that rosbag2 wrote; its tables: "
                 f"{', '.join(sorted(tables)[:12]) or 'none'}",
                 file=self.path,
             )
@@ -128,5 +128,5 @@ class SqliteBag:
         self.topics = list(self._by_number.values())
         begin, end = next(self._ask("SELECT min(timestamp), max(timestamp) FROM messages"))
         if not all(isinstance(x, int | None) for x in (begin, end)):
-            raise RecordingError(f"the messages' times are {begin!r} to {end!r}; valid are numbers", file=self.path)
+            raise RecordingError(f"the messages' times are {begin!r} to {end!r}; must be numbers", file=self.path)
         self.begin_ns, self.end_ns = begin or 0, end or 0

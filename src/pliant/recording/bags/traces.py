@@ -90,8 +90,8 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         sources = [s for t in topics for s in _sources(t, chosen, named.get(t.name, ()))]
         if not any(s.quantity == "link_position" for s in sources):
             raise RecordingError(
-                f"no topic has the position of joint {chosen!r}; valid are .../{chosen}/link_state and JointState "
-                f"messages that name it. The bag's topics: {bag.listed()}",
+                f"no topic has the position of joint {chosen!r}; known topics are .../{chosen}/link_state and "
+                f"JointState messages that name it. The bag's topics: {bag.listed()}",
                 file=path,
                 field=chosen,
             )
@@ -152,7 +152,7 @@ def _qb_base(name: str) -> str:
 def _choose(path: Path, joint: str | None, joints: set[str], bag: Bag) -> str:
     if not joints:
         raise RecordingError(
-            "the bag has no state of a joint; valid are topics .../<joint>/link_state of type "
+            "the bag has no state of a joint; it must have topics .../<joint>/link_state of type "
             "viactors_plugins/state_info and topics of type sensor_msgs/JointState with names. Its topics: "
             f"{bag.listed()}",
             file=path,

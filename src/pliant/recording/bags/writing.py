@@ -110,7 +110,7 @@ class BagWriter:
             RecordingError: the disk refused, or the time does not fit the format.
         """
         if not 0 <= log_ns < (1 << 32) * 1_000_000_000:
-            raise RecordingError(f"{topic}: the log time is {log_ns} ns; valid are 0 to 2^32 s", file=self.path)
+            raise RecordingError(f"{topic}: the log time is {log_ns} ns; must be 0 to 2^32 s", file=self.path)
         try:
             if self.version == 1:
                 # ROS 1 counts times from one nanosecond on.
