@@ -169,6 +169,7 @@ class Eye:
         self.intrinsics = Intrinsics(width=width, height=height, fx=6.0, fy=7.0, cx=2.0, cy=1.5)
         self.frame = "eye_optical_frame"
         self.topic = ""
+        self.topics = {}
         self.__dict__.update(more)
 
     def sample(self, stamp=1_500_000_000, seq=0):

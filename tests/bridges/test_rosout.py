@@ -2,14 +2,15 @@
 
 import math
 import threading
-from types import SimpleNamespace
 
+import mujoco
 import pytest
 from ros1_world import until
 
 from pliant.bridges.ros import RosOptions
 from pliant.bridges.ros.rosout import BACKLOG, BURST, INFO, LENGTH, Rosout, serve_rosout
 from pliant.bridges.ros.topics import RosTopics
+from pliant.model import Robot
 from pliant.wire.ros import Codec, registry
 
 
@@ -35,7 +36,8 @@ class FakeNode:
 
 
 def make(version, notes=(), **options):
-    topics = RosTopics(SimpleNamespace(notes=list(notes), interface=None), FakeNode(version), RosOptions(**options))
+    robot = Robot(mujoco.MjSpec(), notes=notes)
+    topics = RosTopics(robot, FakeNode(version), RosOptions(**options))
     rosout = serve_rosout(topics)
     handle = topics.node.handle
     kind = topics.node.codec.types.message(handle.type)

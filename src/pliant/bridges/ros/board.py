@@ -9,23 +9,25 @@ from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample, SampleSource
 from pliant.devices.board import BOARD_STATES
+from pliant.model.interface import PluginManager
 
 __all__ = ["is_board", "serve_board"]
 
 
-def is_board(device: Any) -> bool:
+def is_board(device: SampleSource) -> bool:
     """Return whether a device, live or recorded, samples as a board does."""
     return "motor_1_position" in device.samples and bool(device.samples["motor_1_position"].shape)
 
 
-def board_joints(device: Any) -> list[str]:
+def board_joints(device: SampleSource) -> list[str]:
     """Return the names of a board's joints; those of a recorded board stand in its fields."""
     size = device.samples["motor_1_position"].size
     return list(device.joints) or [f"joint_{i + 1}" for i in range(size)]
 
 
-def serve_board(topics: RosTopics, name: str, device: Any) -> None:
+def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve the aggregated states, the true stiffness, ``/joint_states``, and the reference arrays."""
     joints = board_joints(device)
     n = len(joints)
@@ -47,21 +49,21 @@ def serve_board(topics: RosTopics, name: str, device: Any) -> None:
         _listen_to_arrays(topics, device)
 
 
-def _stiffness(topics: RosTopics, topic: str, joints: list[str], every: RateTimer) -> Callable[[Any], None]:
+def _stiffness(topics: RosTopics, topic: str, joints: list[str], every: RateTimer) -> Callable[[Sample], None]:
     """Send the true slopes, which the original collects and throws away."""
     handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
     n = len(joints)
     layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
     fill = topics.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if every.due(sample.stamp_ns) and handle.active:
             handle.send(fill(sample.values["stiffness"]))
 
     return write
 
 
-def _listen_to_arrays(topics: RosTopics, device: Any) -> None:
+def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:
     references: list[Any] = [None, None]
     topics.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
     for k, field in enumerate(("reference_1", "reference_2")):
@@ -76,7 +78,7 @@ def _listen_to_arrays(topics: RosTopics, device: Any) -> None:
         _forward(topics, manager, references)
 
 
-def _forward(topics: RosTopics, manager: Any, references: list[Any]) -> None:
+def _forward(topics: RosTopics, manager: PluginManager, references: list[Any]) -> None:
     """Send element i of the arrays to joint i's topic, as the original's manager does for all to see."""
     every = RateTimer(1.0 / manager.sample_time)
     fill = topics.template("std_msgs/Float64", {}, ["data"])

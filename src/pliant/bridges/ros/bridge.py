@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros.clock import serve_clock
 from pliant.bridges.ros.interfaces import kind_of
@@ -23,6 +23,10 @@ from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
+
 __all__ = ["RosBridge"]
 
 SHARED_TOPICS = ("/tf", "/tf_static", "/joint_states", "/rosout", "/parameter_events")
@@ -37,13 +41,15 @@ class RosBridge(BridgeBase):
     Encoding happens in the loop's thread, into templates; sending happens elsewhere.
 
     Args:
-        robot: a `pliant.model.Robot`, or None where there is none (a replay).
+        robot: the robot, or what is replayed; None where there is neither.
         node: the wire.
         options: what is served, how often, and who waits for whom.
         name: how messages call the bridge.
     """
 
-    def __init__(self, robot: Any, node: Node, options: RosOptions | None = None, *, name: str = "ros") -> None:
+    def __init__(
+        self, robot: Robot | Replay | None, node: Node, options: RosOptions | None = None, *, name: str = "ros"
+    ) -> None:
         self.name = name
         self.robot = robot
         self.node = node

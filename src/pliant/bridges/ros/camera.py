@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample, SampleSource
+from pliant.devices.camera_renderer import Intrinsics
+from pliant.errors import BridgeError
 
 __all__ = ["is_camera", "serve_camera"]
 
@@ -24,28 +27,39 @@ ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
 """Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
 
 
-def is_camera(device: Any) -> bool:
+class CameraSource(SampleSource, Protocol):
+    """What gives images: `pliant.devices.Camera`, or a camera of one's own."""
+
+    intrinsics: Intrinsics | None
+    """How points in its optical frame become pixels; None until it is attached."""
+    topics: Mapping[str, str]
+    """What it publishes, a key of `TOPICS` -> topic."""
+
+
+def is_camera(device: SampleSource) -> bool:
     """Return whether a device samples images."""
     return any(key in device.samples and len(device.samples[key].shape) > 1 for key in ENCODINGS)
 
 
-def serve_camera(topics: RosTopics, name: str, device: Any) -> None:
+def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:
     """Serve ``<namespace>/<name>/image_raw``, ``depth/image_raw`` and a ``camera_info`` with each, of one stamp."""
-    names = {**TOPICS, **getattr(device, "topics", {})}
+    names = {**TOPICS, **device.topics}
     for field in ENCODINGS:
         if field in device.samples:
             _serve(topics, name, device, field, names[field], names[f"{field}_info"])
 
 
-def _topic(topics: RosTopics, name: str, device: Any, topic: str) -> str:
+def _topic(topics: RosTopics, name: str, device: CameraSource, topic: str) -> str:
     if topic.startswith("/"):
         return topic_name(topic)
     base = device.topic or name
     return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
 
 
-def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: str, info_topic: str) -> None:
+def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image_topic: str, info_topic: str) -> None:
     lens = device.intrinsics
+    if lens is None:
+        raise BridgeError(f"the camera {name!r} is not attached to an engine", field=name)
     encoding, size = ENCODINGS[field]
     header = {"header": {"frame_id": device.frame}}
     image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image")
@@ -62,7 +76,7 @@ def _serve(topics: RosTopics, name: str, device: Any, field: str, image_topic: s
     info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo")
     fill_info = topics.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(topics, lens)}, [])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if image.active:
             image.send(fill(sample.stamp_ns, sample.values[field]))
         if info.active:
@@ -94,7 +108,7 @@ def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.nda
     return fill
 
 
-def _camera_info(topics: RosTopics, lens: Any) -> dict[str, Any]:
+def _camera_info(topics: RosTopics, lens: Intrinsics) -> dict[str, Any]:
     """Return what a CameraInfo says of an ideal pinhole: no distortion, no rectification."""
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]

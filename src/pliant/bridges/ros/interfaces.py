@@ -32,7 +32,7 @@ class Kind:
 
     name: str
     """What it is, for messages."""
-    matches: Callable[[Any], bool]
+    matches: Callable[[SampleSource], bool]
     """Whether a device is of this kind."""
     serve: Callable[[RosTopics, str, Any], None]
     """Advertise and listen for a device: (topics of the bridge, name of the device, device)."""

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.qb import serve_qb
 from pliant.bridges.ros.reconfigure import serve_reconfigure
 from pliant.bridges.ros.topics import RosTopics
-from pliant.laws import COMMAND_NAMES
+from pliant.devices.base import Sample, SampleSource
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import JointInterface
 
 __all__ = ["is_joint", "serve_joint"]
 
 
-def is_joint(device: Any) -> bool:
+def is_joint(device: SampleSource) -> bool:
     """Return whether a device, live or recorded, samples as a compliant joint does."""
     return "reported_stiffness" in device.samples
 
 
-def serve_joint(topics: RosTopics, name: str, device: Any) -> None:
+def serve_joint(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve state, elastic torques, motors, references, external torque, and what the qb_move packages have."""
-    joint = getattr(device, "joint", name)
+    joint = device.joint if isinstance(device, CompliantJoint) else name
     info = topics.interface.joints.get(joint) or JointInterface(joint=joint)
     writers = topics.writers[name]
     if info.publish_elastic_torque:
@@ -35,7 +36,7 @@ def serve_joint(topics: RosTopics, name: str, device: Any) -> None:
             fields = (f"motor_{k}_position", f"motor_{k}_velocity", f"motor_{k}_effort")
             topic = topics.name(joint, f"motor_{k}_state")
             writers.append(joint_state_writer(topics, topic, [], fields, size=1, stamped=False))
-    if not device.commands:  # of a recording
+    if not isinstance(device, CompliantJoint):  # of a recording
         return
     _listen_to_references(topics, device)
     if info.subscribe_external_torque:
@@ -46,28 +47,28 @@ def serve_joint(topics: RosTopics, name: str, device: Any) -> None:
         )
     if topics.options.qb:
         serve_qb(topics, name, device)
-    if topics.node.has_services and topics.node.codec.version == 1 and hasattr(device, "actuator"):
+    if topics.node.has_services and topics.node.codec.version == 1:
         serve_reconfigure(topics, device)
 
 
-def _float(topics: RosTopics, topic: str, field: str) -> Callable[[Any], None]:
+def _float(topics: RosTopics, topic: str, field: str) -> Callable[[Sample], None]:
     handle = topics.advertise(topic, "std_msgs/Float64")
     fill = topics.template("std_msgs/Float64", {}, ["data"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active:
             handle.send(fill(sample.values[field]))
 
     return write
 
 
-def _state(topics: RosTopics, topic: str) -> Callable[[Any], None]:
+def _state(topics: RosTopics, topic: str) -> Callable[[Sample], None]:
     kind = topics.node.state_type
     handle = topics.advertise(topic, kind)
     fill = topics.template(kind, {}, ["q", "dq", "ref_1", "ref_2", "tau", "stiff"])
     fields = ("position", "velocity", "reference_1", "reference_2", "elastic_torque", "reported_stiffness")
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active:
             v = sample.values
             q, dq, first, second, torque, stiffness = (v[field] for field in fields)
@@ -78,9 +79,9 @@ def _state(topics: RosTopics, topic: str) -> Callable[[Any], None]:
     return write
 
 
-def _listen_to_references(topics: RosTopics, device: Any) -> None:
+def _listen_to_references(topics: RosTopics, device: CompliantJoint) -> None:
     """Listen to the two topics of the joint's mode, and to those of the new mode when it is switched or reset."""
-    heard: tuple[Any, list[str]] = (None, [])
+    heard: tuple[Mode | None, list[str]] = (None, [])
 
     def follow(_: int = 0) -> None:
         nonlocal heard

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample
 
 __all__ = ["joint_state_writer"]
 
@@ -22,7 +22,7 @@ def joint_state_writer(
     size: int,
     every: RateTimer | None = None,
     stamped: bool = True,
-) -> Callable[[Any], None]:
+) -> Callable[[Sample], None]:
     """Advertise a topic and return what sends a sample on it.
 
     Args:
@@ -41,7 +41,7 @@ def joint_state_writer(
     values = {"name": list(names), "position": zeros, "velocity": zeros, "effort": zeros}
     fill = topics.stamped(TYPE, values, ["position", "velocity", "effort"])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if every.due(sample.stamp_ns) and handle.active:
             v = sample.values
             handle.send(fill(sample.stamp_ns if stamped else 0, v[first], v[second], v[third]))

@@ -15,6 +15,7 @@ from typing import Any
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.reconfigure import joint_gains
 from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.devices.compliant_joint import CompliantJoint
 from pliant.errors import DeviceError, PliantError, nearest
 from pliant.laws import Mode
 
@@ -70,7 +71,7 @@ class NodeParameters:
             )
         )  # fmt: skip
         for device in topics.devices.values():
-            if hasattr(device, "actuator") and hasattr(device, "request"):
+            if isinstance(device, CompliantJoint):
                 self._add_joint(device)
         self._events = topics.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
         for name, kind, answer in (
@@ -95,7 +96,7 @@ class NodeParameters:
     def _add(self, parameter: _Parameter) -> None:
         self._parameters[parameter.name] = parameter
 
-    def _add_joint(self, device: Any) -> None:
+    def _add_joint(self, device: CompliantJoint) -> None:
         joint = topic_name(device.joint)[1:]
         gains = self._gains[joint] = joint_gains(device)
 

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from pliant.bridges.ros.board import is_board
 from pliant.bridges.ros.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
 from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample
+from pliant.devices.compliant_joint import CompliantJoint
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
 
@@ -25,10 +27,10 @@ STATE_RATE = 50.0
 CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
 
 
-def serve_qb(topics: RosTopics, name: str, device: Any) -> None:
+def serve_qb(topics: RosTopics, name: str, device: CompliantJoint) -> None:
     """Serve joint_states and both trajectory controllers of one joint; nothing for a joint that is no qbmove."""
-    law = getattr(getattr(device, "actuator", None), "law", None)
-    if law is None or law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
+    law = device.actuator.law
+    if law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
         return
     joint = device.joint
     topics.writers[name].append(_states(topics, joint))
@@ -59,7 +61,7 @@ def _serve_controller(topics: RosTopics, base: str, controller: QbController) ->
         )
 
 
-def _states(topics: RosTopics, joint: str) -> Callable[[Any], None]:
+def _states(topics: RosTopics, joint: str) -> Callable[[Sample], None]:
     handle = topics.advertise(topics.name(joint, "joint_states"), "sensor_msgs/JointState")
     zeros = [0.0] * 4
     values = {"name": [joint + s for s in QB_SUFFIXES], "position": zeros, "velocity": zeros, "effort": zeros}
@@ -67,7 +69,7 @@ def _states(topics: RosTopics, joint: str) -> Callable[[Any], None]:
     position, velocity, effort = np.zeros(4), np.zeros(4), np.zeros(4)
     every = RateTimer(QB_RATE)
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if not (every.due(sample.stamp_ns) and handle.active):
             return
         v = sample.values
@@ -100,7 +102,7 @@ def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[
     return write
 
 
-def _measure(topics: RosTopics, device: Any) -> Callable[[], Measured | None]:
+def _measure(topics: RosTopics, device: CompliantJoint) -> Callable[[], Measured | None]:
     """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
     boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
               if is_board(board) and device.joint in board.joints]  # fmt: skip
@@ -110,7 +112,7 @@ def _measure(topics: RosTopics, device: Any) -> Callable[[], Measured | None]:
         for name, i in boards:
             sample = latest.get(name)
             if sample is not None:
-                v = sample.values
+                v = cast(Mapping[str, np.ndarray], sample.values)  # a board has arrays only
                 return Measured(
                     stamp_ns=sample.stamp_ns,
                     position=float(v["position"][i]),

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.bridges.ros.actions import ActionServer, Goal, GoalRefused, GoalState, Outcome
 from pliant.bridges.ros.trajectory import JointPoints, MotionState, Trajectory, read_points
+from pliant.devices.compliant_joint import CompliantJoint
 from pliant.errors import DeviceError, PliantError
 from pliant.laws import COMMAND_NAMES
 
@@ -89,7 +90,7 @@ class QbController:
 
     def __init__(
         self,
-        device: Any,
+        device: CompliantJoint,
         base: str,
         motors: bool,
         measure: Callable[[], Measured | None],

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.devices.compliant_joint import CompliantJoint
 from pliant.errors import DeviceError, nearest
 from pliant.laws import Mode
 
 __all__ = ["joint_gains", "serve_reconfigure"]
 
 
-def joint_gains(device: Any) -> dict[str, float]:
+def joint_gains(device: CompliantJoint) -> dict[str, float]:
     """Return the gains that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
     out: dict[str, float] = {}
-    for motor in (1, 2):
-        pid = getattr(device.actuator, f"pid_{motor}", None)
+    for motor, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2)):
         if pid is None or (motor == 2 and device.actuator.law.motors < 2):
             continue
         if device.mode is not Mode.LINK_PID and not device.mode.has_motors:
@@ -25,7 +25,7 @@ def joint_gains(device: Any) -> dict[str, float]:
     return out
 
 
-def serve_reconfigure(topics: RosTopics, device: Any) -> None:
+def serve_reconfigure(topics: RosTopics, device: CompliantJoint) -> None:
     """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
     base = topics.name(device.joint)
     doubles = joint_gains(device)

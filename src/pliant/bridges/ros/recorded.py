@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.replay import RecordedTopic
 from pliant.wire.ros import Codec
 
 __all__ = ["is_recorded_topic", "serve_recorded_topic"]
 
 
-def is_recorded_topic(device: Any) -> bool:
+def is_recorded_topic(device: SampleSource) -> bool:
     """Return whether a device is a topic of a bag (`pliant.simulation.RecordedTopic`)."""
     return isinstance(device, RecordedTopic)
 
@@ -30,14 +31,14 @@ def serve_recorded_topic(topics: RosTopics, name: str, device: RecordedTopic) ->
     device.served_by.append(topics.node.wire)
     if topic.version == codec.version:
 
-        def write(sample: Any) -> None:
+        def write(sample: Sample) -> None:
             if handle.active or topic.latched:
                 handle.send(sample.values["body"])
 
     else:
         source = Codec(topic.version)
 
-        def write(sample: Any) -> None:
+        def write(sample: Sample) -> None:
             if handle.active or topic.latched:
                 values = source.decode(topic.type, sample.values["body"])
                 handle.send(codec.encode(kind, _without_number(values) if codec.version == 2 else values))

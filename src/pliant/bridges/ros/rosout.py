@@ -10,6 +10,7 @@ from typing import Any
 
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros.topics import RosTopics
+from pliant.model.robot import Robot
 from pliant.ratelimit import RateLimit
 
 __all__ = ["INFO", "WARN", "Rosout", "serve_rosout"]
@@ -91,6 +92,7 @@ def serve_rosout(topics: RosTopics) -> Rosout:
     """Serve the log, and say what the loader of the robot noted."""
     rosout = Rosout(topics)
     topics.ticks.append(rosout.tick)
-    for note in list(getattr(topics.robot, "notes", ()))[:BACKLOG]:
-        rosout.say(str(note), INFO)
+    if isinstance(topics.robot, Robot):
+        for note in topics.robot.notes[:BACKLOG]:
+            rosout.say(str(note), INFO)
     return rosout

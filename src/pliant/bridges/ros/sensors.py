@@ -7,6 +7,7 @@ from typing import Any
 from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.base import Sample, SampleSource
 from pliant.devices.imu import covariance
 
 __all__ = [
@@ -20,23 +21,23 @@ __all__ = [
 ]
 
 
-def _shape(device: Any, field: str) -> tuple[int, ...] | None:
+def _shape(device: SampleSource, field: str) -> tuple[int, ...] | None:
     info = device.samples.get(field)
     return None if info is None else info.shape
 
 
-def _topic(topics: RosTopics, name: str, device: Any) -> str:
+def _topic(topics: RosTopics, name: str, device: SampleSource) -> str:
     """Return the topic of a sensor: what its description says, absolute or in the name space, else its name."""
     topic = device.topic or name
     return topic_name(topic) if topic.startswith("/") else topics.name(topic)
 
 
-def is_imu(device: Any) -> bool:
+def is_imu(device: SampleSource) -> bool:
     """Return whether a device samples angular velocity and linear acceleration."""
     return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
 
 
-def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
+def serve_imu(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve ``<namespace>/<name>`` as sensor_msgs/Imu; the covariances are those of the device's noise."""
     handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/Imu")
     values: dict[str, Any] = {"header": {"frame_id": device.frame}}
@@ -49,7 +50,7 @@ def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
     parts += [("angular_velocity", "xyz"), ("linear_acceleration", "xyz")]
     fill = topics.stamped("sensor_msgs/Imu", values, [f"{part}.{axis}" for part, axes in parts for axis in axes])
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active:
             v = sample.values
             numbers: list[float] = []
@@ -62,19 +63,19 @@ def serve_imu(topics: RosTopics, name: str, device: Any) -> None:
     topics.writers[name].append(write)
 
 
-def is_wrench(device: Any) -> bool:
+def is_wrench(device: SampleSource) -> bool:
     """Return whether a device samples a force and a torque."""
     return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
 
 
-def serve_wrench(topics: RosTopics, name: str, device: Any) -> None:
+def serve_wrench(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
     handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped")
     header = {"header": {"frame_id": device.frame}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = topics.stamped("geometry_msgs/WrenchStamped", header, paths)
 
-    def write(sample: Any) -> None:
+    def write(sample: Sample) -> None:
         if handle.active:
             v = sample.values
             handle.send(fill(sample.stamp_ns, *v["force"].tolist(), *v["torque"].tolist()))
@@ -102,17 +103,17 @@ def serve_sensor_frames(topics: RosTopics) -> None:
     handle.send(topics.node.codec.encode("tf2_msgs/TFMessage", {"transforms": transforms}))
 
 
-def _effort(device: Any) -> str:
+def _effort(device: SampleSource) -> str:
     return "effort" if "effort" in device.samples else "torque"
 
 
-def has_joint_states(device: Any) -> bool:
+def has_joint_states(device: SampleSource) -> bool:
     """Return whether a device samples positions, velocities and efforts of as many joints."""
     shape = _shape(device, "position")
     return bool(shape) and _shape(device, "velocity") == shape == _shape(device, _effort(device))
 
 
-def serve_joint_states(topics: RosTopics, name: str, device: Any) -> None:
+def serve_joint_states(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve ``<namespace>/<name>/joint_states``."""
     n = device.samples["position"].shape[0]
     names = list(device.joints) or [f"{name}_joint{i + 1}" for i in range(n)]

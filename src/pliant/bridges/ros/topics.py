@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros.actions import ActionHandler, ActionServer
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.rate_timer import RateTimer
-from pliant.devices.base import SampleSource
+from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.ros import Template
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
 
 __all__ = ["ANSWER_TIMEOUT", "RosTopics", "answered"]
 
@@ -30,26 +34,26 @@ class RosTopics:
     device, to `ticks` what is called with each step's time [ns], and to `rewinds` what is called when time starts anew.
 
     Args:
-        robot: a `pliant.model.Robot`, or None where there is none (a replay).
+        robot: the robot, or what is replayed; None where there is neither.
         node: the wire.
         options: what is asked for.
     """
 
-    def __init__(self, robot: Any, node: Node, options: RosOptions) -> None:
+    def __init__(self, robot: Robot | Replay | None, node: Node, options: RosOptions) -> None:
         self.robot = robot
         self.node = node
         self.options = options
-        self.interface: Interface = getattr(robot, "interface", None) or Interface()
+        self.interface: Interface = Interface() if robot is None else robot.interface
         self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
         self.simulation: SimulationControl | None = None
         """The simulation that services reach; None where nobody bound one."""
-        self.devices: dict[str, Any] = {}
-        self.latest: dict[str, Any] = {}
+        self.devices: dict[str, SampleSource] = {}
+        self.latest: dict[str, Sample] = {}
         """Device -> its last sample."""
         self.handles: list[TopicHandle] = []
         self.incoming: dict[str, dict[str, Any]] = {}
         """Topic -> its type and how many messages came."""
-        self.writers: dict[str, list[Callable[[Any], None]]] = {}
+        self.writers: dict[str, list[Callable[[Sample], None]]] = {}
         self.ticks: list[Callable[[int], None]] = []
         self._timed: dict[float, list[Callable[[int], None]]] = {}
         self._times: list[tuple[RateTimer, list[Callable[[int], None]]]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
+from pliant.devices.compliant_joint import CompliantJoint
 from pliant.errors import nearest
 from pliant.laws import COMMAND_NAMES
 
@@ -46,7 +47,7 @@ class UnmatchedCommands:
         modes = {
             topic_name(device.joint)[1:]: device.mode
             for device in topics.devices.values()
-            if hasattr(device, "joint") and hasattr(device, "mode")
+            if isinstance(device, CompliantJoint)
         }
         if not slash or command not in COMMANDS or not modes or len(self._told) >= LIMIT:
             return

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros1.node import Ros1Node
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
 
 __all__ = ["Ros1Options", "make"]
 
@@ -22,10 +26,10 @@ class Ros1Options(RosOptions):
     """Address to listen on; "" takes ``ROS_IP``, ``ROS_HOSTNAME``, else 127.0.0.1."""
 
 
-def make(robot: Any, options: Ros1Options) -> RosBridge:
-    """Return the bridge of a robot; None for a replay."""
-    interface = getattr(robot, "interface", None)
-    space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+def make(robot: Robot | Replay | None, options: Ros1Options) -> RosBridge:
+    """Return the bridge of a robot, or of what is replayed; None where there is neither."""
+    given = "" if robot is None else robot.interface.namespace
+    space = (options.namespace or given or "robot").strip("/")
     name = node_name(options.node, space)
     node = Ros1Node(name, master=options.master or None, host=options.host or None)
     bridge = RosBridge(robot, node, options, name="ros1")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros2.node import Ros2Node
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
 
 __all__ = ["Ros2Options", "make"]
 
@@ -24,10 +28,10 @@ class Ros2Options(RosOptions):
     """Distribution of ROS 2 that graph tools are of: humble, iron, jazzy, kilted, rolling."""
 
 
-def make(robot: Any, options: Ros2Options) -> RosBridge:
-    """Return the bridge of a robot; None for a replay."""
-    interface = getattr(robot, "interface", None)
-    space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+def make(robot: Robot | Replay | None, options: Ros2Options) -> RosBridge:
+    """Return the bridge of a robot, or of what is replayed; None where there is neither."""
+    given = "" if robot is None else robot.interface.namespace
+    space = (options.namespace or given or "robot").strip("/")
     node = Ros2Node(
         node_name(options.node, space),
         domain=None if options.domain == -1 else options.domain,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.zenoh.node import ZenohNode
 from pliant.bridges.zenoh.session import endpoints
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
 
 __all__ = ["ZenohOptions", "make"]
 
@@ -28,10 +32,10 @@ class ZenohOptions(RosOptions):
     """Addresses to listen to, joined by ``+``; "" takes ``tcp/127.0.0.1:7447`` for a router, else a free port."""
 
 
-def make(robot: Any, options: ZenohOptions) -> RosBridge:
-    """Return the bridge of a robot; None for a replay."""
-    interface = getattr(robot, "interface", None)
-    space = (options.namespace or getattr(interface, "namespace", None) or "robot").strip("/")
+def make(robot: Robot | Replay | None, options: ZenohOptions) -> RosBridge:
+    """Return the bridge of a robot, or of what is replayed; None where there is neither."""
+    given = "" if robot is None else robot.interface.namespace
+    space = (options.namespace or given or "robot").strip("/")
     node = ZenohNode(
         node_name(options.node, space),
         domain=None if options.domain == -1 else options.domain,
