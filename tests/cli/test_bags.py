@@ -39,8 +39,8 @@ def test_a_run_says_which_topics_of_a_bag_command_it_and_which_do_not(robot_file
     code, out, err = call("run", robot_file, "--command", bag, "--duration", 0.1, "--json")
     assert code == 0, err
     assert "elbow/equilibrium_position from /arm/elbow/equilibrium_position" in err
-    assert "of no device of this robot: /arm/ankle/equilibrium_position" in err
-    assert "no commands: /depth (sensor_msgs/FluidPressure)" in err
+    assert "no device of this robot takes: /arm/ankle/equilibrium_position" in err
+    assert "not commands: /depth (sensor_msgs/FluidPressure)" in err
     assert json.loads(out)["joints"]["elbow"]["equilibrium"] > 0.01
 
 
@@ -95,10 +95,10 @@ def test_a_recording_itself_is_fitted(recording, call):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--loop",), "--loop does nothing without --bridge"),
-        (("--delay", 1), "--delay does nothing without --bridge"),
-        (("--wait",), "--wait does nothing without --bridge"),
-        (("--start", 1), "--start does nothing without --bridge or --speed"),
+        (("--loop",), "--loop has no effect without --bridge"),
+        (("--delay", 1), "--delay has no effect without --bridge"),
+        (("--wait",), "--wait has no effect without --bridge"),
+        (("--start", 1), "--start has no effect without --bridge or --speed"),
         (("--speed", 0), "the speed of the replay is 0.0; must be a number above 0"),
         (("--speed", 1, "--start", 50), "to start at 50 s; what is recorded has"),
         (("--bridge", "ros9"), "no bridge 'ros9'"),
@@ -116,10 +116,10 @@ def test_what_is_for_recordings_is_refused_for_bags(call, tmp_path):
     for option in ("--export", "--plot", "--compare"):
         code, _, err = call("replay", bag, option, tmp_path / "out.csv")
         assert code == 1
-        assert f"{option} is for recordings of pliant, and this is a bag" in " ".join(err.split())
+        assert f"{option} is for recordings of pliant, and this file is a bag" in " ".join(err.split())
     code, _, err = call("export", "bag", bag)
     assert code == 1
-    assert "where to? pliant export bag" in " ".join(err.split())
+    assert "the output is missing: pliant export bag" in " ".join(err.split())
 
 
 @pytest.mark.parametrize(("words", "code"), [((), 130), (("--loop",), 0)])

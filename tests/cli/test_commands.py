@@ -200,7 +200,7 @@ def test_springs_are_identified_from_a_file(call, tmp_path):
 
 @pytest.mark.parametrize(
     ("rate", "words"),
-    [("300", ("300 Hz", "250 or 333.333 Hz")), ("3000", ("nearest valid: 1000 Hz",)), ("0", ("> 0 Hz",)),
+    [("300", ("300 Hz", "250 or 333.333 Hz")), ("3000", ("nearest: 1000 Hz",)), ("0", ("> 0 Hz",)),
      ("nan", ("> 0 Hz",)), ("-5", ("> 0 Hz",))],
 )  # fmt: skip
 def test_a_joint_rate_that_is_no_part_of_the_steps_names_the_nearest(call, robot_file, rate, words):
@@ -223,7 +223,7 @@ def test_a_joint_rate_near_enough_to_a_whole_number_of_steps_is_taken(call, robo
     ("arguments", "message"),
     [
         (("-r", "elbow"), "--reference JOINT/COMMAND=VALUE"),
-        (("--package-path", "no/such/folder"), "no/such/folder: --package-path: there is no such folder"),
+        (("--package-path", "no/such/folder"), "no/such/folder: --package-path: the folder does not exist"),
         (("--import", "no_such_file.py"), "no_such_file.py"),
     ],
 )

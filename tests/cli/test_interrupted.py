@@ -44,7 +44,7 @@ def test_an_interrupted_sweep_tells_what_it_has_and_goes_on_where_it_was(call, r
     code, out, _ = call("sweep", robot_file, *VARY, "--output", folder)
     assert code == 130
     assert "4 simulations (0 done before)" in out
-    assert "interrupted after 4 of 6 simulations; the same command goes on there" in out
+    assert "interrupted after 4 of 6 simulations; the same command continues the sweep" in out
     assert "elbow/peak_torque" in out
     assert indices(folder) == [0, 1, 2, 3]
     code, out, err = call("sweep", robot_file, *VARY, "--output", folder)
@@ -112,13 +112,13 @@ def test_another_sweep_and_a_damaged_plan_are_named(call, robot_file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--samples", "3"), "--samples does nothing without a random --vary"),
+        (("--samples", "3"), "--samples has no effect without a random --vary"),
         (("--chunk", "0"), "--chunk is 0"),
         (("--processes", "0"), "--processes is 0"),
         (("--seed", "-1"), "seed is -1; must be a whole number >= 0"),
-        (("--duration", "1e300"), "must be 10000000 or fewer"),
+        (("--duration", "1e300"), "must be at most 10000000"),
         (("--duration", "9000", "--samples", "100", "--vary", "elbow.k2=uniform(0.001,0.002)"), "a chunk of 111 or"),
-        (("--processes", "2", "--dask", "localhost:1"), "--processes does nothing with --dask"),
+        (("--processes", "2", "--dask", "localhost:1"), "--processes has no effect with --dask"),
     ],
 )
 def test_options_of_a_sweep_that_do_nothing_are_refused(call, robot_file, options, word):

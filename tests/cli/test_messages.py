@@ -44,7 +44,7 @@ def test_a_flood_is_counted_instead_of_shown(capsys, monkeypatch):
             logging.getLogger("pliant.ros1").warning("wrong %d", k)
     shown = lines(capsys)
     assert len(shown) == BURST + 1
-    assert shown[-1] == f"pliant: {9 * BURST} more messages like these were held back"
+    assert shown[-1] == f"pliant: {9 * BURST} more messages were suppressed"
 
 
 def test_the_next_message_says_how_many_were_held_back(capsys):
@@ -55,7 +55,7 @@ def test_the_next_message_says_how_many_were_held_back(capsys):
             logging.getLogger("pliant.ros1").warning("wrong %d", k)
         now[0] = 1.0
         logging.getLogger("pliant.ros1").warning("wrong again")
-    assert lines(capsys)[-1] == "pliant: ros1: wrong again (3 messages before it were held back)"
+    assert lines(capsys)[-1] == "pliant: ros1: wrong again (3 messages before it were suppressed)"
 
 
 def test_text_from_a_network_neither_floods_nor_steers_the_terminal(capsys):

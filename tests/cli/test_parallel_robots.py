@@ -101,7 +101,7 @@ def test_check_measures_the_equilibrium_and_with_simulate_the_dynamics(call):
     assert len([p for p in found["problems"] if p["value"] is not None]) == 11
     code, _, err = call("check", "sea-1dof", "--simulate")
     assert code == 1
-    assert "--simulate does nothing without a parallel robot" in err
+    assert "--simulate has no effect without a parallel robot" in err
 
 
 def test_a_file_of_a_parallel_robot_is_run_with_options_as_yaml_and_as_json(call, tmp_path):
@@ -162,7 +162,7 @@ def test_view_opens_the_page_of_the_statics(call, monkeypatch):
     monkeypatch.setattr(ParallelView, "wait", look)
     code, _, err = call("view", "6PFR", "--port", "0")
     assert code == 0
-    assert "look at it: http://localhost:" in err
+    assert "view: http://localhost:" in err
     assert b"Stewart_Gough_6PFR" in seen[0]
 
 

@@ -1,4 +1,4 @@
-"""The program: its commands by name, and how it ends."""
+"""The program `pliant`: its commands, and its exit codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["app", "main"]
 
 app = App(
     name="pliant",
-    help="Simulate robots that bend: compliant actuators, soft feet, continuum parallel robots and compliant arms.",
+    help="Simulate compliant robots: compliant actuators, continuum parallel robots and Franka arms.",
     version=__version__,
     help_on_error=False,
     suppress_keyboard_interrupt=False,
@@ -43,7 +43,7 @@ app.command(cpr)
 
 
 class Interrupted(Exception):
-    """Ctrl-C before there was a result."""
+    """Ctrl-C was pressed before a result existed."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
         except KeyboardInterrupt:
             fail(Interrupted("interrupted"), 130)
         except BrokenPipeError:
-            # Whoever read the output has seen enough; the interpreter would complain once more when it flushes.
+            # The reader has closed the pipe; without this the interpreter reports it again when it flushes.
             if sys.__stdout__ is not None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
             raise SystemExit(0) from None

@@ -1,4 +1,4 @@
-"""What is said of a bag that is read: which topic became what, and what was not used."""
+"""Notes about a bag that is read: which topics are used, and for what."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["say_what_is_played", "say_what_was_read"]
 
 
 def say_what_is_played(console: Console, table: Any, player: Any) -> None:
-    """Say of a `CommandTable` that came from a bag which topics command what, and what is not used."""
+    """Print which topics of a bag command which fields, and which topics are not used."""
     if not table.topics:
         return
     rows = [f"{column} from {topic}" for column, topic in table.topics.items() if column not in player.left_out]
     console.print(f"[dim]{plain(str(table.file))}: {plain(', '.join(rows))}[/dim]", soft_wrap=True)
     if player.left_out:
         text = ", ".join(table.topics[column] for column in player.left_out)
-        console.print(f"[yellow]note[/yellow] of no device of this robot: {plain(text)}", soft_wrap=True)
+        console.print(f"[yellow]note[/yellow] no device of this robot takes: {plain(text)}", soft_wrap=True)
     if table.unused:
-        console.print(f"[dim]no commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
+        console.print(f"[dim]not commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
 
 
 def say_what_was_read(console: Console, path: Path, traces: Any, data: Any) -> None:
-    """Say of `Traces` which topic or field became which quantity of a `Measurement`, and what is not used."""
+    """Print which topics or fields became which quantities of a `Measurement`, and which are not used."""
     from pliant.identification.measurements import QUANTITIES
 
     known = {*QUANTITIES, *(other for _, others in QUANTITIES.values() for other in others)}

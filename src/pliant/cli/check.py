@@ -29,9 +29,9 @@ def check(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Check a robot: time-step bounds, parameters, limits, names, defaults that were filled in, its equilibrium.
+    """Check a robot: time-step bounds, parameters, limits, names, filled-in defaults, equilibrium.
 
-    Prints all findings at once. Exit code 3 where one is an error.
+    Prints all findings together. The exit code is 3 if one of them is an error.
     """
     import_modules(import_)
     robot = load_robot(source, set, timestep, package_path, manager)

@@ -20,25 +20,30 @@ __all__ = ["export"]
 
 
 def export(
-    format: Annotated[str, Parameter(help="urdf, mjcf: a robot; bag: a recording as a bag of ROS.")],
-    source: Annotated[str, Parameter(help="The robot; of bag: the recording, or a bag of another kind.")],
+    format: Annotated[str, Parameter(help="urdf or mjcf for a robot, bag for a recording as a ROS bag.")],
+    source: Annotated[str, Parameter(help="A robot; for bag a recording, or a bag of another kind.")],
     output: Annotated[
         Path | None,
-        Parameter(help="The file; a robot is printed without it. A bag: .bag (ROS 1), .mcap, .db3, or a new folder."),
+        Parameter(
+            help="The file; without it, a robot is printed. A bag is a .bag (ROS 1), .mcap, .db3 or a new folder."
+        ),
     ] = None,
     *,
-    package: Annotated[str | None, Parameter(help="ROS package to name meshes by; its folder is the file's.")] = None,
-    namespace: Annotated[str | None, Parameter(help="Of bag: prefix of the topics; default the robot's.")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), help="Replace files that exist.")] = False,
+    package: Annotated[
+        str | None, Parameter(help="ROS package in the addresses of meshes; its folder is that of the file.")
+    ] = None,
+    namespace: Annotated[str | None, Parameter(help="For bag: prefix of the topics; default: the robot's.")] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), help="Replace existing files.")] = False,
     set: Settings = [],
     package_path: Packages = [],
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Write a robot as URDF, with meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags.
+    """Write a robot as URDF or MJCF, or a recording as a ROS bag.
 
-    Or write it as MuJoCo's MJCF, or a recording as a bag of ROS, with the topics that the bridges serve.
+    A URDF has meshes, limits, transmissions, ros2_control tags and the toolbox's plugin tags. A bag has the topics of
+    the bridges.
     """
     import_modules(import_)
     if format == "bag":
@@ -82,11 +87,11 @@ def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrit
     if output is None:
         if described.meshes:
             raise PliantError(
-                "the robot has meshes, which are files beside the URDF; name it with --output",
+                "the robot has meshes, which are written to files beside the URDF; give its name with --output",
                 field="output",
             )
         print(described.text, end="")
-        # What is printed may be piped into a file: notes go elsewhere.
+        # The output may be piped into a file, so notes go to standard error.
         console = make_console(quiet=True)
     else:
         files = described.write(output, overwrite=overwrite)

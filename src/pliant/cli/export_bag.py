@@ -1,4 +1,4 @@
-"""`pliant export bag`: a recording, or a bag of another kind, as a bag of ROS."""
+"""`pliant export bag`: write a recording, or a bag of another kind, as a ROS bag."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["write_bag"]
 
 
 def write_bag(source: Path, output: Path | None, *, namespace: str, overwrite: bool, json: bool) -> int:
-    """Write a bag and say what is in it.
+    """Write a bag and print its topics.
 
     Args:
         source: a recording or a bag.
         output: a .bag, .mcap or .db3 file, or a folder.
         namespace: prefix of the toolbox's topics; "" takes the recorded robot's.
-        overwrite: replace what is there.
+        overwrite: replace an existing bag.
         json: print one JSON object.
 
     Raises:
-        PliantError: it cannot be read or written.
+        PliantError: the source cannot be read, or the bag cannot be written.
     """
     from pliant.bridges.bag import export_bag
 
     if output is None:
         raise PliantError(
-            f"where to? pliant export bag {source} OUT, with OUT a .bag (ROS 1), .mcap or .db3 file (ROS 2), or the "
-            "name of a new folder",
+            f"the output is missing: pliant export bag {source} OUTPUT, where OUTPUT must be a .bag (ROS 1), .mcap or "
+            ".db3 file (ROS 2), or a new folder",
             field="output",
         )
     console = make_console(quiet=json)

@@ -21,28 +21,33 @@ def identify(
         list[Path],
         Parameter(
             negative=(),
-            help="Recorded traces: CSV, NPZ, a recording or its export, or a bag of ROS; one or several.",
+            help="Recorded traces: CSV, NPZ, a recording or its export, or a ROS bag; one or several.",
         ),
     ],
     *,
-    kind: Annotated[str, Parameter(help="What is fitted: spring, friction or servo.")] = "spring",
+    kind: Annotated[str, Parameter(help="What to fit: spring, friction or servo.")] = "spring",
     law: Annotated[str, Parameter(help="Law: a name that `pliant list` shows.")] = "qbmove",
     set: Settings = [],
     free: Annotated[
         list[str],
-        Parameter(negative=(), consume_multiple=False, help="Parameter to fit; repeat. Default: those of the kind."),
+        Parameter(
+            negative=(), consume_multiple=False, help="Parameter to fit; may be repeated. Default: those of the kind."
+        ),
     ] = [],
     symmetric: Annotated[bool, Parameter(negative=(), help="Fit equal springs.")] = False,
     column: Annotated[
         list[str],
-        Parameter(negative=(), consume_multiple=False, help="QUANTITY=COLUMN where the file's names differ; repeat."),
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            help="QUANTITY=COLUMN if the names in the file differ; may be repeated.",
+        ),
     ] = [],
     unit: Annotated[
-        list[str], Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; repeat.")
+        list[str],
+        Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; may be repeated."),
     ] = [],
-    device: Annotated[
-        str | None, Parameter(help="Device whose columns of a recording or its export are read, or joint of a bag.")
-    ] = None,
+    device: Annotated[str | None, Parameter(help="Device of a recording or its export, or joint of a bag.")] = None,
     figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
     datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
     seed: int = 0,
@@ -99,7 +104,7 @@ def identify(
         if datasheet is not None:
             datasheet.write_text(json_module.dumps(clean(fits.datasheet(found.actuator)), indent=2) + "\n")
     except OSError as error:
-        raise PliantError(f"it cannot be written: {error.strerror}", file=error.filename) from None
+        raise PliantError(f"the file cannot be written: {error.strerror}", file=error.filename) from None
     if json:
         emit(found.as_dict())
         return 0

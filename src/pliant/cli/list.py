@@ -1,4 +1,4 @@
-"""`pliant list`: what there is by name, and the options of one of them."""
+"""`pliant list`: robots, experiments, laws, bridges, and the options of one of them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["list_"]
 
 
 def list_(
-    name: Annotated[str | None, Parameter(help="A robot, bridge or law, whose options are shown.")] = None,
+    name: Annotated[str | None, Parameter(help="A robot, bridge or law; its options are listed.")] = None,
     /,
     *,
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """List the robots of the catalogue, the experiments, the laws and the bridges; or the options of one of them."""
+    """List the robots of the catalogue, the experiments, the laws and the bridges, or the options of one of them."""
     import_modules(import_)
     from pliant.bridges import list_bridges
     from pliant.experiments import list_experiments

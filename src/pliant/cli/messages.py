@@ -1,4 +1,4 @@
-"""What is said beside the results: faults of the other side, errors, warnings."""
+"""Messages on standard error: errors, warnings, and what bridges report."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["Messages", "as_dict", "say", "say_error", "say_if_compiling"]
 
 BURST = 10
-"""Messages of the library that are shown at once."""
+"""Number of messages of the library that are printed without delay."""
 RATE = 1.0
-"""Messages of the library that are shown a second after that."""
+"""Rate of further messages [1/s]."""
 LENGTH = 2000
-"""Characters of a message that are shown: its text may come from a network."""
+"""Longest printed message [characters]; the text may come from a network."""
 
 
 def say_if_compiling(robot: Any, console: Console) -> None:
@@ -32,26 +32,26 @@ def say_if_compiling(robot: Any, console: Console) -> None:
     if missing:
         console.print(
             f"[dim]compiling the law{'s' if len(missing) > 1 else ''} {', '.join(missing)} "
-            "(some seconds, once; later runs load it)[/dim]"
+            "(takes some seconds, once; later runs load it)[/dim]"
         )
 
 
 def say(text: str) -> None:
-    """Print a message for people on standard error; a second line and those after it are indented."""
+    """Print a message on standard error; lines after the first are indented."""
     first, *rest = text.splitlines() or [""]
     print("\n".join([f"pliant: {first}", *(f"        {line}" for line in rest)]), file=sys.stderr, flush=True)
 
 
 def say_error(error: PliantError) -> None:
-    """Print an error for people on standard error."""
+    """Print an error on standard error."""
     say(str(error))
 
 
 def as_dict(error: BaseException, code: int) -> dict[str, Any]:
-    """Return an error as the one JSON object that is printed instead of a result.
+    """Return an error as the JSON object that is printed instead of a result.
 
     Args:
-        error: what ended the command.
+        error: the exception that ended the command.
         code: its exit code.
     """
     details: dict[str, Any] = {"type": type(error).__name__, "message": str(error), "code": code}
@@ -63,10 +63,10 @@ def as_dict(error: BaseException, code: int) -> dict[str, Any]:
 
 
 class Messages(logging.Handler):
-    """Shows the library's warnings on standard error while a command runs, and so many only.
+    """Print the library's warnings on standard error while a command runs, at a limited rate.
 
-    What a bridge refuses comes from threads of its sockets, or from the loop: both must not wait for a terminal, so a
-    thread of this handler's own prints. What is held back is counted, and said with the next message or at the end.
+    Messages of a bridge come from its socket threads or from the simulation loop. Neither must wait for a terminal, so
+    a thread of this handler prints them. Suppressed messages are counted; the next message or the end has the number.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Messages(logging.Handler):
 
     @staticmethod
     def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        # An overflow inside a solver is no news for people: the solver's own result or error says what came of it.
+        # Numerical warnings inside a solver are not shown: the result or error of the solver covers them.
         if not issubclass(category, RuntimeWarning):
             say(f"warning: {message}")
 
@@ -98,16 +98,16 @@ class Messages(logging.Handler):
             self._thread.join(timeout=5.0)
         held = self._limit.release()
         if held:
-            say(f"{held} more message{'s' if held > 1 else ''} like these {'were' if held > 1 else 'was'} held back")
+            say(f"{held} more message{'s were' if held > 1 else ' was'} suppressed")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a message; it is printed, or counted."""
+        """Queue a message for printing, or count it."""
         held = self._limit.admit()
         if held is None:
             return
         try:
             text = record.getMessage()
-        except Exception:  # a message that does not fit its values must not end the thread that sent it
+        except Exception:  # a message whose format does not match its values must not end the sending thread
             text = str(record.msg)
         source = record.name.removeprefix("pliant").lstrip(".")
         text = f"{source}: {text}" if source else text
@@ -115,10 +115,10 @@ class Messages(logging.Handler):
             text += f": {type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
         if len(text) > LENGTH:
             text = f"{text[:LENGTH]} ... ({len(text)} characters)"
-        # What a network brought must not steer the terminal.
+        # Text from a network must not control the terminal.
         text = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
         if held:
-            text += f" ({held} messages before it were held back)"
+            text += f" ({held} messages before it were suppressed)"
         with self._start:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._print, name="pliant-messages", daemon=True)

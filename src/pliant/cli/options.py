@@ -1,4 +1,4 @@
-"""Options that several commands have, and how their values are read."""
+"""Options that several commands share, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Settings = Annotated[
     list[str],
     Parameter(
         name="--set",
-        help="A parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; repeat.",
+        help="Set a parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; may be repeated.",
         negative=(),
         consume_multiple=False,
     ),
@@ -45,18 +45,21 @@ Imports = Annotated[
         name="--import",
         negative=(),
         consume_multiple=False,
-        help="Python file or module with laws, robots or experiments of your own; repeat.",
+        help="Python file or module with laws, robots or experiments of your own; may be repeated.",
     ),
 ]
 Packages = Annotated[
-    list[Path], Parameter(name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages.")
+    list[Path],
+    Parameter(
+        name="--package-path", negative=(), consume_multiple=False, help="Folder with ROS packages; may be repeated."
+    ),
 ]
 
 FORMS = {"--reference": "JOINT/COMMAND=VALUE", "--column": "QUANTITY=COLUMN", "--unit": "QUANTITY=UNIT"}
 
 
 def option_name(field: str) -> str:
-    """Return the name on the command line of a field of a dataclass of options."""
+    """Return the command-line name of a field of an options dataclass."""
     return "--" + field.replace("_", "-")
 
 
@@ -80,7 +83,7 @@ def import_modules(names: list[str]) -> None:
 
 
 def find_bridges(names: Sequence[str]) -> None:
-    """Refuse bridges that do not exist."""
+    """Raise an error for a bridge that does not exist."""
     if names:
         from pliant.bridges.registry import find_bridge
 
@@ -95,7 +98,7 @@ def load_robot(
 
     for folder in packages:
         if not folder.is_dir():
-            raise PliantError("--package-path: there is no such folder", file=folder, field="package-path")
+            raise PliantError("--package-path: the folder does not exist", file=folder, field="package-path")
     assigned = assignments(settings)
     options = {p.removeprefix("robot."): v for p, v in assigned.items() if p.startswith("robot.")}
     robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)

@@ -1,4 +1,4 @@
-"""What all commands print alike: tables to people, one JSON object to programs."""
+"""Output of all commands: tables, or one JSON object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["clean", "emit", "make_console", "number", "only_json", "plain", "pri
 
 
 def make_console(quiet: bool = False) -> Console:
-    """Return a console on standard output, or on standard error where standard output belongs to JSON."""
+    """Return a console on standard output, or on standard error if standard output is reserved for JSON."""
     return _console(stderr=quiet)
 
 
@@ -26,14 +26,14 @@ def _console(**options: Any) -> Console:
 
     class _Console(Console):
         def on_broken_pipe(self) -> None:
-            """Leave it to the program what the end of a reader means; rich would end it with a fault."""
+            """Let the program handle a closed pipe; rich would exit with an error."""
             raise BrokenPipeError
 
     return _Console(soft_wrap=False, highlight=False, **options)
 
 
 def clean(value: Any) -> Any:
-    """Make a value fit for JSON: NaN and infinity become null."""
+    """Convert a value for JSON: NaN and infinity become null."""
     import dataclasses
 
     import numpy as np
@@ -58,7 +58,7 @@ _standard_output: TextIO | None = None
 
 @contextlib.contextmanager
 def only_json() -> Iterator[None]:
-    """Keep standard output for `emit`: what others print in the block, libraries too, goes to standard error."""
+    """Reserve standard output for `emit`: everything else that is printed in the block goes to standard error."""
     global _standard_output
     before = _standard_output
     _standard_output = sys.stdout
@@ -85,12 +85,12 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def print_table(console: Console, table: Any, *, prose: bool = False) -> None:
-    """Print a table and cut nothing: a terminal folds long words, a file has lines as wide as they must be.
+    """Print a table without cutting text: a terminal folds long words, a file has lines of the necessary width.
 
     Args:
-        console: where to.
-        table: of rich.
-        prose: its cells hold sentences, which are wrapped in a file as well.
+        console: the output.
+        table: a table of rich.
+        prose: whether its cells contain sentences, which are wrapped in a file too.
     """
     from rich.measure import Measurement
 

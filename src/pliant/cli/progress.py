@@ -1,4 +1,4 @@
-"""What is seen of work while it lasts."""
+"""Progress bars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Bar"]
 
 
 class Bar:
-    """A progress bar that appears only when the work takes more than a moment."""
+    """A progress bar that appears if the work takes longer than 0.5 s."""
 
     def __init__(self, console: Console, label: str, unit: str, *, shown: bool = True) -> None:
         self._console, self._label, self._unit, self._shown = console, label, unit, shown

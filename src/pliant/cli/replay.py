@@ -1,4 +1,4 @@
-"""`pliant replay`: look at a recording or a bag, or publish it again."""
+"""`pliant replay`: summarise a recording or a bag, or publish it again."""
 
 from __future__ import annotations
 
@@ -30,31 +30,33 @@ def replay(
     *,
     bridge: Annotated[
         list[str],
-        Parameter(negative=(), consume_multiple=False, help="Publish on a bridge: NAME or NAME:KEY=VALUE,...; repeat."),
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            help="Publish on a bridge: NAME or NAME:KEY=VALUE,...; may be repeated.",
+        ),
     ] = [],
     speed: Annotated[
-        float | None, Parameter(help="Recorded seconds per wall second; default 1 with a bridge, else do not wait.")
+        float | None,
+        Parameter(help="Recorded seconds per wall second; default 1 with a bridge, otherwise as fast as possible."),
     ] = None,
-    start: Annotated[float | None, Parameter(help="Where the replay begins, from the first sample on [s].")] = None,
-    duration: Annotated[float | None, Parameter(help="How much is replayed [s]; default: to the end.")] = None,
-    loop: Annotated[bool, Parameter(negative=(), help="Begin again at the end, until Ctrl-C.")] = False,
+    start: Annotated[float | None, Parameter(help="Start of the replay, from the first sample [s].")] = None,
+    duration: Annotated[float | None, Parameter(help="Length of the replay [s]; default: to the end.")] = None,
+    loop: Annotated[bool, Parameter(negative=(), help="Repeat until Ctrl-C.")] = False,
     delay: Annotated[
         float | None, Parameter(help="Wait before the first sample [s], so that subscribers find the topics.")
     ] = None,
-    wait: Annotated[
-        bool, Parameter(negative=(), help="Begin when every topic that is published has a subscriber.")
-    ] = False,
+    wait: Annotated[bool, Parameter(negative=(), help="Wait until every published topic has a subscriber.")] = False,
     export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
     compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
-    overwrite: Annotated[bool, Parameter(negative=(), help="Replace an export that exists.")] = False,
+    overwrite: Annotated[bool, Parameter(negative=(), help="Replace an existing export.")] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Look at a recording: summarise, export, plot, compare, or publish it again.
+    """Summarise, export, plot, compare or publish a recording.
 
-    Also takes bags of ROS (.bag, .mcap, .db3, folders of ros2 bag), and the dump that a diverged simulation leaves
-    (.npz).
+    Also takes ROS bags (.bag, .mcap, .db3, folders of ros2 bag), and the dump of a diverged simulation (.npz).
     """
     from pliant.recording.recording import Recording
     from pliant.simulation import open_replay
@@ -68,7 +70,7 @@ def replay(
     if recording.suffix == ".npz":
         for option, given in (("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot)):
             if given:
-                raise PliantError(f"{option} does not go with the dump of a diverged simulation", file=recording)
+                raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
         return _show_dump(recording, json, console)
     with open_replay(recording) as opened:
         found = opened.source
@@ -82,7 +84,8 @@ def replay(
             for option, given in (("--export", export), ("--plot", plot), ("--compare", compare)):
                 if given is not None:
                     raise PliantError(
-                        f"{option} is for recordings of pliant, and this is a bag; `pliant export bag` writes bags",
+                        f"{option} is for recordings of pliant, and this file is a bag; "
+                        "`pliant export bag` converts bags",
                         file=recording,
                         field=option.lstrip("-"),
                     )
@@ -97,7 +100,7 @@ def replay(
     if json:
         emit(done)
         return code
-    state = "" if done["complete"] else " (cut off: what was written before is all there)"
+    state = "" if done["complete"] else " (incomplete: the recording was cut off; everything written before is there)"
     console.print(f"{recording}: {done['duration']:g} s{state}", soft_wrap=True)
     for key in ("export", "plot", "published"):
         if key in done:
@@ -114,7 +117,7 @@ def replay(
 def _export_plot_compare(
     found: Any, export: Path | None, plot: Path | None, compare: Path | None, overwrite: bool, done: dict[str, Any]
 ) -> int:
-    """Do what is done with a whole recording; return the exit code."""
+    """Export, plot and compare a recording; return the exit code."""
     if export is not None:
         from pliant.recording import export as export_recording
 
@@ -145,7 +148,7 @@ def _play(
     console: Console,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Publish what is recorded until its end, or until Ctrl-C; print what was served, and return it."""
+    """Publish a recording until its end or Ctrl-C; print and return what was served."""
     wires: list[Bridge] = [make_bridge(name, opened) for name in names]
     said = False
     served: dict[str, list[TopicReport]] = {}
@@ -191,10 +194,10 @@ def _play(
                     bar(
                         opened.position - (start or 0.0),
                         length,
-                        f"{count / max(time.perf_counter() - began, 1e-9):.0f} samples a second",
+                        f"{count / max(time.perf_counter() - began, 1e-9):.0f} samples per second",
                     )
     except KeyboardInterrupt:
-        interrupted = not loop  # without an end of its own, Ctrl-C is how a replay ends
+        interrupted = not loop  # a loop has no end, so Ctrl-C is the normal way to end it
     finally:
         playing.close()
     if not quiet:
@@ -211,13 +214,13 @@ def _play(
 
 
 def _say_where(wires: Sequence[Bridge], opened: Replay, console: Console) -> None:
-    """Say where it is served, and which topics of a bag are not."""
+    """Print the addresses, and which topics of a bag are not published."""
     for wire in wires:
         say_where(console, wire)
     if wires and opened.unserved:
         text = ", ".join(opened.unserved)
         console.print(
-            f"[yellow]note[/yellow] not published, for their types are not known: {plain(text)}", soft_wrap=True
+            f"[yellow]note[/yellow] not published, because their types are unknown: {plain(text)}", soft_wrap=True
         )
 
 
@@ -269,7 +272,7 @@ def _show_dump(path: Path, as_json: bool, console: Console) -> int:
         return 0
     from rich.table import Table
 
-    table = Table(title="the last states before the simulation diverged", title_justify="left", box=None)
+    table = Table(title="last states before the simulation diverged", title_justify="left", box=None)
     for name in ("t \\[s]", *(f"{j} velocity" for j in joints)):
         table.add_column(name, justify="right")
     for i in sorted({*range(0, len(times), max(1, len(times) // 15)), len(times) - 1}):

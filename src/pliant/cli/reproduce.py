@@ -30,9 +30,9 @@ def reproduce(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a published experiment again and hold its figures against the published ones.
+    """Run a published experiment again and compare its numbers with the published ones.
 
-    Writes a self-contained HTML report with figures. Exit code 3 where a target is missed.
+    Writes a self-contained HTML report with figures. The exit code is 3 if a target is missed.
     """
     import_modules(import_)
     from pliant.experiments import find_experiment, list_experiments
@@ -49,7 +49,7 @@ def reproduce(
         interrupted = False
         try:
             run_experiments(chosen, output, quick=quick, seed=seed, progress=progress, on_result=results.append)
-        except KeyboardInterrupt:  # the reports of those that are done are written
+        except KeyboardInterrupt:  # the reports of completed experiments are written
             interrupted = True
     index = output / "index.html"
     failed = [r for r in results if not r.passed]
@@ -92,7 +92,7 @@ def reproduce(
 
 
 def _target_rows(targets: list[Any], every: bool) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield name, measured, expected, verdict; of a long list the groups that passed as one row each."""
+    """Yield name, measured, expected, verdict; in a long list, one row for each group that passed."""
 
     def row(target: Any) -> tuple[str, str, str, bool]:
         measured = "-" if target.measured is None else f"{target.measured:.6g} {target.unit}"

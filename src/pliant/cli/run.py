@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 MAX_SHOWN = 16
-"""Longest array of a sample that the end of a run shows."""
+"""Longest array of a sample that is printed at the end of a run."""
 MAX_FIELDS = 12
 """Most fields of a device whose values are printed as text."""
 
@@ -42,7 +42,7 @@ def run(
     *,
     set: Settings = [],
     command: Annotated[
-        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML or JSON, or a bag of ROS.")
+        Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
     ] = None,
     reference: Annotated[
         list[str],
@@ -51,30 +51,30 @@ def run(
             alias="-r",
             negative=(),
             consume_multiple=False,
-            help="A constant command from t = 0 on, DEVICE/COMMAND=VALUE; several numbers with commas; repeat.",
+            help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
         ),
     ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
     joint_rate: Annotated[
-        float | None, Parameter(help="Samples of each joint a second; default 100, the step's rate is the most.")
+        float | None, Parameter(help="Samples of each joint per second; default 100, at most one per step.")
     ] = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
     package_path: Packages = [],
-    check: Annotated[bool, Parameter(help="Refuse a robot that `pliant check` finds wrong.")] = True,
+    check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
     import_: Imports = [],
     plan: RunOptions = DEFAULT_RUN,
 ) -> int:
     """Simulate a robot: a URDF, MJCF, SDF or YAML file, or a name of the catalogue.
 
-    Joints hold their pose until the first command, parallel robots their equilibrium. The end shows the state of each
-    joint, or of the other devices that take commands, and the energy audit.
+    Joints hold their pose until the first command; parallel robots hold their equilibrium. At the end, prints the state
+    of each joint, or of the other devices that take commands, and the energy audit.
     """
     if joint_rate is not None and not (math.isfinite(joint_rate) and joint_rate > 0.0):
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
     constants = assignments(reference, "--reference")
     import_modules(import_)
-    find_bridges(plan.bridge)  # before a robot is loaded, which may take long
+    find_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model.parallel import find_mechanism
@@ -94,7 +94,7 @@ def run(
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
-            + "\n(--no-check runs it all the same)"
+            + "\n(--no-check runs the robot in spite of this)"
         )
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
@@ -104,7 +104,7 @@ def run(
     devices = make_devices(robot, joint_sample_period=period)
     slow = [device.name for device in devices if device.compiles]
     if slow:
-        console.print(f"[dim]starting {', '.join(slow)} (the very first start compiles for about half a minute)[/dim]")
+        console.print(f"[dim]starting {', '.join(slow)} (the first start compiles for about half a minute)[/dim]")
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:
@@ -161,8 +161,7 @@ def _joint_period(rate: float, dt: float) -> float:
     below, above = 1.0 / (dt * (math.floor(steps) + 1)), 1.0 / (dt * max(1, math.floor(steps)))
     nearest_rates = f"{above:g} Hz" if below >= above or steps < 1.0 else f"{below:g} or {above:g} Hz"
     raise PliantError(
-        f"--joint-rate is {rate:g} Hz, and the step's rate of {1.0 / dt:g} Hz is no whole multiple of it; nearest "
-        f"must be {nearest_rates}",
+        f"--joint-rate is {rate:g} Hz; must divide the rate of the steps, {1.0 / dt:g} Hz; nearest: {nearest_rates}",
         field="joint-rate",
     )
 

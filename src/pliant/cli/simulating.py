@@ -1,4 +1,4 @@
-"""From the options of `pliant run` to a simulation that runs, and what is said of it."""
+"""Build a simulation from the options of `pliant run`, run it and print the report."""
 
 from __future__ import annotations
 
@@ -37,58 +37,59 @@ FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
 USUAL_DURATION = 5.0
-"""Simulation time where none is asked for and nobody is served [s]."""
+"""Simulated time without --duration and without a bridge [s]."""
 GRACE = 1.0
-"""How long a run may take to end by itself after the first Ctrl-C [s]."""
+"""Time that a run has to end by itself after the first Ctrl-C [s]."""
 
 
 def refuse_unused(condition: bool, option: str, needs: str) -> None:
-    """Refuse an option that would do nothing.
+    """Refuse an option that has no effect.
 
     Args:
         condition: whether the option was given and has no effect.
         option: its name.
-        needs: what it goes with.
+        needs: what must be added.
 
     Raises:
         PliantError: the condition holds.
     """
     if condition:
-        raise PliantError(f"{option} does nothing without {needs}; add that, or leave {option} out", field=option)
+        raise PliantError(f"{option} has no effect without {needs}; add it, or omit {option}", field=option)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What can be asked of a run, whatever is simulated; the docstrings are the help texts of the command line.
+    """Options of a run of any robot; the docstrings are the help texts of the command line.
 
     Raises:
-        PliantError: values that are wrong, or options that do not go with each other.
+        PliantError: wrong values, or options that exclude each other.
     """
 
     duration: float | None = option(None, low=0.0, high=MAX_DURATION, unit="s")
-    """Seconds to simulate; 5 without a bridge, else until Ctrl-C."""
+    """Seconds to simulate; default 5, with a bridge until Ctrl-C."""
     rtf: float | None = option(None, low=0.0, above=True)
-    """Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that does not wait."""
+    """Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that is not in lock-step."""
     record: Path | None = None
     """Write a recording (.mcap)."""
     overwrite: Annotated[bool, Parameter(negative=())] = False
-    """Replace a recording that exists."""
+    """Replace an existing recording."""
     plot: Path | None = None
     """Draw the recorded signals (.png, .svg, .pdf)."""
     bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
-    """Serve an interface: NAME or NAME:KEY=VALUE,...; repeat. `pliant list` has the names and their options."""
+    """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
+    `pliant list` has the names and their options."""
     sync_timeout: float | None = option(None, low=0.0, above=True, high=threading.TIMEOUT_MAX, unit="s")
     """Longest wait for the answer of a bridge in lock-step [s of wall time]; default 5."""
     on_timeout: str | None = option(None, choices=("error", "halt", "hold"))
-    """What happens then: error (default) ends with an error, halt ends the run and keeps its results, hold continues
-    with the last command."""
+    """Reaction to a timeout: error (default) ends with an error, halt ends the run and keeps its results, hold
+    continues with the last command."""
     realtime: Annotated[bool, Parameter(negative=())] = False
-    """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the right to it."""
+    """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the permission."""
     view: Annotated[bool, Parameter(negative=())] = False
     """Show the simulation in the browser."""
     view_port: int | None = option(None, low=0, high=65535)
-    """Port of the page; without it, or with 0, the first free one from 8080 on."""
+    """Port of the page; default, or with 0, the first free one from 8080."""
     seed: int = 0
     """Seed of all randomness."""
     json: Json = False
@@ -106,32 +107,32 @@ class RunOptions:
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
         if self.plot is not None:
-            # After the run it would be too late to hear of it.
+            # Report this before the run, not after it.
             if self.plot.suffix.lower() not in FIGURES:
                 raise PliantError(
                     f"--plot {self.plot}: the suffix is {self.plot.suffix!r}; must be one of {', '.join(FIGURES)}",
                     field="plot",
                 )
             if not self.plot.absolute().parent.is_dir():
-                raise PliantError(f"--plot: there is no folder {self.plot.parent}", file=self.plot, field="plot")
+                raise PliantError(f"--plot: the folder {self.plot.parent} does not exist", file=self.plot, field="plot")
 
 
 DEFAULT_RUN = RunOptions()
-"""A run about which nothing was asked."""
+"""A run with default options."""
 
 
 class Run:
     """One simulation of the command line: bridges, recorder, pacer, progress, Ctrl-C and the report.
 
     Args:
-        plan: what was asked for.
-        console: where people read.
-        engine: the physics.
-        devices: what the robot's electronics is.
-        robot: what the bridges serve.
+        plan: options of the run.
+        console: output.
+        engine: physics.
+        devices: devices of the robot.
+        robot: robot that the bridges serve.
 
     Raises:
-        PliantError: a bridge that does not exist, options that do not go with the bridges.
+        PliantError: a bridge does not exist, or options exclude each other.
     """
 
     def __init__(
@@ -151,7 +152,7 @@ class Run:
         waiting = [b for b in self.wires if b.lockstep and not b.own_timeout]
         for name, given in (("--sync-timeout", plan.sync_timeout), ("--on-timeout", plan.on_timeout)):
             own = [b for b in self.wires if b.own_timeout]
-            hint = f" ({own[0].name} has an option of its own, {own[0].name}:{own[0].own_timeout}=)" if own else ""
+            hint = f" ({own[0].name} has its own option {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
         if plan.view:
             from pliant.engine import mujoco_state
@@ -160,7 +161,9 @@ class Run:
             self.wires.append(StudioView(mujoco_state(engine, "the view"), port=plan.view_port or 0))
         if any(b.lockstep for b in self.wires):
             if plan.rtf is not None:
-                raise PliantError("--rtf does not go with a bridge that keeps time itself; leave it out", field="rtf")
+                raise PliantError(
+                    "--rtf cannot be used with a bridge in lock-step, which sets the pace; omit it", field="rtf"
+                )
             pacer = sync()
         elif plan.rtf is not None or any(b.paced for b in self.wires):
             pacer = paced(1.0 if plan.rtf is None else plan.rtf)
@@ -194,14 +197,14 @@ class Run:
             )
         except BaseException:
             if recorder is not None:
-                recorder.close()  # nothing was recorded: this leaves no file, and an old one as it was
+                recorder.close()  # nothing was recorded: no file is left, and an old one is unchanged
             if self._scratch is not None:
                 self._scratch.cleanup()
             raise
         self.report: RunReport | None = None
-        """What the loop did; None where it did not end by itself."""
+        """Report of the loop; None if it did not end by itself."""
         self.interrupted = False
-        """Whether Ctrl-C ended a run that had an end of its own."""
+        """Whether Ctrl-C ended a run that has a duration."""
         self.health: dict[str, Any] = {}
         self.served: dict[str, list[TopicReport]] = {}
         self._fault: PliantError | None = None
@@ -219,16 +222,17 @@ class Run:
             self._draw()
 
     def start(self) -> None:
-        """Open the recording and the wires, and say where everything is served."""
+        """Open the recording and the bridges, and print their addresses."""
         self.simulation.start()
         for wire in self.wires:
             say_where(self.console, wire)
             if wire.awaited:
-                text = f"{wire.name}: waits for the first message on {plain(' and '.join(wire.awaited))}, however long"
+                topics = plain(" and ".join(wire.awaited))
+                text = f"{wire.name}: waits for the first message on {topics}, without a time limit"
                 self.console.print(text, soft_wrap=True)
 
     def go(self) -> None:
-        """Simulate until the end, or until Ctrl-C; either way the results are there afterwards."""
+        """Simulate until the end or Ctrl-C; in both cases the results are available afterwards."""
         from pliant.simulation.realtime import realtime
 
         pressed = False
@@ -243,25 +247,25 @@ class Run:
                         lambda p: bar(p.done, p.total, f"{p.done / max(p.wall, 1e-9):.3g} x real time"),
                     )
                 pressed = interrupt.pressed
-            except KeyboardInterrupt:  # the loop did not come back by itself
+            except KeyboardInterrupt:  # the loop did not return by itself
                 pressed = True
-        # Without an end of its own, Ctrl-C is how a run ends.
+        # Ctrl-C is the normal end of a run without a duration.
         self.interrupted = pressed and self.duration is not None
         self.health = self.simulation.health()
         self.served = {wire.name: rows for wire in self.wires if (rows := list(wire.report()))}
 
     @property
     def achieved_rtf(self) -> float | None:
-        """Simulated over wall time, None where that is not known."""
+        """Simulated time over wall time, None if unknown."""
         return None if self.report is None else self.report.achieved_rtf
 
     @property
     def halted(self) -> str:
-        """Why the run ended early, "" if it did not or Ctrl-C did it."""
+        """Why the run ended early; "" if it did not, or if Ctrl-C ended it."""
         return "" if self.simulation.halted == "stopped" else self.simulation.halted
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what every JSON object of a run has."""
+        """Return the entries that every JSON object of a run has."""
         plan = self.plan
         return {
             "time": self.simulation.time,
@@ -277,12 +281,12 @@ class Run:
         }
 
     def say_served(self) -> None:
-        """Print one table a bridge: topics, rates, who listened."""
+        """Print one table per bridge: topics, rates, peers."""
         for name, rows in self.served.items():
             say_served(self.console, name, rows, self.health["bridges"].get(name, {}))
 
     def say_end(self) -> None:
-        """Print how long it was, why it ended early, and which files there are."""
+        """Print the duration, the reason of an early end, and the files."""
         rtf = self.achieved_rtf
         speed = "" if rtf is None or not math.isfinite(rtf) else f", {rtf:.3g} x real time"
         self.console.print(f"{self.simulation.steps} steps, {self.simulation.time:g} s simulated{speed}")
@@ -291,14 +295,14 @@ class Run:
         if self.interrupted:
             self.console.print(
                 f"[yellow]interrupted[/yellow] at {self.simulation.time:g} of {self.duration:g} s; "
-                "what was done until then is kept"
+                "the results up to this time are kept"
             )
         for path, what in ((self.plan.record, "recording"), (None if self._fault else self.plan.plot, "plot")):
             if path is not None:
                 self.console.print(f"{what}: {path}", soft_wrap=True)
 
     def conclude(self) -> int:
-        """Return the exit code of a run that gave results; say what went wrong after it."""
+        """Return the exit code of a run with results; print an error that occurred after it."""
         if self._fault is not None:
             say_error(self._fault)
             return 1
@@ -311,7 +315,7 @@ class Run:
                 from pliant.recording import plot_recording
 
                 plot_recording(self.recorder.path, plan.plot)
-        except PliantError as error:  # the results are worth more than the figure: they are told first
+        except PliantError as error:  # print the results first
             self._fault = error
         finally:
             if self._scratch is not None:
@@ -319,9 +323,9 @@ class Run:
 
 
 class _Interrupt:
-    """Lets the first Ctrl-C end the run after the present step; the second, or a second later, ends it at once.
+    """End the run after the current step at the first Ctrl-C, and at once at the second or after 1 s.
 
-    A lock-step bridge may wait for its client for ever: that wait is what the deadline ends.
+    The deadline ends the wait of a lock-step bridge for its client, which may have no limit.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -356,14 +360,14 @@ class _Interrupt:
 
 
 def _interrupt_main() -> None:
-    if hasattr(signal, "pthread_kill"):  # a signal in earnest: it also ends a wait for a lock
+    if hasattr(signal, "pthread_kill"):  # a real signal also ends a wait for a lock
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         _thread.interrupt_main()
 
 
 def command_line() -> str:
-    """Return what was typed, without the names of the files that are written: equal runs give equal recordings."""
+    """Return the command line without the names of output files, so that equal runs give equal recordings."""
     words = []
     skip = False
     for word in sys.argv[1:]:
@@ -375,30 +379,30 @@ def command_line() -> str:
 
 
 def say_where(console: Console, wire: Bridge) -> None:
-    """Print where clients connect to a bridge.
+    """Print the addresses of a bridge.
 
     Args:
-        console: where people read.
-        wire: the bridge, started.
+        console: output.
+        wire: the started bridge.
     """
     for who, where in wire.addresses.items():
         console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
 
 
 def say_served(console: Console, name: str, rows: Sequence[TopicReport], health: Mapping[str, Any]) -> None:
-    """Print what a bridge served, to whom and how often.
+    """Print the topics of a bridge with their peers and rates.
 
     Args:
-        console: where people read.
-        name: of the bridge.
-        rows: its report, one a topic.
+        console: output.
+        name: name of the bridge.
+        rows: its report, one row per topic.
         health: its counters.
     """
     from rich.table import Table
 
     console.print(
         f"{name}: {health.get('dropped', 0)} dropped, {health.get('rejected', 0)} refused, "
-        f"{health.get('loop_us_per_step', 0.0):.0f} us a step",
+        f"{health.get('loop_us_per_step', 0.0):.0f} us per step",
         soft_wrap=True,
     )
     used = [row for row in rows if row["count"] or row["peers"]]
@@ -415,4 +419,4 @@ def say_served(console: Console, name: str, rows: Sequence[TopicReport], health:
             )  # fmt: skip
         print_table(console, table)
     if len(used) < len(rows):
-        console.print(f" {len(rows) - len(used)}{' more' if used else ''} topics, which nobody used")
+        console.print(f" {len(rows) - len(used)}{' more' if used else ''} topics without messages and peers")

@@ -25,7 +25,8 @@ def sweep(
         Parameter(
             negative=(),
             consume_multiple=False,
-            help="PATH=v1,v2,... or low:high:count[:log] or uniform(a,b), loguniform(a,b), normal(m,s); repeat.",
+            help="PATH=v1,v2,... or low:high:count[:log] or uniform(a,b), loguniform(a,b), normal(m,s); "
+            "may be repeated.",
         ),
     ],
     set: Settings = [],
@@ -35,19 +36,21 @@ def sweep(
     ] = [],
     command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None,
     duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0,
-    samples: Annotated[int, Parameter(help="Draws of the random parameters a grid point.")] = 1,
+    samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1,
     seed: int = 0,
-    output: Annotated[Path | None, Parameter(help="Folder of the result; an interrupted sweep goes on there.")] = None,
+    output: Annotated[
+        Path | None, Parameter(help="Folder of the results; the same command continues an interrupted sweep.")
+    ] = None,
     processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
-    dask: Annotated[str | None, Parameter(help="Address of a cluster's scheduler.")] = None,
-    chunk: Annotated[int, Parameter(help="Simulations a chunk.")] = 500,
+    dask: Annotated[str | None, Parameter(help="Address of the scheduler of a cluster.")] = None,
+    chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500,
     timestep: float | None = None,
     package_path: Packages = [],
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Simulate a robot many times with parameters that vary, on all cores."""
+    """Simulate a robot many times with varied parameters, on all cores."""
     import_modules(import_)
     from pliant.sweep import SweepPlan, parse_variation, run_sweep
 
@@ -68,7 +71,10 @@ def sweep(
         if count is not None and count < 1:
             raise PliantError(f"{option} is {count}; must be a whole number >= 1", field=option)
     if dask is not None and processes is not None:
-        raise PliantError("--processes does nothing with --dask: the cluster has its own; leave one out", field="dask")
+        raise PliantError(
+            "--processes has no effect with --dask, because the cluster has its own processes; omit one of them",
+            field="dask",
+        )
     refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")
     console = make_console(quiet=json)
     with Bar(console, "simulating", "simulations", shown=not json) as bar:
@@ -107,7 +113,11 @@ def sweep(
         soft_wrap=True,
     )
     if result.interrupted:
-        rest = "the same command goes on there" if output is not None else "nothing was written, for want of --output"
+        rest = (
+            "the same command continues the sweep"
+            if output is not None
+            else "nothing was written, because --output is missing"
+        )
         console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
         return 130
     return 0

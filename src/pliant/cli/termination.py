@@ -1,4 +1,4 @@
-"""How the program ends when the system asks it to: as with Ctrl-C, so that results are kept and wires are closed."""
+"""Handle SIGTERM like Ctrl-C, so that results are kept and bridges are closed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["terminating_as_interrupt"]
 
 @contextlib.contextmanager
 def terminating_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM, which ``kill`` and service managers send, do what SIGINT does while the body runs.
+    """Treat SIGTERM, which ``kill`` and service managers send, like SIGINT while the body runs.
 
-    Without this the system ends the process in the middle: a ROS master would list its topics for ever. Processes that
-    are forked from this one end by SIGTERM as ever.
+    Otherwise SIGTERM would end the process at once, and a ROS master would list its topics for ever. In forked
+    processes, SIGTERM keeps its default action.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""`pliant view`: look at a robot in the browser, and move it by hand."""
+"""`pliant view`: show a robot in the browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def view(
     *,
     set: Settings = [],
     port: Annotated[
-        int | None, Parameter(help="Port of the page, 0 for a free one; default 8080, of a parallel robot 8090.")
+        int | None, Parameter(help="Port of the page, 0 for a free one; default 8080, for a parallel robot 8090.")
     ] = None,
     host: Annotated[str, Parameter(help="Address to serve on; the page has no password.")] = "127.0.0.1",
     open_browser: Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in a browser.")] = False,
@@ -28,10 +28,11 @@ def view(
     import_: Imports = [],
     debug: Debug = False,
 ) -> int:
-    """Look at a robot in the browser until Ctrl-C.
+    """Show a robot in the browser until Ctrl-C.
 
-    A robot with joints and motors is simulated in real time. A parallel robot is moved by hand: joints, pose, wrench,
-    freedoms, saved configurations, solved by its statics; other parallel robots are chosen on the page.
+    A robot with joints and motors is simulated in real time. A parallel robot is moved by hand, and its statics are
+    solved; the page has joints, pose, wrench, controlled degrees of freedom and saved configurations, and can switch to
+    another parallel robot.
     """
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
@@ -70,7 +71,7 @@ def _simulate(robot: Robot, port: int | None, host: str, open_browser: bool) -> 
 
 
 def _tell(url: str, open_browser: bool) -> None:
-    print(f"look at it: {url} (Ctrl-C ends)", file=sys.stderr, flush=True)
+    print(f"view: {url} (Ctrl-C ends)", file=sys.stderr, flush=True)
     if open_browser:
         import webbrowser
 

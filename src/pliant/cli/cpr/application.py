@@ -10,7 +10,7 @@ __all__ = ["cpr"]
 
 cpr = App(
     name="cpr",
-    help="What only continuum parallel robots have: the direct and inverse geometrico-static model.",
+    help="Statics of continuum parallel robots: the direct and inverse geometrico-static model.",
     help_on_error=False,
     suppress_keyboard_interrupt=False,
 )

@@ -1,4 +1,4 @@
-"""What the commands of parallel robots are given: robots, numbers, poses, tables."""
+"""Arguments of the commands for parallel robots: robots, numbers, poses, tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.nd
     """Read numbers separated by commas or spaces.
 
     Raises:
-        PliantError: what is no finite number, or a wrong count.
+        PliantError: a word is not a finite number, or the count is wrong.
     """
     import numpy as np
 
@@ -56,10 +56,10 @@ def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.nd
 
 
 def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
-    """Read a CSV of numbers, with or without a line of headings.
+    """Read a CSV file of numbers, with or without a header line.
 
     Raises:
-        PliantError: file and line of what is wrong.
+        PliantError: the file is wrong; the message has file and line.
     """
     import numpy as np
 
@@ -68,7 +68,7 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
     except OSError as error:
         raise PliantError(f"the table cannot be read: {error.strerror}", file=path) from None
     except UnicodeDecodeError:
-        raise PliantError("the table cannot be read: it is no text in UTF-8", file=path) from None
+        raise PliantError("the table cannot be read: it is not UTF-8 text", file=path) from None
     rows, width = [], None
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()

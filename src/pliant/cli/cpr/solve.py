@@ -32,25 +32,25 @@ def solve(
     q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None,
     wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
     controlled: Annotated[
-        str | None, Parameter(help="Freedoms held at the pose where there are fewer actuators: z,rx,ry.")
+        str | None, Parameter(help="Controlled degrees of freedom of a robot with fewer actuators, such as z,rx,ry.")
     ] = None,
-    follower: Annotated[bool, Parameter(negative=(), help="The wrench turns with the plate.")] = False,
-    configuration: Annotated[str | None, Parameter(help="Solve a saved configuration of the robot's file.")] = None,
+    follower: Annotated[bool, Parameter(negative=(), help="The wrench rotates with the plate.")] = False,
+    configuration: Annotated[
+        str | None, Parameter(help="Solve a configuration that is saved in the file of the robot.")
+    ] = None,
     to: Annotated[
         str | None,
-        Parameter(
-            help="Follow a straight line from there to this pose (with --q: these values).", allow_leading_hyphen=True
-        ),
+        Parameter(help="Follow a straight line to this pose (with --q: to these values).", allow_leading_hyphen=True),
     ] = None,
     steps: Annotated[int | None, Parameter(help="Rows of that line; default 50.")] = None,
     path: Annotated[
         Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
     ] = None,
-    q_path: Annotated[bool, Parameter(negative=(), help="The table holds joint values.")] = False,
+    q_path: Annotated[bool, Parameter(negative=(), help="The table of --path has joint values.")] = False,
     accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
     seed: Annotated[int, Parameter(help="Seed of the random restarts.")] = 0,
     figure: Annotated[Path | None, Parameter(help="Draw the rods (.png, .svg, .pdf).")] = None,
-    output: Annotated[Path | None, Parameter(help="Write the path (.csv) or the rods' shapes (.csv).")] = None,
+    output: Annotated[Path | None, Parameter(help="Write the path or the shapes of the rods (.csv).")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -112,7 +112,7 @@ def solve(
 
 
 def _report(solution: Solution) -> dict[str, Any]:
-    """Return what `solve` tells of a solution."""
+    """Return the report of a solution."""
     robot = solution.robot
     d = robot.description
     limits = [d.limbs[i].joints[j].limits for i, j in d.actuators]
@@ -243,13 +243,13 @@ def _follow(statics, rows, load, inverse, held, follower, figure, output, json, 
         return 0
     console.print(
         f"{statics.name}: {len(done)} rows, largest residual {data['largest_residual']:.1e}, "
-        f"{data['mean_iterations']:.1f} iterations a row", soft_wrap=True,
+        f"{data['mean_iterations']:.1f} iterations per row", soft_wrap=True,
     )  # fmt: skip
     span = done.q.max(axis=0) - done.q.min(axis=0)
-    console.print("the joints move by " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
+    console.print("joint travel: " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
     if unstable:
-        console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of those looked at")
+        console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of the checked rows")
     else:
-        console.print(f"[green]stable[/green] at all {len(index)} rows looked at")
+        console.print(f"[green]stable[/green] at all {len(index)} checked rows")
     tell(console, figure, output)
     return 0

@@ -1,4 +1,4 @@
-"""What the commands of parallel robots write: tables, shapes, figures."""
+"""Output files of the commands for parallel robots: tables, shapes, figures."""
 
 from __future__ import annotations
 
