@@ -21,11 +21,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.errors import MissingDependency, PliantError, nearest
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.model.robot import Robot
 
 __all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation", "run_sweep"]
 
@@ -289,7 +294,7 @@ def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], 
     return rows
 
 
-def _is_actuator_path(robot: Any, path: str) -> bool:
+def _is_actuator_path(robot: Robot, path: str) -> bool:
     kinds = {kind for kind, _, _ in robot._resolve(path)}
     return kinds == {"actuator"}
 
@@ -385,7 +390,9 @@ def _steps(plan: SweepPlan, dt: float) -> int:
     return max(1, round(plan.duration / dt))
 
 
-def _command_rows(plan: SweepPlan, robot: Any, model: Any, steps: int, dt: float) -> list[list[tuple[int, float]]]:
+def _command_rows(
+    plan: SweepPlan, robot: Robot, model: mujoco.MjModel, steps: int, dt: float
+) -> list[list[tuple[int, float]]]:
     """Return, for each step, the controls that change in it."""
     from pliant.laws import COMMAND_NAMES
     from pliant.simulation.commands import read_commands
@@ -428,7 +435,7 @@ def _command_rows(plan: SweepPlan, robot: Any, model: Any, steps: int, dt: float
 # -- the whole sweep ---------------------------------------------------------------------------------------
 
 
-def _chunks(plan: SweepPlan, robot: Any, chunk: int) -> list[tuple[int, list[dict[str, Any]]]]:
+def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[dict[str, Any]]]]:
     """Cut the points into runs of at most ``chunk`` that differ in actuators only, where actuators vary at all."""
     actuators = [v.path for v in plan.variations if _is_actuator_path(robot, v.path)]
     others = [v.path for v in plan.variations if v.path not in actuators]

@@ -15,6 +15,8 @@ from pliant.ratelimit import RateLimit
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.model.robot import Robot
+
 __all__ = ["Messages", "as_dict", "say", "say_error", "say_if_compiling"]
 
 BURST = 10
@@ -25,7 +27,7 @@ LENGTH = 2000
 """Longest printed message [characters]; the text may come from a network."""
 
 
-def say_if_compiling(robot: Any, console: Console) -> None:
+def say_if_compiling(robot: Robot, console: Console) -> None:
     from pliant.laws.compile import is_cached
 
     missing = sorted({a.law.name for a in robot.actuators.values() if not is_cached(type(a.law))})

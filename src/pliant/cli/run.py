@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -26,6 +26,9 @@ from pliant.errors import PliantError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.table import Table
+
+    from pliant.engine.base import Engine
     from pliant.model import Robot
     from pliant.simulation import Simulation
 
@@ -202,7 +205,7 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         found.inbox.put(values, mode=command_mode(found, values))
 
 
-def _joint_state(engine: Any, joint: str) -> dict[str, float]:
+def _joint_state(engine: Engine, joint: str) -> dict[str, float]:
     fields = (
         "position",
         "velocity",
@@ -240,7 +243,7 @@ def _shown(value: float | list[float]) -> str:
     return " ".join(f"{v:.5g}" for v in numbers)
 
 
-def _introduction(robot: Any, engine: Any) -> Any:
+def _introduction(robot: Robot, engine: Engine) -> Table:
     from rich.table import Table
 
     from pliant.laws import COMMAND_NAMES
@@ -254,7 +257,7 @@ def _introduction(robot: Any, engine: Any) -> Any:
     return table
 
 
-def _state_table(states: dict[str, dict[str, float]], engine: Any) -> Any:
+def _state_table(states: dict[str, dict[str, float]], engine: Engine) -> Table:
     from rich.table import Table
 
     table = Table(box=None)

@@ -15,11 +15,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.errors import DeviceError, MissingDependency
+
+if TYPE_CHECKING:
+    import mujoco
 
 __all__ = ["Intrinsics", "RenderThread", "Renderer", "choose_backend"]
 
@@ -154,7 +157,7 @@ class Renderer:
 
     def __init__(
         self,
-        model: Any,
+        model: mujoco.MjModel,
         camera: str,
         width: int,
         height: int,

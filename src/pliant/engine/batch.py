@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import mujoco.batch
@@ -13,10 +13,15 @@ from pliant.engine.mujoco_engine import hold_pose
 from pliant.errors import ModelError
 from pliant.laws import layout
 
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+
 __all__ = ["make_batch", "set_actuators"]
 
 
-def make_batch(robot: Any, nsim: int, *, nthread: int = 0, model: Any = None) -> mujoco.batch.Batch:
+def make_batch(
+    robot: Robot | mujoco.MjModel, nsim: int, *, nthread: int = 0, model: mujoco.MjModel | None = None
+) -> mujoco.batch.Batch:
     """Return a `mujoco.batch.Batch` of a robot, every simulation at rest in the initial pose.
 
     The laws run in the batch's threads. Write references with ``batch.ctrl``: the control of the actuator ``<joint>``

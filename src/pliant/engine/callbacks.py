@@ -13,7 +13,7 @@ import contextlib
 import ctypes
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from pliant.errors import ModelError, PliantError
 from pliant.laws import layout, registered_laws
 from pliant.laws.base import Law
 from pliant.laws.compile import compiled
+
+if TYPE_CHECKING:
+    import mujoco
 
 __all__ = ["addresses", "compliant_ids", "install", "installed", "laws_of", "observer", "register"]
 
@@ -347,14 +350,14 @@ def register(cls: type[Law]) -> None:
         _registered[key] = cls
 
 
-def compliant_ids(model: Any) -> np.ndarray:
+def compliant_ids(model: mujoco.MjModel) -> np.ndarray:
     """Return the ids of pliant's actuators in a model, shape (n,), int32."""
     if model.nuser_actuator < layout.PARAMETERS:
         return np.zeros(0, dtype=np.int32)
     return np.flatnonzero(model.actuator_user[:, layout.P_MAGIC] == layout.MAGIC).astype(np.int32)
 
 
-def laws_of(model: Any) -> dict[int, type[Law]]:
+def laws_of(model: mujoco.MjModel) -> dict[int, type[Law]]:
     """Return the law class of each of pliant's actuators by actuator id.
 
     Raises:
@@ -400,7 +403,7 @@ def installed() -> bool:
     return _pointer("mjcb_act_dyn").value == _machine.advance and _pointer("mjcb_act_bias").value == _machine.bias
 
 
-def install(model: Any = None, laws: Iterable[type[Law]] = ()) -> None:
+def install(model: mujoco.MjModel | None = None, laws: Iterable[type[Law]] = ()) -> None:
     """Make MuJoCo run pliant's laws in this process; safe to call again.
 
     Callbacks of others that are in place are kept for the actuators that are not pliant's. One that is installed
@@ -428,7 +431,7 @@ def install(model: Any = None, laws: Iterable[type[Law]] = ()) -> None:
                 slot.value = ours
 
 
-def addresses(model: Any) -> np.ndarray:
+def addresses(model: mujoco.MjModel) -> np.ndarray:
     """Return actuator id, qpos address and dof address of each of pliant's actuators, int32, shape (n, 3).
 
     The last two are -1 for an actuator that does not act on a joint.
@@ -443,7 +446,7 @@ def addresses(model: Any) -> np.ndarray:
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
 
 
-def observer(model: Any, data: Any, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
+def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
     """Return a function that evaluates the fields of `pliant.laws.fields.OBSERVED` for the present state of ``data``.
 
     Args:

@@ -7,7 +7,7 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -21,12 +21,17 @@ from pliant.laws import JOINT_FIELDS, Mode, layout
 from pliant.laws.actuator import call_hold
 from pliant.laws.compile import compiled
 
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+
 __all__ = ["MujocoEngine", "hold_pose"]
 
 log = logging.getLogger("pliant")
 
 
-def hold_pose(model: Any, data: Any, presets: Mapping[str, float] | None = None, *, zero: bool = False) -> None:
+def hold_pose(
+    model: mujoco.MjModel, data: mujoco.MjData, presets: Mapping[str, float] | None = None, *, zero: bool = False
+) -> None:
     """Put every compliant actuator at rest at the present `qpos`: motors, friction anchors, delay lines, references.
 
     For those who work with plain MuJoCo; `MujocoEngine.reset` does it by itself.
@@ -55,7 +60,7 @@ def hold_pose(model: Any, data: Any, presets: Mapping[str, float] | None = None,
             data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
 
 
-def _link_angle(model: Any, data: Any, actuator: int) -> float:
+def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:
     if int(model.actuator_trntype[actuator]) == int(mujoco.mjtTrn.mjTRN_JOINT):
         return float(data.qpos[model.jnt_qposadr[model.actuator_trnid[actuator, 0]]])
     mujoco.mj_forward(model, data)
@@ -76,7 +81,7 @@ class MujocoEngine:
     * ``state/qpos``, ``state/qvel``, ``state/act``, ``state/ctrl``.
 
     Args:
-        robot: a `pliant.model.Robot`, or a compiled `mujoco.MjModel`.
+        robot: a robot, or a compiled `mujoco.MjModel`.
         audit: keep an energy balance of the run (costs a few microseconds a step).
         guard: stop at NaN, infinity or a runaway, and write the last states.
         dump_folder: where the guard writes; None for the working folder.
@@ -88,7 +93,7 @@ class MujocoEngine:
 
     def __init__(
         self,
-        robot: Any,
+        robot: Robot | mujoco.MjModel,
         *,
         audit: bool = False,
         guard: bool = True,

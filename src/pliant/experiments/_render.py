@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    import mujoco
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["snapshots", "strip"]
 
 
 def snapshots(
-    model: Any,
+    model: mujoco.MjModel,
     poses: ArrayLike,
     *,
     camera: str | None = None,

@@ -11,7 +11,10 @@ from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, Min
 from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
 
 if TYPE_CHECKING:
+    import mujoco
     from numpy.typing import NDArray
+
+    from pliant.model.robot import Robot
 
 __all__ = ["BREAKAWAY", "PRESETS", "Arm", "Plan", "Push", "box", "plan_push", "push"]
 
@@ -41,7 +44,7 @@ class Arm:
         model: the compiled model of arm and box.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: mujoco.MjModel) -> None:
         import mujoco
 
         from pliant.robots.qbmove_5dof.build import JOINTS, TIP
@@ -94,7 +97,7 @@ class Plan:
     """Largest distance between desired tip and tip of the planned joints [m]."""
 
 
-def plan_push(robot: Any, model: Any, preset: float, every: float = 0.005) -> Plan:
+def plan_push(robot: Robot, model: mujoco.MjModel, preset: float, every: float = 0.005) -> Plan:
     """Plan the push: minimum jerk along x, CLIK, compensation of the springs' deflection.
 
     Args:

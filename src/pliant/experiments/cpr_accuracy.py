@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from pliant.experiments.cpr_planar import PAPER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.rods import ContinuumParallelRobot, Rod
+
 __all__ = ["cpr_accuracy", "shoot", "symmetric_home"]
 
 LIMITS = {"fast": 1e-5, "accurate": 1e-6}
@@ -20,7 +22,7 @@ REFERENCE = {"corrected": 1.1298292, "printed": 1.1313654}
 """Home length of the 6EFR [m] by the published C++ solver, built with the moment equation corrected and as printed."""
 
 
-def shoot(rod: Any, length: float, wrench: NDArray, base: NDArray, gravity: NDArray, *, printed: bool) -> NDArray:
+def shoot(rod: Rod, length: float, wrench: NDArray, base: NDArray, gravity: NDArray, *, printed: bool) -> NDArray:
     """Integrate one round straight rod with scipy's DOP853, without any code of the solver.
 
     Args:
@@ -53,7 +55,7 @@ def shoot(rod: Any, length: float, wrench: NDArray, base: NDArray, gravity: NDAr
     return solve_ivp(slope, (0.0, 1.0), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
 
 
-def symmetric_home(robot: Any, plate_gravity: float, *, printed: bool) -> float:
+def symmetric_home(robot: ContinuumParallelRobot, plate_gravity: float, *, printed: bool) -> float:
     """Return the length of the limbs of a symmetric extensible hexapod at home, by scipy alone [m].
 
     At home all limbs are mirror images, so one limb suffices: its joint sits on the plate, its tip's axis is the

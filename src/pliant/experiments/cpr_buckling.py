@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
+
+if TYPE_CHECKING:
+    from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["column", "cpr_buckling", "critical_load", "elastica_angle"]
 
@@ -15,7 +18,7 @@ E, G, RADIUS, LENGTH = 200e9, 80e9, 1e-3, 1.0
 EI = E * np.pi * RADIUS**4 / 4.0
 
 
-def column(kind: str) -> Any:
+def column(kind: str) -> ContinuumParallelRobot:
     """Return a robot of vertical rods under a plate: "free" (one rod, its tip free) or "sway" (four, clamped to it)."""
     from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
     from pliant.spatial import pose
@@ -31,7 +34,9 @@ def column(kind: str) -> Any:
     )
 
 
-def critical_load(robot: Any, low: float, high: float, tolerance: float = 1e-5) -> tuple[float, float]:
+def critical_load(
+    robot: ContinuumParallelRobot, low: float, high: float, tolerance: float = 1e-5
+) -> tuple[float, float]:
     """Return the load on the plate at which the straight equilibrium loses its stability [N], and the last index."""
     start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -low, 0.0, 0.0, 0.0))
     index = 0

@@ -14,6 +14,8 @@ from pliant.experiments.base import Context, Figure, Result, Table, Target, expe
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pliant.model.robot import Robot
+
 __all__ = ["ARM", "GOAL", "REFERENCE_ERRORS", "ilc", "learn", "make_plant"]
 
 PAPER = "Mengacci et al. 2021, Front. Robot. AI 8:713083"
@@ -241,7 +243,7 @@ def _transfer(context: Context, options: dict[str, Any], step: float, result: Le
     for number in context.track(range(count), "transfer to other arms", low=0.78, high=0.9):
         stiffness, mass, friction = np.exp(rng.normal(0.0, (0.05, 0.03, 0.3)))
 
-        def change(robot: Any, stiffness: float = stiffness, friction: float = friction) -> None:
+        def change(robot: Robot, stiffness: float = stiffness, friction: float = friction) -> None:
             for joint, actuator in list(robot.actuators.items()):
                 law = actuator.law
                 robot.update({f"{joint}.k1": law.k1 * stiffness, f"{joint}.k2": law.k2 * stiffness})

@@ -70,7 +70,7 @@ def read_robot_yaml(source: Source) -> Robot:
             raise fail(error.message, *keys) from error
     for name, tree in (top.get("sensors") or {}).items():
         try:
-            if any(getattr(device, "name", None) == name for device in robot.devices):
+            if any(device.name == name for device in robot.devices):
                 raise ModelError(f"sensors.{name}: the model has a device of this name; set its fields under 'set'")
             robot.devices.append(sensor_from_mapping(name, tree, f"sensors.{name}"))
         except ModelError as error:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
-from pliant.model.interface import ModelPart
+from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
 
@@ -210,7 +210,7 @@ def _slopes_at(law: Law, preset: float) -> tuple[float, float, float, float]:
 class _Bodies:
     """What is needed of the rigid part, over some poses."""
 
-    model: Any
+    model: mujoco.MjModel
     inverse: list[Array]
     """M^-1 at each pose, shape (nv, nv)."""
     gravity: Array
@@ -223,7 +223,7 @@ class _Bodies:
         return 1.0 / max(float(w[dof, dof]) for w in self.inverse)
 
 
-def _bodies(model: Any, poses: int, seed: int) -> _Bodies:
+def _bodies(model: mujoco.MjModel, poses: int, seed: int) -> _Bodies:
     data = mujoco.MjData(model)
     random = np.random.default_rng(seed)
     inverse, gravity = [], np.zeros(model.nv)
@@ -257,7 +257,7 @@ def _bodies(model: Any, poses: int, seed: int) -> _Bodies:
     return _Bodies(model, inverse, gravity, stiffness)
 
 
-def _link_damping_is_implicit(model: Any) -> bool:
+def _link_damping_is_implicit(model: mujoco.MjModel) -> bool:
     if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_DAMPER:
         return False
     if model.opt.integrator == INTEGRATORS["euler"]:
@@ -294,7 +294,7 @@ def step_sizes(
     return _step_sizes(robot, _bodies(model, poses, seed), timestep or robot.timestep, modes, presets or {})
 
 
-def _compile_bodies(robot: Description) -> Any:
+def _compile_bodies(robot: Description) -> mujoco.MjModel:
     try:
         return robot.spec.copy().compile()
     except (ValueError, RuntimeError) as error:
@@ -470,19 +470,21 @@ def _names(robot: Description, problems: list[Problem]) -> list[str]:
     for device in robot.devices:
         if isinstance(device, ModelPart):
             problems += device.check(robot.spec)
-        name = str(getattr(device, "name", device))
+        name = device.name
         if name in seen:
             problems.append(Problem("error", name, "two devices have this name", "rename one"))
         seen.add(name)
-        for joint in getattr(device, "joints", ()):
-            if isinstance(joint, str) and joint not in joints:
+        if not isinstance(device, DeviceSpec):
+            continue
+        for joint in device.joints:
+            if joint not in joints:
                 problems.append(Problem("error", name, f"the device names the joint {joint!r}", nearest(joint, joints)))
-        for element in getattr(device, "elements", ()):
+        for element in device.elements:
             if elements is None:
                 spec = robot.spec
                 groups = (spec.sites, spec.bodies, spec.cameras, spec.sensors, spec.geoms, spec.frames)
                 elements = {e.name for group in groups for e in group if e.name}
-            if isinstance(element, str) and element not in elements:
+            if element not in elements:
                 problems.append(
                     Problem("error", name, f"the device names the element {element!r}", nearest(element, elements))
                 )
@@ -785,7 +787,7 @@ def _loads(joint: str, actuator: CompliantActuator, bodies: _Bodies, problems: l
             )
 
 
-def _defaults(robot: Description, model: Any, problems: list[Problem]) -> None:
+def _defaults(robot: Description, model: mujoco.MjModel, problems: list[Problem]) -> None:
     """Report what nobody has written down and was therefore assumed."""
     option = robot.spec.option
     texts = {

@@ -20,7 +20,7 @@ import numpy as np
 
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, layout
-from pliant.model.interface import Interface, ModelPart
+from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription
 
 __all__ = [
@@ -79,7 +79,7 @@ class Description:
         self,
         spec: mujoco.MjSpec,
         actuators: Mapping[str, CompliantActuator] | None = None,
-        devices: Iterable[Any] = (),
+        devices: Iterable[DescribedDevice] = (),
         interface: Interface | None = None,
         *,
         notes: Iterable[str] = (),
@@ -92,7 +92,7 @@ class Description:
         """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
         self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
         """Compliant actuators by joint, in the order in which they enter the model."""
-        self.devices: list[Any] = list(devices)
+        self.devices: list[DescribedDevice] = list(devices)
         """Descriptions of the devices."""
         self.interface: Interface = interface if interface is not None else Interface()
         """Names under which the robot is reached."""

@@ -113,7 +113,10 @@ class Interface:
 class DescribedDevice(Protocol):
     """Whatever describes a device in `Robot.devices`: it has a name and can follow its robot under a prefix."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the device, unique on its robot."""
+        ...
 
     def prefixed(self, prefix: str) -> DescribedDevice:
         """Return the description with the device's and the model's names prefixed."""

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.errors import ModelError, nearest
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
+from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription, change_sensor
@@ -188,7 +189,7 @@ class Robot(Description):
         for joint, actuator in changed.items():
             self.refuse_taken_names(joint, actuator)
         sensors = {name: change_sensor(self._sensors()[name], tree, name) for name, tree in sensor_trees.items()}
-        self.devices = [sensors.get(getattr(device, "name", ""), device) for device in self.devices]
+        self.devices = [sensors.get(device.name, device) for device in self.devices]
         self.actuators.update(changed)
         option = self.spec.option
         for target, attribute, index, value in assignments:
@@ -216,13 +217,13 @@ class Robot(Description):
         )
 
     @staticmethod
-    def _prefixed(device: Any, prefix: str) -> Any:
+    def _prefixed(device: DescribedDevice, prefix: str) -> DescribedDevice:
         if not prefix:
             return device
-        if not hasattr(device, "prefixed"):
+        if not isinstance(device, DescribedDevice):
             raise ModelError(
-                f"attach: the device {getattr(device, 'name', device)!r} cannot follow under a prefix: it has no "
-                "prefixed(prefix); describe it with a DeviceSpec",
+                f"attach: the device {device!r} cannot follow under a prefix: it has no name or no prefixed(prefix); "
+                "describe it with a DeviceSpec",
                 field="devices",
             )
         return device.prefixed(prefix)
