@@ -1,15 +1,22 @@
-"""What the device of every kind of sensor must do. A kind that is registered is under this contract by itself."""
+"""What every device must do. A kind of sensor that is registered is under this contract by itself."""
+
+from functools import partial
 
 import mujoco
 import numpy as np
 import pytest
 
-from pliant.devices import Device, Sample
+from pliant.devices import Board, CompliantJoint, Device, Sample, make_devices
+from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
+from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
+from pliant.laws import CompliantActuator, QbMove
 from pliant.model import Robot
+from pliant.model.parallel import build_parallel
 from pliant.options import check_unit
+from pliant.robots.franka.build import build_arms
 
 XML = """
 <mujoco>
@@ -21,14 +28,41 @@ XML = """
 """
 
 
-@pytest.fixture(params=device_kinds().items(), ids=lambda item: item[0].__name__)
-def made(request):
-    description, factory = request.param
+def jointed_robot():
+    return Robot(mujoco.MjSpec.from_string(XML), {"shoulder": CompliantActuator(QbMove())})
+
+
+ROBOTS = {
+    CompliantJoint: jointed_robot,
+    Board: jointed_robot,
+    FrankaArm: build_arms,
+    ParallelRobotDevice: lambda: build_parallel("3RR", segments=6, damping=0.03),
+}
+"""Devices that are no sensors -> a robot that has one."""
+
+
+def sensor(description, factory):
     robot = Robot(mujoco.MjSpec.from_string(XML))
     described = description(name="device", body="arm")
     robot.devices.append(described)
+    return factory(described, robot), robot
+
+
+def part_of_robot(kind):
+    robot = ROBOTS[kind]()
+    return next(device for device in make_devices(robot) if isinstance(device, kind)), robot
+
+
+CASES = {
+    **{description.__name__: partial(sensor, description, factory) for description, factory in device_kinds().items()},
+    **{kind.__name__: partial(part_of_robot, kind) for kind in ROBOTS},
+}
+
+
+@pytest.fixture(params=list(CASES))
+def made(request):
     try:
-        device = factory(described, robot)
+        device, robot = CASES[request.param]()
         engine = MujocoEngine(robot, check=False)
         device.attach(engine)
     except DeviceError as error:
