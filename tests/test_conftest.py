@@ -1,5 +1,6 @@
 """The rules of `conftest.py` for all tests: who may open a socket, and who may be run again."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,7 +24,10 @@ def run(folder, text, *options):
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n")
     (folder / "test_sample.py").write_text(HEAD + text)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rR", *options, str(folder)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_ADDOPTS"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
     return done.returncode, done.stdout
 
 
