@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pliant.cli.output import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.identification.measurements import Measurement
+    from pliant.recording.bags.traces import Traces
+    from pliant.simulation.commands import CommandPlayer, CommandTable
+
 __all__ = ["say_what_is_played", "say_what_was_read"]
 
 
-def say_what_is_played(console: Console, table: Any, player: Any) -> None:
+def say_what_is_played(console: Console, table: CommandTable, player: CommandPlayer) -> None:
     """Print which topics of a bag command which fields, and which topics are not used."""
     if not table.topics:
         return
@@ -26,7 +30,7 @@ def say_what_is_played(console: Console, table: Any, player: Any) -> None:
         console.print(f"[dim]not commands: {plain(', '.join(table.unused))}[/dim]", soft_wrap=True)
 
 
-def say_what_was_read(console: Console, path: Path, traces: Any, data: Any) -> None:
+def say_what_was_read(console: Console, path: Path, traces: Traces, data: Measurement) -> None:
     """Print which topics or fields became which quantities of a `Measurement`, and which are not used."""
     from pliant.identification.measurements import QUANTITIES
 
