@@ -18,7 +18,7 @@ class EngineCase:
     start: float = 0.0
 
 
-def spring_mass(_folder):
+def spring_mass():
     return EngineCase(
         engine=SpringMassEngine(2, dt=0.001, mass=0.5, k=200.0),
         joint="joint_0",
@@ -43,13 +43,14 @@ MODEL = """
 """
 
 
-def mujoco(folder):
+def oscillator(name):
+    """A registered engine with a mass on a hinge and one on a slide."""
     from mujoco import MjModel
 
-    from pliant.engine import MujocoEngine
+    from pliant.engine import ENGINES
 
     return EngineCase(
-        engine=MujocoEngine(MjModel.from_xml_string(MODEL), dump_folder=folder),
+        engine=ENGINES[name](MjModel.from_xml_string(MODEL)),
         joint="swing",
         position="swing/position",
         velocity="swing/velocity",
@@ -59,4 +60,13 @@ def mujoco(folder):
     )
 
 
-CASES = {"spring-mass": spring_mass, "mujoco": mujoco}
+def names():
+    """Every registered engine, and the engine of these tests that is not MuJoCo."""
+    from pliant.engine import ENGINES
+
+    return ["spring-mass", *ENGINES]
+
+
+def make(name):
+    """Return the case of an engine."""
+    return spring_mass() if name == "spring-mass" else oscillator(name)

@@ -1,18 +1,20 @@
-"""What every engine must do. To put another engine under this contract, add a case to `engine_cases.CASES`."""
+"""What every engine must do; every engine that `register_engine` knows is under this contract."""
 
 import math
 
+import engine_cases
 import numpy as np
 import pytest
-from engine_cases import CASES
 
+from pliant.engine import ENGINES, MujocoEngine, register_engine
 from pliant.engine.base import Engine, PortInfo
-from pliant.errors import DivergedError, PortError
+from pliant.errors import DivergedError, PliantError, PortError
 
 
-@pytest.fixture(params=list(CASES), ids=list(CASES))
-def case(request, tmp_path):
-    return CASES[request.param](tmp_path)
+@pytest.fixture(params=engine_cases.names())
+def case(request, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the guard writes
+    return engine_cases.make(request.param)
 
 
 def test_it_has_the_members_of_an_engine(case):
@@ -115,3 +117,16 @@ def test_a_state_that_is_not_finite_stops_the_engine_and_names_the_joint(case):
         engine.step(10)
     assert caught.value.joint == case.joint
     assert caught.value.time == pytest.approx(engine.dt)
+
+
+def test_an_engine_is_registered_once_by_name_and_is_then_under_this_contract():
+    @register_engine("engine_of_a_test")
+    def made(model):
+        return MujocoEngine(model)
+
+    try:
+        assert "engine_of_a_test" in engine_cases.names()
+        with pytest.raises(PliantError, match=r"'engine_of_a_test' is registered twice, at .*test_engine_contract"):
+            register_engine("engine_of_a_test")(MujocoEngine)
+    finally:
+        del ENGINES._things["engine_of_a_test"]

@@ -1,13 +1,14 @@
 """MuJoCo with the laws compiled in: one simulation or many, with guard and energy audit."""
 
 from pliant.engine.audit import EnergyAudit, EnergyBalance
-from pliant.engine.base import Engine, MujocoState, PortInfo, mujoco_state
+from pliant.engine.base import ENGINES, Engine, MujocoState, PortInfo, mujoco_state, register_engine
 from pliant.engine.batch import make_batch, set_actuators
 from pliant.engine.callbacks import install
 from pliant.engine.guard import Guard
 from pliant.engine.mujoco_engine import MujocoEngine, hold_pose
 
 __all__ = [
+    "ENGINES",
     "EnergyAudit",
     "EnergyBalance",
     "Engine",
@@ -19,5 +20,6 @@ __all__ = [
     "install",
     "make_batch",
     "mujoco_state",
+    "register_engine",
     "set_actuators",
 ]

@@ -3,24 +3,25 @@
 Most devices know nothing of MuJoCo. They ask the engine once, in ``attach``, for a port by name and then read or
 write the numpy view they were given. Cameras, arm controllers and parallel robots need MuJoCo's model and data: they
 ask `mujoco_state` for them. Any class with the members of `Engine` is an engine; the contract tests in
-``tests/simulation`` run on each.
+``tests/simulation`` run on each that `register_engine` knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from pliant.errors import DeviceError
 from pliant.laws import Mode
+from pliant.options import Registry
 
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Engine", "MujocoState", "PortInfo", "mujoco_state"]
+__all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "mujoco_state", "register_engine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +148,27 @@ def mujoco_state(engine: Engine, device: str) -> MujocoState:
             field="engine",
         )
     return engine
+
+
+ENGINES: Registry[Callable[[mujoco.MjModel], Engine]] = Registry("engine")
+"""Name -> function that makes an engine of a compiled model; contract tests run on each."""
+
+E = TypeVar("E", bound="Callable[[mujoco.MjModel], Engine]")
+
+
+def register_engine(name: str) -> Callable[[E], E]:
+    """Register an engine: a class, or a function, that takes a compiled `mujoco.MjModel`.
+
+    Args:
+        name: its name; a name that is taken is refused, with both places.
+
+    Example:
+        >>> @register_engine("slow")
+        ... class SlowEngine: ...
+    """
+
+    def register(factory: E) -> E:
+        ENGINES.add(name, factory)
+        return factory
+
+    return register

@@ -14,7 +14,7 @@ import numpy as np
 
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
-from pliant.engine.base import PortInfo
+from pliant.engine.base import PortInfo, register_engine
 from pliant.engine.guard import Guard
 from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import JOINT_FIELDS, Mode, layout
@@ -67,6 +67,7 @@ def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> fl
     return float(data.actuator_length[model.actuator_outadr[actuator]])
 
 
+@register_engine("mujoco")
 class MujocoEngine:
     """One simulation of a compiled model.
 
