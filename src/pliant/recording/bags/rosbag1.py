@@ -97,8 +97,8 @@ class Rosbag1:
                     closed = _number(header, b"index_pos", 8) != 0
                     if header.get(b"encryptor"):
                         raise RecordingError(
-                            f"the bag is encrypted by {header[b'encryptor'].decode('utf-8', 'replace')!r}; must be "
-                            "bags without encryption",
+                            f"the bag is encrypted by {header[b'encryptor'].decode('utf-8', 'replace')!r}; it "
+                            "must not be encrypted",
                             file=self.path,
                         )
                 elif op == CHUNK:

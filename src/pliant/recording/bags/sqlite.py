@@ -67,8 +67,8 @@ class SqliteBag:
             for time, number, data in self._ask(query, numbers):
                 if not isinstance(time, int) or not isinstance(data, bytes) or number not in self._by_number:
                     raise RecordingError(
-                        f"a message has the time {time!r} and {type(data).__name__} as data; must be a number of "
-                        "nanoseconds and bytes",
+                        f"a message has the time {time!r} and {type(data).__name__} as data; they must be a "
+                        "number of nanoseconds and bytes",
                         file=self.path,
                     )
                 yield BagMessage(time, self._by_number[number], data)
@@ -95,7 +95,7 @@ class SqliteBag:
         missing = {"topics", "messages"} - tables
         if missing:
             raise RecordingError(
-                f"the database has no table {sorted(missing)[0]!r}; it must be one that rosbag2 wrote; its tables: "
+                f"the database has no table {sorted(missing)[0]!r}; it must be a database of rosbag2; its tables: "
                 f"{', '.join(sorted(tables)[:12]) or 'none'}",
                 file=self.path,
             )

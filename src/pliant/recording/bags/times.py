@@ -54,8 +54,8 @@ class TimeAxis:
                 row = int(back[0])
                 raise RecordingError(
                     f"{CLOCK} goes back from {self._sim[row] * 1e-9:g} to {self._sim[row + 1] * 1e-9:g} s, "
-                    f"{(self._log[row + 1] - bag.begin_ns) * 1e-9:g} s after the bag's beginning: a reset; must be a "
-                    "bag of one run (cut it there)",
+                    f"{(self._log[row + 1] - bag.begin_ns) * 1e-9:g} s after the bag's beginning: a reset; the "
+                    "bag must hold one run (cut it there)",
                     file=bag.path,
                     field=CLOCK,
                 )
