@@ -3,6 +3,8 @@
 import http.client
 import importlib.util
 import json
+import socket
+import struct
 import time
 import urllib.error
 import urllib.request
@@ -139,6 +141,51 @@ def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_first_half(page)
         spent.append(time.perf_counter() - began)
     connection.close()
     assert np.median(spent) < 0.025
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://site.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:3000"},
+        {"Host": "site.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+def test_another_site_can_neither_read_nor_solve_nor_save(page, headers, tmp_path):
+    entry = {"name": "low", "mode": "dgm", "q": [0.01] * 6, "pose": [0.0] * 6, "wrench": [0.0] * 6}
+    for path, data in (("/api/robot", {}), ("/api/solve", {"mode": "dgm", "q": [0.0] * 6}), ("/api/save", entry)):
+        assert ask(page, path, data, **headers)[0] == 403
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(urllib.request.Request(page.url, headers=headers), timeout=20)
+    assert not (tmp_path / "saved.json").exists()
+
+
+def test_no_answer_may_be_framed_embedded_or_read_by_another_site(page):
+    with urllib.request.urlopen(page.url, timeout=20) as answer:
+        headers = answer.headers
+    assert "Access-Control-Allow-Origin" not in headers
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+def test_a_page_on_every_interface_is_refused():
+    with pytest.raises(BridgeError, match="every interface"):
+        ParallelView("2RR", port=0, host="0.0.0.0").start()
+
+
+def test_a_connection_that_is_broken_off_says_nothing_on_the_console(page, capfd):
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", int(page.url.rsplit(":", 1)[1].rstrip("/"))), timeout=20) as client:
+            client.sendall(
+                b"POST /api/solve HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n"
+                b"Content-Type: application/json\r\n\r\n{"
+            )
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert ask(page, "/api/robot", {})[0] == 200
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_a_port_in_use_is_named(page):

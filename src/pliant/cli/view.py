@@ -22,7 +22,9 @@ def view(
     port: Annotated[
         int | None, Parameter(help="Port of the page, 0 for a free one; default 8080, for a parallel robot 8090.")
     ] = None,
-    host: Annotated[str, Parameter(help="Address to serve on; the page has no password.")] = "127.0.0.1",
+    host: Annotated[
+        str, Parameter(help="Address of this machine to serve on; the page has no password.")
+    ] = "127.0.0.1",
     open_browser: Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in a browser.")] = False,
     package_path: Packages = [],
     import_: Imports = [],

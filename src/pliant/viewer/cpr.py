@@ -8,6 +8,7 @@ saved configurations, rods coloured by bending strain, stability, and the reason
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import threading
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import BridgeError, ModelError, PliantError, nearest
+from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
 if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, RobotDescription, Solution
@@ -33,14 +35,16 @@ MAX_REQUEST_BYTES = 65536
 MAX_SESSIONS = 64
 MAX_CONFIGURATIONS = 200
 POINTS = 41
+_log = logging.getLogger("pliant.view")
 RESTARTS = 4  # of a cold start: a page must answer soon
 
 
 class ParallelView:
     """Serve the page.
 
-    Requests come from this machine only unless another host is given; there is no password. Files are read by name
-    from the catalogue only, besides the robot given here.
+    Requests come from this machine only unless another host is given; there is no password. Other sites that the user
+    has open are refused (`pliant.viewer.origin`). Files are read by name from the catalogue only, besides the robot
+    given here.
 
     Args:
         robot: name of the catalogue, file, folder, or a robot.
@@ -85,22 +89,22 @@ class ParallelView:
         """Serve in a thread.
 
         Raises:
-            BridgeError: the port is in use.
+            BridgeError: the port is in use, or the host is every interface.
         """
+        check_page_host(self._host)
         view = self
 
         class Handler(_Handler):
             owner = view
 
         try:
-            self._server = ThreadingHTTPServer((self._host, self._port), Handler)
+            self._server = _Server((self._host, self._port), Handler)
         except (OSError, OverflowError) as error:
             raise BridgeError(
                 f"the page cannot be served on {self._host}, port {self._port}: {error}; name another port",
                 field="port",
             ) from None
-        self._server.daemon_threads = True
-        host = "localhost" if self._host in ("127.0.0.1", "::1", "") else self._host
+        host = "localhost" if self._host in ("127.0.0.1", "::1") else self._host
         self.url = f"http://{host}:{self._server.server_address[1]}/"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="pliant-cpr-page", daemon=True
@@ -376,6 +380,16 @@ def _session(data: Mapping[str, Any]) -> str:
     return session
 
 
+class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread; what a browser breaks off is no fault."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Note a connection that broke; the base class prints a traceback."""
+        _log.debug("a connection of the page broke", exc_info=True)
+
+
 class _Handler(BaseHTTPRequestHandler):
     """One connection of a browser."""
 
@@ -430,15 +444,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(HTTPStatus.BAD_REQUEST, {"ok": False, "reason": str(error), "where": error.field or ""})
 
     def _local(self) -> bool:
-        """Refuse names that another site may have pointed at this machine."""
-        if self.owner._host not in ("127.0.0.1", "::1", "localhost"):
-            return True
-        host = self.headers.get("Host", "")
-        name = host.rsplit(":", 1)[0] if not host.startswith("[") else host.split("]")[0] + "]"
-        if name in ("127.0.0.1", "localhost", "[::1]"):
+        """Refuse what another site asks, under its own name or under one that it has pointed at this machine."""
+        reason = foreign(self.headers.items(), self.owner._host, method=self.command)
+        if not reason:
             return True
         self.close_connection = True
-        self._json(HTTPStatus.FORBIDDEN, {"ok": False, "reason": f"host {host[:80]!r} is not this machine"})
+        self._json(HTTPStatus.FORBIDDEN, {"ok": False, "reason": reason})
         return False
 
     def _json(self, status: HTTPStatus, data: dict[str, Any]) -> None:
@@ -449,10 +460,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
+        for name, value in PROTECTION.items():
+            self.send_header(name, value)
         self.send_header(
             "Content-Security-Policy",
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'",
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+            "frame-ancestors 'none'",
         )
         self.end_headers()
         self.wfile.write(body)

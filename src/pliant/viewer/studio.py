@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from pliant.devices.base import SampleSource
 from pliant.engine.base import MujocoState
 from pliant.errors import BridgeError, MissingDependency
 from pliant.simulation.bridge import BridgeBase
+from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
 __all__ = ["StudioView"]
 
@@ -25,12 +26,13 @@ class StudioView(BridgeBase):
     """A view of a `MujocoEngine`; give it to `Simulation` as a bridge.
 
     Studio offers neither a password nor encryption, so the page is served to this machine only; from another one use
-    ``ssh -L 8080:localhost:8080``.
+    ``ssh -L 8080:localhost:8080``. Studio itself answers every site that the user has open; here, requests and
+    WebSockets of other sites are refused (`pliant.viewer.origin`).
 
     Args:
         engine: the engine that is shown.
         port: port of the page; 0 takes the first free one from 8080 on.
-        host: address that the page is served on; "::" for every interface, which lets anyone on the network look.
+        host: address that the page is served on; another one than 127.0.0.1 lets anyone who reaches it look.
         rate: pictures a second of wall time.
         open_browser: open the page in this machine's browser.
     """
@@ -70,8 +72,9 @@ class StudioView(BridgeBase):
 
         Raises:
             MissingDependency: this mujoco package has no Studio.
-            BridgeError: the port is in use.
+            BridgeError: the port is in use, the host is every interface, or Studio cannot be kept from other sites.
         """
+        check_page_host(self._host)
         import mujoco
 
         try:
@@ -85,7 +88,8 @@ class StudioView(BridgeBase):
         self._state = np.zeros(mujoco.mj_stateSize(model, self._spec))
         self._data = mujoco.MjData(model)
         # Studio would bind every interface, in a thread of its own where a port in use is not seen, and print a banner.
-        original = web_viewer.web_server.bind_public_socket
+        server = web_viewer.web_server
+        original, original_serve = server.bind_public_socket, server.serve
         try:
             served = original(self._host, self._port)
         except (OSError, RuntimeError):
@@ -100,15 +104,17 @@ class StudioView(BridgeBase):
         banner = web_viewer._print_url_banner
         ready = threading.Event()
         web_viewer._print_url_banner = lambda *_: ready.set()  # the last thing before the page is up
-        web_viewer.web_server.bind_public_socket = lambda _host, _port=0: served
+        guarded = threading.Event()
+        server.bind_public_socket = lambda _host, _port=0: served
+        server.serve = _guard(original_serve, self._host, guarded)
         try:
             self._handle = launch_web.launch(config, plugins=[app.App()])
-            if not ready.wait(20.0):
+            if not (ready.wait(20.0) and guarded.wait(20.0)):
                 raise BridgeError("the view does not start: MuJoCo Studio gave no sign for 20 s")
             self._handle.set_model(model, data=self._data)
             self._handle.sync(model, self._data)
         finally:
-            web_viewer.web_server.bind_public_socket = original
+            server.bind_public_socket, server.serve = original, original_serve
             web_viewer._print_url_banner = banner
         self.url = f"http://localhost:{port}/"
         self._copy()
@@ -166,3 +172,43 @@ class StudioView(BridgeBase):
             except Exception as error:  # a broken page must not end the run
                 self._fault = f"{type(error).__name__}: {error}"
                 return
+
+
+def _guard(serve: Callable[..., Any], host: str, guarded: threading.Event) -> Callable[..., Any]:
+    """Return Studio's server of HTTP and WebSockets with a check in front of each request.
+
+    Args:
+        serve: what Studio calls to serve.
+        host: address that the page is served on.
+        guarded: set once a server with the check is made.
+    """
+
+    def guarding(*arguments: Any, process_request: Any, process_response: Any, **options: Any) -> Any:
+        def asked(connection: Any, request: Any) -> Any:
+            reason = foreign(request.headers.raw_items(), host)
+            if reason:
+                return _protected(connection.respond(403, f"{reason}\n"))
+            answer = process_request(connection, request)
+            return None if answer is None else _protected(answer)
+
+        def answered(connection: Any, request: Any, response: Any) -> Any:
+            other = process_response(connection, request, response)
+            _protected(response if other is None else other)
+            return other
+
+        made = serve(*arguments, process_request=asked, process_response=answered, **options)
+        guarded.set()
+        return made
+
+    return guarding
+
+
+def _protected(response: Any) -> Any:
+    """Take back what lets other sites read an answer."""
+    headers = response.headers
+    for name in ("Access-Control-Allow-Origin", *PROTECTION):
+        if name in headers:
+            del headers[name]
+    for name, value in PROTECTION.items():
+        headers[name] = value
+    return response
