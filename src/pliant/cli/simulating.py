@@ -379,7 +379,7 @@ def command_line() -> str:
 
 
 def say_where(console: Console, wire: Bridge) -> None:
-    """Print the addresses of a bridge.
+    """Print the addresses of a bridge and what it says of itself.
 
     Args:
         console: output.
@@ -387,6 +387,8 @@ def say_where(console: Console, wire: Bridge) -> None:
     """
     for who, where in wire.addresses.items():
         console.print(f"{wire.name}: {plain(who)} at {plain(where)} (Ctrl-C ends)", soft_wrap=True)
+    for note in wire.notes:
+        console.print(f"{wire.name}: {plain(note)}", soft_wrap=True)
 
 
 def say_served(console: Console, name: str, rows: Sequence[TopicReport], health: Mapping[str, Any]) -> None:

@@ -103,6 +103,11 @@ class Bridge(Protocol):
         """Names of the messages that each step waits for, without a limit for the first; () where nobody is awaited."""
         ...
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences that the user is told at the start, such as what sets the pace; known once it has started."""
+        ...
+
     def bind(self, simulation: SimulationControl) -> None:
         """Take the simulation that it serves, for services that pause, step or reset it; called before ``start``.
 
@@ -190,6 +195,11 @@ class BridgeBase:
     @property
     def awaited(self) -> Sequence[str]:
         """Nothing: nobody is awaited."""
+        return ()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Nothing: there is nothing to say."""
         return ()
 
     def bind(self, simulation: SimulationControl) -> None:

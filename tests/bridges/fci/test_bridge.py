@@ -2,9 +2,12 @@
 
 import contextlib
 import logging
+import os
+import resource
 import socket
 import struct
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,6 +144,142 @@ def test_a_client_that_dies_in_a_motion_leaves_the_arm_at_rest_and_the_server_al
         "the arm stops" in " ".join(str(a.last_fault) for a in server.arms)
         or server.arms[0].counters["connections"] == 2
     )
+
+
+def silent_connection(server, port="robot"):
+    arm = server.arms[0]
+    return socket.create_connection((arm.host, arm.port if port == "robot" else arm.hand.port), timeout=TIMEOUT)
+
+
+def test_connections_that_never_say_connect_keep_no_client_out_and_are_closed(server, monkeypatch):
+    quiet = [silent_connection(server, port) for port in ("robot", "robot", "gripper")]
+    with Client(server) as client, contextlib.ExitStack() as stack:
+        for sock in quiet:
+            stack.enter_context(sock)
+        assert client.status == "success"
+        torque_loop(client, 20)
+        with pytest.raises(OSError):
+            Client(server)
+        monkeypatch.setattr("pliant.bridges.fci.sockets.CONNECT_TIMEOUT", 0.0)
+        for sock in quiet:
+            assert sock.recv(1) == b""
+        assert client.state().message_id < client.state().message_id
+    assert "did not send Connect" in server.arms[0].last_fault
+    assert "did not send Connect" in server.arms[0].hand.last_fault
+
+
+def test_of_two_waiting_connections_the_first_that_says_connect_is_the_client(server):
+    with silent_connection(server) as early, Client(server) as client:
+        assert client.status == "success"
+        early.sendall(struct.pack("<IIIHH", 0, 0, 16, 10, 4))
+        with pytest.raises(ConnectionResetError):
+            early.recv(100)
+        torque_loop(client, 20)
+    assert server.arms[0].counters["refused"] == 1
+
+
+@pytest.mark.parametrize("port", ["robot", "gripper"])
+def test_more_silent_connections_than_fit_keep_no_client_out(server, port):
+    with contextlib.ExitStack() as stack:
+        for _ in range(40):
+            stack.enter_context(silent_connection(server, port))
+        with Client(server) as client:
+            assert client.status == "success"
+            torque_loop(client, 20)
+        with silent_connection(server, "gripper") as hand:
+            hand.sendall(struct.pack("<HIIHH", 0, 0, 14, 3, 9))
+            assert hand.recv(100)
+
+
+def test_descriptors_that_select_refuses_do_not_end_the_run():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 1200 and hard < 1200:
+        pytest.skip("the process may not open 1200 files")
+    with contextlib.ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+        null = stack.enter_context(Path(os.devnull).open("rb"))
+        for _ in range(1050):
+            stack.callback(os.close, os.dup(null.fileno()))
+        server = stack.enter_context(serve(mode="paced"))
+        quiet = stack.enter_context(silent_connection(server, "gripper"))
+        assert quiet.fileno() >= 1024
+        torque_loop(stack.enter_context(Client(server)), 20)
+
+
+@pytest.mark.parametrize("kind", ["joint velocity", "torque"])
+def test_the_client_after_one_that_was_killed_in_a_motion_works_as_soon_as_the_arm_stands(server, kind):
+    joint = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    for _ in range(3):
+        client = Client(server)
+        _, state = client.begin(*((0, 1) if kind == "joint velocity" else (2, 4)))
+        for k in range(150):
+            if kind == "joint velocity":
+                motion = np.zeros(38)
+                motion[7:14] = 0.3 * (1.0 - np.cos(np.pi * min(k, 100) / 100)) * joint
+                client.command(state, motion=motion)
+            else:
+                pull = Q_START + 0.3 * np.sin(0.01 * k) - state.q
+                torque = np.array([60, 60, 60, 60, 20, 10, 1]) * pull - np.array([6, 6, 6, 4, 1, 0.5, 0.05]) * state.dq
+                client.command(state, tau_J_d=torque)
+            state = client.state()
+        assert np.abs(state.dq).max() > 0.1
+        client.close()  # what a killed process does
+        with Client(server) as successor:
+            first = successor.state()
+            assert successor.ask(fci.SetJointImpedance(K_theta=(2500.0,) * 7)).status == "success"
+            assert successor.ask(fci.SetLoad(mass=0.0, F_x_Cload=(0.0,) * 3, I_load=(0.0,) * 9)).status == "success"
+            state = successor.newest()
+            assert state.robot_mode == fci.RobotMode.IDLE
+            np.testing.assert_allclose(state.dq, 0.0, atol=0.02)  # of 0.6 rad/s; the arm follows q_d within some ms
+            assert state.message_id - first.message_id < 500
+            torque_loop(successor, 20)
+            go_home(successor)
+
+
+def go_home(client):
+    """Move back to where the arm starts, on a straight line in joint space."""
+    number, state = client.begin(0, 0)
+    start = state.q_d.copy()
+    for k in range(1000):
+        s = 0.5 - 0.5 * np.cos(np.pi * k / 999)
+        motion = np.zeros(38)
+        motion[:7] = start + s * (Q_START - start)
+        client.command(state, motion=motion, motion_generation_finished=k == 999)
+        state = client.state()
+    while state.robot_mode == fci.RobotMode.MOVE:
+        client.command(state, motion=motion, motion_generation_finished=True)
+        state = client.state()
+    assert client.answer(number).status == "success"
+
+
+def test_too_many_requests_while_the_arm_stops_end_that_connection_only(server):
+    client = Client(server)
+    _, state = client.begin(0, 1)
+    for k in range(100):
+        motion = np.zeros(38)
+        motion[7:14] = 0.003 * k
+        client.command(state, motion=motion)
+        state = client.state()
+    client.close()
+    with silent_connection(server) as flood:
+        flood.sendall(struct.pack("<IIIHH", 0, 0, 16, 10, 9))
+        flood.sendall(b"".join(fci.encode_request(fci.StopMove(), version=10, command_id=n) for n in range(1, 200)))
+        with pytest.raises(ConnectionResetError):
+            flood.recv(1)
+    with Client(server) as successor:
+        torque_loop(successor, 20)
+
+
+def test_by_default_robot_time_is_never_faster_than_the_wall_clock_and_the_user_is_told():
+    assert FciOptions().mode == "paced"
+    with serve(mode="paced") as server, Client(server) as client:
+        began = time.perf_counter()
+        client.swing(200)
+        assert time.perf_counter() - began > 0.199
+        (note,) = server.bridge.notes
+    assert "never faster than 1 kHz" in note
+    assert "mode=lockstep" in note
 
 
 def test_a_reconnect_storm_is_survived(server):

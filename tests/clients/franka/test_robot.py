@@ -39,7 +39,7 @@ def served(name):
     if importlib.util.find_spec("pylibfranka") is None:
         pytest.skip("pylibfranka is not installed")
     host = f"127.{100 + os.getpid() % 100}.7.1"
-    command = [sys.executable, "-m", "pliant", "run", name, "--bridge", f"fci:host={host}"]
+    command = [sys.executable, "-m", "pliant", "run", name, "--bridge", f"fci:host={host},mode=lockstep"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
             until = time.monotonic() + 60.0

@@ -6,11 +6,11 @@ import dataclasses
 import logging
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.fci.hand_server import HandServer
-from pliant.bridges.fci.sockets import Connection, listen, refuse
+from pliant.bridges.fci.sockets import MAX_HELD, Connection, listen
 from pliant.devices.base import Command
 from pliant.errors import BridgeError, PliantError, WireError
 from pliant.wire import fci
@@ -25,11 +25,18 @@ _COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "t
 STATES_BEFORE_COMMAND = 2
 """States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
 a state to answer."""
+MAX_WAITING = 16
+"""Most connections that have not said Connect; beyond, the oldest of them is closed."""
 _log = logging.getLogger("pliant.fci")
 
 
 class ArmServer:
     """The network side of one arm; it serves one client at a time.
+
+    A connection becomes that client when it says Connect; until then it keeps nobody out, and it is closed after
+    `sockets.CONNECT_TIMEOUT`. A client that disappears in a motion leaves an arm that decelerates; the next client's
+    Connect is answered when the arm stands, so that all states that it reads are of an arm that takes its requests. A
+    second client is refused when the first has not left within `sockets.SECOND_TIMEOUT`.
 
     Args:
         device: the arm.
@@ -59,7 +66,10 @@ class ArmServer:
         """The newest command of this cycle."""
         self._changed = True
         self._listener: socket.socket | None = None
+        self._waiting: list[Connection] = []
         self._connection: Connection | None = None
+        self._stopping = False
+        self._held: list[fci.Frame] = []
         self._version: int | None = None
         self._packer: fci.StatePacker | None = None
         self._unpacker: fci.CommandUnpacker | None = None
@@ -88,6 +98,9 @@ class ArmServer:
     def close(self) -> None:
         """Close every socket; the arm stops."""
         self._drop("")
+        for connection in self._waiting:
+            connection.close()
+        self._waiting.clear()
         if self._listener is not None:
             self._listener.close()
         self._listener = None
@@ -109,6 +122,7 @@ class ArmServer:
         """Return every socket that may have something to read."""
         self._changed = False
         found = [] if self._listener is None else [self._listener]
+        found += [connection.sock for connection in self._waiting]
         if self._connection is not None:
             found.append(self._connection.sock)
             if self._connection.udp is not None:
@@ -130,6 +144,8 @@ class ArmServer:
                 self._receive_requests(connection)
             elif connection.out:
                 connection.flush()
+        for connection in [c for c in self._waiting if c.sock.fileno() in ready]:
+            self._greet(connection)
         if self._listener is not None and self._listener.fileno() in ready:
             self._accept(self._listener)
         if self.hand is not None:
@@ -138,24 +154,82 @@ class ArmServer:
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                sock, peer = listener.accept()
+                sock, _ = listener.accept()
             except OSError:
                 return
-            if self._connection is not None and not self._connection.gone:
-                self.counters["refused"] += 1
-                self.last_fault = f"a second client from {peer[0]} was refused: the robot serves one at a time"
-                _log.warning("%s: %s", self.device.name, self.last_fault)
-                refuse(sock)
-                continue
-            if self._connection is not None:
-                self._drop("the client closed the connection")
+            if len(self._waiting) >= MAX_WAITING:
+                self._forget(self._waiting[0])
             try:
-                self._connection = Connection(sock, "robot")
+                self._waiting.append(Connection(sock, "robot"))
             except OSError:
                 sock.close()
                 continue
             self.counters["connections"] += 1
             self._changed = True
+
+    def _occupied(self) -> bool:
+        """Return whether a client controls the robot; let one go that has disappeared."""
+        if self._connection is None:
+            return False
+        if not self._connection.gone:
+            return True
+        self._drop("the client closed the connection")
+        return False
+
+    def _forget(self, connection: Connection, *, reset: bool = False) -> None:
+        """Close a connection that is not the client's."""
+        self._waiting.remove(connection)
+        connection.close(reset=reset)
+        self._changed = True
+
+    def _greet(self, connection: Connection) -> None:
+        """Read from a connection that has not said Connect; make it the client when it does."""
+        try:
+            frames = connection.receive()
+            if frames is None:
+                self._forget(connection)
+                return
+            while frames and not connection.asked:
+                request = fci.decode_request(frames[0], version=None)
+                assert isinstance(request, fci.Connect)
+                if request.version in fci.VERSIONS:
+                    break
+                self._refuse_version(connection, request, frames.pop(0).command_id)
+            if not frames:
+                return
+            connection.ask(frames)
+            if not self._occupied():
+                self._admit(connection)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self.last_fault = f"the client sent a malformed request: {fault}"
+            _log.info("%s: %s", self.device.name, self.last_fault)
+            self._forget(connection, reset=True)
+
+    def _admit(self, connection: Connection) -> None:
+        """Make a connection that has said Connect the client."""
+        self._waiting.remove(connection)
+        self._connection = connection
+        frames, connection.asked = connection.asked, []
+        try:
+            self._take(connection, frames)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _attend(self) -> None:
+        """Look after the connections that wait: admit, refuse, or close those that say nothing."""
+        for connection in list(self._waiting):
+            if connection.asked and not self._occupied():
+                self._admit(connection)
+            elif connection.refused:
+                self.counters["refused"] += 1
+                self.last_fault = f"a second client from {connection.peer} was refused: the robot serves one at a time"
+                _log.warning("%s: %s", self.device.name, self.last_fault)
+                self._forget(connection, reset=True)
+            elif connection.overdue:
+                self.last_fault = f"a connection from {connection.peer} was closed, because it did not send Connect"
+                self._forget(connection)
 
     def _drop(self, reason: str, *, reset: bool = False) -> None:
         """End the connection; the arm decelerates and holds, and the server goes on."""
@@ -171,6 +245,8 @@ class ArmServer:
         self.device.request("disconnect")
         self.device.serve()
         self._due.clear()
+        self._held.clear()
+        self._stopping = self.cabinet.busy
         self._changed = True
 
     def _receive_requests(self, connection: Connection) -> None:
@@ -180,17 +256,46 @@ class ArmServer:
                 moving = " during a motion; the arm stops" if self.device.mode else ""
                 self._drop(f"the client closed the connection{moving}")
                 return
-            for frame in frames:
-                self._handle(connection, fci.decode_request(frame, version=self._version), frame.command_id)
-                if self._connection is not connection:
-                    return
+            self._take(connection, frames)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _take(self, connection: Connection, frames: Sequence[fci.Frame]) -> None:
+        """Handle requests of the client, or hold them, Connect first, while the arm stops after the last client.
+
+        Raises:
+            WireError: an unknown or malformed request, or too many that wait.
+        """
+        if self._stopping and self.cabinet.busy:
+            if len(self._held) + len(frames) > MAX_HELD:
+                raise WireError(f"more than {MAX_HELD} requests while the arm stops", field="size")
+            self._held += frames
+            return
+        self._stopping = False
+        for frame in frames:
+            self._handle(connection, fci.decode_request(frame, version=self._version), frame.command_id)
+            if self._connection is not connection:
+                return
+
+    def _resume(self) -> None:
+        """Handle the requests that have waited for the arm to stand."""
+        held, self._held = self._held, []
+        self._stopping = False
+        if self._connection is None or not held:
+            return
+        try:
+            self._take(self._connection, held)
         except WireError as fault:
             self.counters["malformed"] += 1
             self._drop(f"the client sent a malformed request: {fault}", reset=True)
 
     def _handle(self, connection: Connection, request: fci.Request, command_id: int) -> None:
         if isinstance(request, fci.Connect):
-            self._connect(connection, request, command_id)
+            if self._version is None:
+                self._connect(connection, request, command_id)
+            else:
+                self._refuse_version(connection, request, command_id)
             return
         name = type(request).__name__
         if isinstance(request, fci.GetRobotModel):
@@ -216,24 +321,25 @@ class ArmServer:
         self._send_answers()
 
     def _connect(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
+        """Answer the client's Connect; it gets states from now on.
+
+        Raises:
+            WireError: states cannot be sent to its UDP port.
+        """
         version = request.version
-        known = version in fci.VERSIONS and self._version is None
-        spoken = version if version in fci.VERSIONS else fci.VERSIONS[-1]
-        answer = fci.Response(
-            command="Connect",
-            command_id=command_id,
-            status="success" if known else "incompatible_version",
-            payload=struct.pack("<H", spoken),
-        )
-        if known:
-            connection.open_udp(self.host, request.udp_port)
-            self._version = version
-            self._packer, self._unpacker = fci.StatePacker(version), fci.CommandUnpacker(version)
-            self._changed = True
-        else:
-            self.last_fault = f"a client of protocol version {version} was refused; served are 5 to 10"
-            _log.warning("%s: %s", self.device.name, self.last_fault)
-        connection.send(fci.encode_response(answer, version=spoken))
+        connection.open_udp(self.host, request.udp_port)
+        self._version = version
+        self._packer, self._unpacker = fci.StatePacker(version), fci.CommandUnpacker(version)
+        self._changed = True
+        _answer_connect(connection, command_id, "success", version)
+
+    def _refuse_version(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
+        """Answer a Connect of an unknown version, or a second one, with the server's version."""
+        self.last_fault = f"a client of protocol version {request.version} was refused; served are 5 to 10"
+        if self._version is not None:
+            self.last_fault = "a client sent Connect twice"
+        _log.warning("%s: %s", self.device.name, self.last_fault)
+        _answer_connect(connection, command_id, "incompatible_version", self._version or fci.VERSIONS[-1])
 
     def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
         self._due.append(fci.Response(command=command, command_id=command_id, status=status, payload=payload))
@@ -277,6 +383,8 @@ class ArmServer:
         the answers that end something leave after the state that shows the end.
         """
         self.counters["cycles"] += 1
+        if self._waiting:
+            self._attend()
         self._message_id = values.state.message_id
         self._unanswered = self._unanswered + 1 if self.cabinet.first_command_due else 0
         if self.hand is not None:
@@ -288,6 +396,8 @@ class ArmServer:
             connection.send_datagram(self._packer.pack(values.state))
         if self._due:
             self._send_answers()
+        if self._stopping and not self.cabinet.busy:
+            self._resume()
 
     @property
     def owes(self) -> bool:
@@ -347,3 +457,8 @@ class ArmServer:
             "errors": state.error_names(),
             "last_fault": self.last_fault or ("" if self.hand is None else self.hand.last_fault),
         }
+
+
+def _answer_connect(connection: Connection, command_id: int, status: str, version: int) -> None:
+    answer = fci.Response(command="Connect", command_id=command_id, status=status, payload=struct.pack("<H", version))
+    connection.send(fci.encode_response(answer, version=version))

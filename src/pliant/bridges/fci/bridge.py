@@ -3,9 +3,11 @@
 A sample of an arm is state k on the wire, the answer that the loop waits for is command k, and the next step obeys it:
 the order of the robot's own cycle. Everything runs in the loop's thread. There are three time modes:
 
-* ``lockstep`` (default): publish state k, wait for command k, advance. No command is lost, robot time runs as fast as
-  the client, and two runs give the same states. Without a motion, states are published at 1 kHz of the wall clock.
-* ``paced``: the same, never faster than 1 kHz.
+* ``paced`` (default): publish state k, wait for command k, advance, never faster than 1 kHz of the wall clock. No
+  command is lost, and two runs give the same states. Clients that sleep on the wall clock during a motion find the
+  robot where they expect it.
+* ``lockstep``: the same as fast as the client answers, for tests and learning. Without a motion, states are published
+  at 1 kHz.
 * ``wall``: 1 kHz of the wall clock; late commands are dropped and counted, as the robot does.
 """
 
@@ -32,6 +34,15 @@ __all__ = ["FciBridge", "make"]
 
 PERIOD = 1e-3
 """The robot's cycle [s]."""
+MAX_SELECTED = 1024
+"""First descriptor that `select.select` refuses."""
+_PACE = {
+    "paced": "robot time waits for the client and is never faster than 1 kHz "
+    "(mode=lockstep: as fast as the client; mode=wall: waits for nobody, as the robot)",
+    "lockstep": "robot time waits for the client and runs as fast as it answers; clients that sleep on the wall clock "
+    "during a motion need mode=paced",
+    "wall": "robot time is the wall clock at 1 kHz; commands that come late are lost, as on the robot",
+}
 MAX_LAG = 0.1
 """Lag behind the wall clock above which it is given up instead of caught up [s]."""
 
@@ -54,7 +65,7 @@ class FciBridge(BridgeBase):
         self.arms: list[ArmServer] = []
         """The served arms, once started."""
         self._by_name: dict[str, ArmServer] = {}
-        self._poll = select.poll()
+        self._poll = select.epoll()
         self._registered: list[int] = []
         self._next = 0.0
         self._left = 0.0
@@ -97,6 +108,12 @@ class FciBridge(BridgeBase):
         self._scheduling.close()
         for arm in self.arms:
             arm.close()
+        self._poll.close()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What sets the pace of robot time."""
+        return (_PACE[self.options.mode],)
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -179,13 +196,14 @@ class FciBridge(BridgeBase):
             if arm.changed:
                 self._register()
                 break
-        if timeout <= 0.0:
-            ready = {fd for fd, _ in self._poll.poll(0)}
-        elif timeout >= 0.02:
-            ready = {fd for fd, _ in self._poll.poll(timeout * 1e3)}
-        else:
-            # poll counts in milliseconds; select waits for less
-            ready = set(select.select(self._registered, (), (), timeout)[0])
+        if 0.0 < timeout < 0.02:
+            # epoll counts in milliseconds; select waits for less, but takes no descriptor from 1024
+            if self._poll.fileno() < MAX_SELECTED:
+                select.select((self._poll,), (), (), timeout)
+            else:
+                time.sleep(min(timeout, PERIOD))
+            timeout = 0.0
+        ready = {fd for fd, _ in self._poll.poll(timeout)}
         if ready:
             for arm in arms:
                 arm.serve(ready)
@@ -197,7 +215,7 @@ class FciBridge(BridgeBase):
         self._registered = []
         for arm in self.arms:
             for sock in arm.sockets():
-                self._poll.register(sock, select.POLLIN)
+                self._poll.register(sock, select.EPOLLIN)
                 self._registered.append(sock.fileno())
 
 

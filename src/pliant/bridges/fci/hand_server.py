@@ -8,7 +8,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING
 
-from pliant.bridges.fci.sockets import Connection, listen
+from pliant.bridges.fci.sockets import Connection, listen, refuse
 from pliant.errors import WireError
 from pliant.wire import fci
 
@@ -21,7 +21,7 @@ __all__ = ["HandServer"]
 DIVIDER = 10
 """The hand publishes at a tenth of the robot's rate, 100 Hz."""  # assumed; the real hand is slower
 MAX_CONNECTIONS = 16
-"""Most clients of one hand at a time."""
+"""Most connections to one hand at a time; beyond, the oldest that has not said Connect is closed."""
 
 
 class HandServer:
@@ -87,6 +87,9 @@ class HandServer:
         message_id = values.state.message_id
         if not self._connections or message_id % DIVIDER:
             return
+        for connection in [c for c in self._connections if c.overdue]:
+            self.last_fault = "a client of the gripper was disconnected, because it did not send Connect"
+            self._drop(connection)
         hand = self.device.description.hand
         data = fci.encode_gripper_state(
             fci.GripperState(
@@ -98,6 +101,8 @@ class HandServer:
             )
         )
         for connection in self._connections:
+            if connection.out:
+                connection.flush()
             connection.send_datagram(data)
 
     def _accept(self, listener: socket.socket) -> None:
@@ -107,9 +112,12 @@ class HandServer:
             except OSError:
                 return
             if len(self._connections) >= MAX_CONNECTIONS:
-                self.last_fault = f"a client of the gripper was refused: {MAX_CONNECTIONS} are connected"
-                sock.close()
-                continue
+                silent = next((c for c in self._connections if c.udp is None), None)
+                if silent is None:
+                    self.last_fault = f"a client of the gripper was refused: {MAX_CONNECTIONS} are connected"
+                    refuse(sock)
+                    continue
+                self._drop(silent)
             with contextlib.suppress(OSError):
                 self._connections.append(Connection(sock, "gripper"))
                 self.changed = True
@@ -130,13 +138,18 @@ class HandServer:
                 request = fci.decode_gripper_request(frame)
                 if isinstance(request, fci.GripperConnect):
                     self._connect(connection, request, frame.command_id)
+                elif connection.udp is None:
+                    raise WireError(f"command {frame.command} before Connect (0)", field="command")
                 else:
                     self._ask(connection, request, frame.command_id)
             self._send_answers()
         except WireError as fault:
-            self.malformed += 1
-            self.last_fault = f"the gripper's client sent a malformed request: {fault}"
-            self._drop(connection)
+            self._refuse(connection, fault)
+
+    def _refuse(self, connection: Connection, fault: WireError) -> None:
+        self.malformed += 1
+        self.last_fault = f"the gripper's client sent a malformed request: {fault}"
+        self._drop(connection)
 
     def _connect(self, connection: Connection, request: fci.GripperConnect, command_id: int) -> None:
         same = request.version == fci.GRIPPER_VERSION
@@ -160,4 +173,7 @@ class HandServer:
         due, self._due = self._due, []
         for connection, data in due:
             if connection in self._connections:
-                connection.send(data)
+                try:
+                    connection.send(data)
+                except WireError as fault:
+                    self._refuse(connection, fault)

@@ -17,9 +17,10 @@ TimeMode = Literal["lockstep", "paced", "wall"]
 class FciOptions:
     """How the arms are served."""
 
-    mode: TimeMode = "lockstep"
-    """Time mode. lockstep: robot time waits for the client; paced: the same, never faster than 1 kHz; wall: 1 kHz of
-    the wall clock, and late commands are lost as on the robot."""
+    mode: TimeMode = "paced"
+    """Time mode. paced: robot time waits for the client and never runs faster than 1 kHz, so that clients that sleep
+    on the wall clock find the robot where they expect it; lockstep: the same as fast as the client answers, for tests
+    and learning; wall: 1 kHz of the wall clock, and late commands are lost as on the robot."""
     host: str = "127.0.0.1"
     """Address of the first arm; each further arm has the next address, since clients know one port only."""
     port: int = option(1337, low=0, high=65535)

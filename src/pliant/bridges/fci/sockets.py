@@ -7,16 +7,32 @@ import errno
 import select
 import socket
 import struct
+import time
 from typing import Literal
 
 from pliant.errors import BridgeError, WireError
 from pliant.wire import fci
 
-__all__ = ["Connection", "listen", "refuse"]
+__all__ = ["CONNECT_TIMEOUT", "Connection", "listen", "refuse"]
 
+CONNECT_TIMEOUT = 2.0
+"""Longest time from the TCP connection to the request Connect [s of wall time]; clients send it at once."""
+
+SECOND_TIMEOUT = 0.3
+"""How long a second client waits for the first to leave before it is refused [s of wall time]: the operating system
+needs some milliseconds to close the sockets of a process that was killed."""
+MAX_HELD = 64
+"""Most requests of a client that waits."""
 MAX_PENDING_BYTES = 1 << 22
 """Most bytes that wait for a client to read them."""
 _RESET = struct.pack("ii", 1, 0)
+_KEEP_ALIVE = (
+    ((socket.SOL_SOCKET, socket.SO_KEEPALIVE), 1),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE), 1),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPINTVL), 1),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPCNT), 3),
+)
+"""Idle time, interval and number of probes, those of libfranka."""
 
 
 def listen(host: str, port: int, what: str) -> socket.socket:
@@ -34,7 +50,7 @@ def listen(host: str, port: int, what: str) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(8)
+        listener.listen(64)
     except OSError as fault:
         listener.close()
         if fault.errno == errno.EADDRINUSE:
@@ -66,11 +82,39 @@ class Connection:
     def __init__(self, sock: socket.socket, port: Literal["robot", "gripper"]) -> None:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # A peer whose machine is gone is found within some seconds, as the clients find the robot's.
+        for option, value in _KEEP_ALIVE:
+            sock.setsockopt(*option, value)
+        self.since = time.monotonic()
         self.sock = sock
         self.peer: str = sock.getpeername()[0]
         self.framer = fci.Framer(port)
         self.out = bytearray()
         self.udp: socket.socket | None = None
+        self.asked: list[fci.Frame] = []
+        """Frames of a client that waits for its predecessor to leave, Connect first."""
+
+    def ask(self, frames: list[fci.Frame]) -> None:
+        """Keep the frames of a client that waits; the first ones start its time.
+
+        Raises:
+            WireError: too many.
+        """
+        if not self.asked:
+            self.since = time.monotonic()
+        if len(self.asked) + len(frames) > MAX_HELD:
+            raise WireError(f"more than {MAX_HELD} requests before the first answer", field="size")
+        self.asked += frames
+
+    @property
+    def refused(self) -> bool:
+        """Whether the peer has said Connect and has waited for its predecessor for long enough."""
+        return bool(self.asked) and time.monotonic() - self.since > SECOND_TIMEOUT
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the peer should have said Connect and has not."""
+        return self.udp is None and not self.asked and time.monotonic() - self.since > CONNECT_TIMEOUT
 
     def receive(self) -> list[fci.Frame] | None:
         """Return the frames that have arrived; None if the peer has closed."""

@@ -326,6 +326,11 @@ class Cabinet:
         return self._motion is not None
 
     @property
+    def busy(self) -> bool:
+        """Whether a motion runs or decelerates, or an error recovery runs."""
+        return self._motion is not None or self._recovery is not None
+
+    @property
     def motion(self) -> Motion | None:
         """The running motion, the same object until it ends; None without a motion."""
         return self._motion
@@ -341,7 +346,7 @@ class Cabinet:
     @property
     def first_command_due(self) -> bool:
         """Whether a motion runs whose first command has not come yet."""
-        return self._motion is not None and self._motion.first
+        return self._motion is not None and self._motion.first and not self._motion.finishing
 
     def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
         """Return where the arm rests exactly, or None if it does not rest.
