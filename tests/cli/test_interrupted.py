@@ -175,7 +175,7 @@ def _two_experiments(monkeypatch):
     @experiment("a-first", title="First")
     def first(context):
         """Pass."""
-        return Result(targets=[Target(name="one", measured=1.0, equals=1.0, tolerance=0.1)])
+        return Result(targets=[Target(name="one", measured=1.0, equals=1.0, tolerance=0.1, source="ours: a test")])
 
     @experiment("b-second", title="Second")
     def second(context):
@@ -192,7 +192,7 @@ def _two_experiments(monkeypatch):
 def test_interrupted_experiments_keep_the_reports_of_those_that_are_done(call, tmp_path):
     code, out, _ = call("reproduce", "--output", tmp_path)
     assert code == 130
-    assert "1 of 1 targets met" in out
+    assert "1 of 1 checks pass" in out
     assert "interrupted after 1 of 2 experiments; not done: b-second" in out
     assert (tmp_path / "a-first.html").exists()
     assert (tmp_path / "index.html").exists()

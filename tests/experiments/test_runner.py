@@ -2,15 +2,17 @@
 
 import json
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from pliant.errors import PliantError
-from pliant.experiments import Figure, Result, Table, Target, base, reproduce, runner
+from pliant.experiments import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
 from pliant.experiments.base import experiment
 from pliant.experiments.runner import find_experiment, writable_folder
 from pliant.experiments.style import label, new_figure
+from pliant.options import option
 
 
 @pytest.fixture
@@ -71,14 +73,14 @@ def test_the_index_lists_earlier_reports_of_the_folder_too(registry, tmp_path):
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert 'href="one.html"' in page
     assert 'href="two.html"' in page
-    assert "1 of 2 experiments pass" in page
+    assert "the checks of 1 of 2 experiments pass" in page
 
 
 def test_a_failed_target_is_shown_first(registry, tmp_path):
     put_small_experiment(value=0.5)
     (result,) = reproduce("small", tmp_path)
     assert not result.passed
-    assert "Not reached" in (tmp_path / "small.html").read_text(encoding="utf-8")
+    assert "Checks that fail" in (tmp_path / "small.html").read_text(encoding="utf-8")
 
 
 def test_an_experiment_that_breaks_does_not_lose_the_others(registry, tmp_path):
@@ -117,7 +119,7 @@ def test_an_output_folder_that_cannot_be_made_is_named(tmp_path):
 def test_numbers_that_are_not_finite_leave_valid_json(registry, tmp_path):
     @experiment("odd")
     def odd(context):
-        return Result(targets=[Target("x", high=1.0).measure(float("nan"))])
+        return Result(targets=[Target("x", high=1.0, source="ours: a test").measure(float("nan"))])
 
     reproduce("odd", tmp_path)
     assert json.loads((tmp_path / "odd.json").read_text())["targets"][0]["measured"] is None
@@ -128,3 +130,66 @@ def test_every_experiment_of_pliant_has_title_and_source():
         assert found.title
         assert found.paper
         assert find_experiment(found.name) is found
+
+
+# -- options --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushOptions:
+    friction: float = option(0.025, unit="N m", low=0.0, source="section 4.2")
+    """Friction of the joint."""
+
+
+def put_pushing_experiment(name="push"):
+    @experiment(name, title="Push")
+    def push(context: Context, options: PushOptions) -> Result:
+        """Push a joint that sticks."""
+        force = Target("force left", high=0.03, unit="N m", source="section 4.2").measure(options.friction)
+        moves = Statement(
+            what="The joint moves.", where="section 4.2", targets=[force], found=f"{options.friction:g} N m stay."
+        )
+        energy = Target("energy", high=options.friction, source="ours: energy").measure(0.01)
+        return Result(statements=[moves], targets=[energy])
+
+
+def test_a_changed_option_says_which_verdicts_it_changes(registry, tmp_path):
+    put_pushing_experiment()
+    (same,) = reproduce("push", tmp_path, options={"friction": "0.025"})
+    assert same.changes is None
+    (more,) = reproduce("push", tmp_path, options={"friction": 0.05})
+    assert more.passed
+    assert [(c.name, c.before, c.after) for c in more.changes] == [("The joint moves.", "reproduced", "not reproduced")]
+    page = (tmp_path / "push.html").read_text(encoding="utf-8")
+    assert "What the changed options change" in page
+    assert "pliant reproduce push --set friction=0.05" in page
+    assert "0.02 beyond" in page
+    (less,) = reproduce("push", tmp_path, options={"push.friction": 0.005})
+    assert [(c.name, c.before, c.after) for c in less.changes] == [("energy", "pass", "fail")]
+    found = json.loads((tmp_path / "push.json").read_text(encoding="utf-8"))
+    assert found["options"][0]["value"] == "0.005"
+    assert found["verdicts"]["reproduced"] == 1
+
+
+def test_an_option_belongs_to_the_experiments_that_have_it(registry, tmp_path):
+    put_small_experiment()
+    put_pushing_experiment()
+    small, push = reproduce(["small", "push"], tmp_path, options={"friction": 0.05})
+    assert small.changes is None
+    assert push.settings[0].changed
+    with pytest.raises(PliantError, match=r"no option 'fraction'; did you mean 'friction'"):
+        reproduce(["small", "push"], tmp_path / "out", options={"fraction": 1.0})
+    with pytest.raises(PliantError, match=r"small: no option 'small.friction'; there are none"):
+        reproduce(["small", "push"], tmp_path / "out", options={"small.friction": 1.0})
+    with pytest.raises(PliantError, match=r"push: friction is -1; must be a number >= 0 \[N m\]"):
+        reproduce("push", tmp_path / "out", options={"friction": -1})
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_targets_of_one_name_are_refused(registry, tmp_path):
+    @experiment("twice")
+    def twice(context):
+        return Result(targets=2 * [Target("x", 0.0, high=1.0, source="ours: a test")])
+
+    (result,) = reproduce("twice", tmp_path)
+    assert result.error == "experiment 'twice': 'x' occurs twice; names must differ"

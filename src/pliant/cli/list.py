@@ -14,7 +14,7 @@ __all__ = ["list_"]
 
 
 def list_(
-    name: Annotated[str | None, Parameter(help="A robot, bridge or law; its options are listed.")] = None,
+    name: Annotated[str | None, Parameter(help="A robot, experiment, bridge or law; its options are listed.")] = None,
     /,
     *,
     import_: Imports = [],
@@ -57,20 +57,26 @@ def list_(
 
 
 def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], laws: dict[str, type], json: bool) -> int:
-    """Show the options of a robot, a bridge or a law."""
+    """Show the options of a robot, an experiment, a bridge or a law."""
     from pliant.bridges import bridge_options
+    from pliant.experiments import list_experiments
     from pliant.options import describe
     from pliant.robots import find_robot
 
-    known = [*robots, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
+    experiments = {found.name: found for found in list_experiments()}
+    known = [*robots, *experiments, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
     if name in bridges:
         kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."
     elif name in laws:
         kind, written = laws[name], "--set JOINT.KEY=VALUE"
+    elif name in experiments:
+        kind, written = experiments[name].options_class, f"pliant reproduce {name} --set KEY=VALUE"
     elif name in known:
         kind, written = find_robot(name).options_class, "--set robot.KEY=VALUE"
     else:
-        raise PliantError(f"no robot, bridge or law {name!r}; {nearest(name, known, limit=40)}", field="name")
+        raise PliantError(
+            f"no robot, experiment, bridge or law {name!r}; {nearest(name, known, limit=40)}", field="name"
+        )
     infos = describe(kind)
     if json:
         rows = [

@@ -1,58 +1,93 @@
-"""`pliant reproduce`: run a published experiment again."""
+"""`pliant reproduce`: run published experiments again."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Imports, Json, import_modules
+from pliant.cli.options import Debug, Imports, Json, assignments, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import Console
+
+    from pliant.experiments import Result, Target
+
 __all__ = ["reproduce"]
+
+_STYLE = {
+    "pass": "green",
+    "fail": "red",
+    "reproduced": "green",
+    "consistent": "cyan",
+    "not reproduced": "red",
+    "not judged": "yellow",
+}
 
 
 def reproduce(
-    experiment: Annotated[str, Parameter(help="Name of an experiment, or all.")] = "all",
-    *,
+    *experiments: Annotated[str, Parameter(help="Names of experiments; none, or all, for every one.")],
     output: Annotated[Path, Parameter(help="Folder of the reports.")] = Path("reports"),
+    set_: Annotated[
+        list[str],
+        Parameter(
+            name="--set",
+            negative=(),
+            consume_multiple=False,
+            help="Change an assumption, KEY=VALUE or EXPERIMENT.KEY=VALUE, and say which verdicts change; may be "
+            "repeated. `pliant list EXPERIMENT` shows the keys.",
+        ),
+    ] = [],
     quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
+    strict: Annotated[
+        bool, Parameter(negative=(), help="End with exit code 3 if a statement is not reproduced.")
+    ] = False,
     every: Annotated[
-        bool, Parameter(name="--all-targets", negative=(), help="Print every target of a long list.")
+        bool, Parameter(name="--all-targets", negative=(), help="Print every number of every statement and check.")
     ] = False,
     seed: int = 0,
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a published experiment again and compare its numbers with the published ones.
+    """Run published experiments again and judge each statement of the publication.
 
-    Writes a self-contained HTML report with figures. The exit code is 3 if a target is missed.
+    Writes self-contained HTML reports with figures. The exit code is 3 if a check of the simulation fails; a statement
+    that is not reproduced is a finding, and ends with exit code 3 only with --strict.
     """
     import_modules(import_)
     from pliant.experiments import find_experiment, list_experiments
     from pliant.experiments import reproduce as run_experiments
 
     console = make_console(quiet=json)
-    chosen = [e.name for e in list_experiments()] if experiment == "all" else [find_experiment(experiment).name]
+    chosen = list(
+        dict.fromkeys(
+            found.name
+            for name in experiments or ("all",)
+            for found in (list_experiments() if name == "all" else [find_experiment(name)])
+        )
+    )
+    options = assignments(set_)
     with Bar(console, "reproducing", "", shown=not json) as bar:
 
         def progress(name: str, fraction: float, note: str = "") -> None:
             bar(round(chosen.index(name) + fraction, 2), len(chosen), f"{name} {note}")
 
-        results: list[Any] = []
+        results: list[Result] = []
         interrupted = False
         try:
-            run_experiments(chosen, output, quick=quick, seed=seed, progress=progress, on_result=results.append)
+            run_experiments(
+                chosen, output, quick=quick, seed=seed, options=options, progress=progress, on_result=results.append
+            )
         except KeyboardInterrupt:  # the reports of completed experiments are written
             interrupted = True
     index = output / "index.html"
-    failed = [r for r in results if not r.passed]
+    failed = [r for r in results if not r.passed or (strict and r.not_reproduced)]
     code = 130 if interrupted else 3 if failed else 0
     if json:
         emit(
@@ -64,24 +99,9 @@ def reproduce(
             }
         )
         return code
-    from rich.table import Table
-
     for result in results:
-        verdict = "[green]pass[/green]" if result.passed else "[red]FAIL[/red]"
-        table = Table(title=f"{result.name}: {verdict}", title_justify="left", box=None)
-        for column, justify in (("target", "left"), ("measured", "right"), ("expected", "left"), ("", "left")):
-            table.add_column(column, justify=justify)  # type: ignore[arg-type]
-        for name, measured, expected, passed in _target_rows(result.targets, every):
-            table.add_row(
-                plain(name), plain(measured), plain(expected), "[green]pass[/green]" if passed else "[red]FAIL[/red]"
-            )
-        print_table(console, table, prose=True)
-        if result.error:
-            console.print(f"[red]{plain(result.error)}[/red]")
-        console.print()
-    total = sum(len(r.targets) for r in results)
-    passed = sum(t.passed for r in results for t in r.targets)
-    console.print(f"{passed} of {total} targets met" + (f"; report: {index}" if results else ""), soft_wrap=True)
+        _print_result(console, result, every)
+    console.print("; ".join([*_totals(results), *([f"report: {index}"] if results else [])]), soft_wrap=True)
     if interrupted:
         left = ", ".join(chosen[len(results) :])
         console.print(
@@ -91,23 +111,86 @@ def reproduce(
     return code
 
 
-def _target_rows(targets: list[Any], every: bool) -> Iterator[tuple[str, str, str, bool]]:
+def _colored(verdict: str) -> str:
+    return f"[{_STYLE.get(verdict, 'default')}]{verdict}[/]"
+
+
+def _totals(results: list[Result]) -> Iterator[str]:
+    """Yield the numbers of verdicts and of checks."""
+    verdicts = {name: sum(r.verdicts[name] for r in results) for name in (results[0].verdicts if results else ())}
+    if any(verdicts.values()):
+        yield ", ".join(f"{count} {name}" for name, count in verdicts.items())
+    targets = [t for r in results for t in r.targets]
+    yield f"{sum(t.passed for t in targets)} of {len(targets)} checks pass"
+
+
+def _print_result(console: Console, result: Result, every: bool) -> None:
+    """Print the verdicts of an experiment, its checks, and what its changed options change."""
+    changed = ", ".join(f"{s.name}={s.value}" for s in result.settings if s.changed)
+    head = f"{result.name}: {_colored('pass' if result.passed else 'fail')}" + (
+        f" with {plain(changed)}" * bool(changed)
+    )
+    if result.statements:
+        rows = [(s.where, s.what, s.found, _colored(str(s.verdict))) for s in result.statements]
+        _print_rows(console, head, ("where", "the paper says", "we get", "verdict"), rows)
+        head = "checks of the simulation"
+    if every and result.statements:
+        rows = [_target_row(t) for s in result.statements for t in s.targets]
+        _print_rows(console, "numbers behind the verdicts", ("target", "measured", "expected", ""), rows)
+    shown = list(_target_rows(result.targets, every))
+    good = sum(t.passed for t in result.targets)
+    if result.statements and not every:
+        shown = [_target_row(t) for t in result.failures]
+        if result.targets:
+            console.print(f"{head}: {good} of {len(result.targets)} pass" + (":" if shown else ""))
+    if shown or not result.statements:
+        _print_rows(console, head, ("target", "measured", "expected", ""), shown)
+    if result.error:
+        console.print(f"[red]{plain(result.error)}[/red]")
+    if result.changes is not None:
+        if not result.changes:
+            console.print("against the default options no verdict changes")
+        rows = [
+            (plain(c.name), f"{_colored(c.before)}: {plain(c.found_before)}", f"{_colored(c.after)}: {plain(c.found)}")
+            for c in result.changes
+        ]
+        if rows:
+            _print_rows(console, "verdicts that change", ("", "default options", "this run"), rows, markup=True)
+    console.print()
+
+
+def _print_rows(
+    console: Console, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], *, markup: bool = False
+) -> None:
+    """Print a table; with ``markup`` the cells are rich's markup already, otherwise only those of the last column."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None)
+    for column in columns:
+        table.add_column(column, justify="right" if column == "measured" else "left", no_wrap=column == "verdict")
+    for *cells, last in rows:
+        table.add_row(*(cells if markup else map(plain, cells)), last)
+    print_table(console, table, prose=True)
+
+
+def _target_row(target: Target) -> tuple[str, str, str, str]:
+    measured = "-" if target.measured is None else f"{target.measured:.6g} {target.unit}"
+    return target.name, measured, target.expected, _colored("pass" if target.passed else "fail")
+
+
+def _target_rows(targets: list[Target], every: bool) -> Iterator[tuple[str, str, str, str]]:
     """Yield name, measured, expected, verdict; in a long list, one row for each group that passed."""
-
-    def row(target: Any) -> tuple[str, str, str, bool]:
-        measured = "-" if target.measured is None else f"{target.measured:.6g} {target.unit}"
-        return target.name, measured, target.expected, target.passed
-
     if every or len(targets) <= 25:
-        yield from map(row, targets)
+        yield from map(_target_row, targets)
         return
-    groups: dict[str, list[Any]] = {}
+    groups: dict[str, list[Target]] = {}
     for target in targets:
         groups.setdefault(target.name.split(":")[0], []).append(target)
     for name, members in groups.items():
         good = sum(t.passed for t in members)
         if len(members) == 1:
-            yield row(members[0])
+            yield _target_row(members[0])
             continue
-        yield name, f"{good} of {len(members)}", "all (the report lists them)", good == len(members)
-        yield from (row(t) for t in members if not t.passed)
+        verdict = _colored("pass" if good == len(members) else "fail")
+        yield name, f"{good} of {len(members)}", "all (the report lists them)", verdict
+        yield from (_target_row(t) for t in members if not t.passed)

@@ -5,8 +5,10 @@ from pliant.experiments.base import (
     Experiment,
     Figure,
     Result,
+    Statement,
     Table,
     Target,
+    Verdict,
     experiment,
 )
 from pliant.experiments.runner import find_experiment, list_experiments, reproduce
@@ -16,8 +18,10 @@ __all__ = [
     "Experiment",
     "Figure",
     "Result",
+    "Statement",
     "Table",
     "Target",
+    "Verdict",
     "experiment",
     "find_experiment",
     "list_experiments",

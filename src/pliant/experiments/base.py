@@ -1,21 +1,40 @@
-"""Experiments: published results, reproduced, with numbers that pass or fail.
+"""Experiments: published results run again, with one verdict a statement.
 
-An experiment is a function from a `Context` to a `Result`, registered by a decorator in a module of this room (the
-module ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point
-group ``pliant.experiments``):
+An experiment is a function that returns a `Result`, registered by a decorator in a module of this room (the module
+``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point group
+``pliant.experiments``). It takes a `Context` and, where it has assumptions that can be changed, a frozen dataclass of
+options (`pliant.options.option`):
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class IlcOptions:
+        mass: float = option(1.0, unit="kg", low=0.0, above=True, source="assumed")
+        '''Mass of a link.'''
 
     @experiment("ilc", title="Iterative learning control", paper="Mengacci et al. 2021", section="4.3")
-    def ilc(context: Context) -> Result:
-        worst = run(...)
-        return Result(targets=[Target("largest error", high=0.08, unit="rad", source="section 4.3").measure(worst)])
+    def ilc(context: Context, options: IlcOptions) -> Result:
+        runs, change = learn(options.mass)
+        statement = Statement(
+            what="The learning stops after 11 runs.",
+            where="section 4.3",
+            targets=[Target("number of runs", equals=11, source="section 4.3").measure(runs)],
+            found=f"The learning stops after {runs} runs.",
+            rests_on="The mass of the links was never published.",
+        )
+        half = Target("change with half the time step", high=0.01, source="ours: convergence").measure(change)
+        return Result(statements=[statement], targets=[half])
+
+A `Statement` is what the publication says. Its verdict follows from its targets and is never given. The ``targets`` of
+a `Result` are checks of the simulation: another integrator, convergence, energy.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,14 +42,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.options import describe, options_of
 
 __all__ = [
+    "Change",
     "Context",
     "Experiment",
     "Figure",
     "Result",
+    "Setting",
+    "Statement",
     "Table",
     "Target",
+    "Verdict",
     "experiment",
     "registered_experiments",
 ]
@@ -59,8 +83,8 @@ class Target:
     """Largest difference from ``equals`` that passes, as a fraction of it; added to ``tolerance``."""
     unit: str = field(default="", kw_only=True)
     """Unit of the numbers."""
-    source: str = field(default="", kw_only=True)
-    """Where the expectation comes from: section, figure, table, or "law and statics"."""
+    source: str = field(kw_only=True)
+    """Whose number the expectation is: "section 4.2.3", "figure 12", or "ours: statics of the law"."""
     note: str = field(default="", kw_only=True)
     """Remark on this number."""
 
@@ -69,6 +93,11 @@ class Target:
             raise PliantError(f"target {self.name!r} expects nothing; give low, high or equals", field=self.name)
         if self.equals is not None and not (self.low is None and self.high is None):
             raise PliantError(f"target {self.name!r} has equals and a range; give one of them", field=self.name)
+        if not self.source.strip():
+            raise PliantError(
+                f"target {self.name!r} has no source; must be a section, figure or table, or 'ours: ...'",
+                field=self.name,
+            )
 
     def measure(self, value: float | bool) -> Target:
         """Return the target with its measured value."""
@@ -98,6 +127,23 @@ class Target:
             return f"{_number(self.low)} to {_number(self.high)}"
         return f"at least {_number(self.low)}" if self.high is None else f"at most {_number(self.high)}"
 
+    @property
+    def beyond(self) -> float:
+        """How far the measured value lies outside the expectation, in its unit; 0 inside it, NaN if not measured."""
+        value = math.nan if self.measured is None else self.measured
+        if self.equals is not None:
+            return max(0.0, abs(value - self.equals) - self.tolerance - self.relative * abs(self.equals))
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        return math.nan if math.isnan(value) else max(0.0, low - value, value - high)
+
+    @property
+    def difference(self) -> str:
+        """What was measured and what was expected, as text."""
+        measured = "not measured" if self.measured is None else f"{_number(self.measured)} {self.unit}".strip()
+        text = f"{self.name}: {measured}; expected {self.expected} {self.unit}".rstrip()
+        return text if self.passed or not math.isfinite(self.beyond) else f"{text}; {_number(self.beyond)} beyond"
+
     def as_dict(self) -> dict[str, Any]:
         """Return all fields with ``passed`` and ``expected``, for JSON."""
         return {**dataclasses.asdict(self), "passed": self.passed, "expected": self.expected}
@@ -105,6 +151,104 @@ class Target:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
+
+
+class Verdict(enum.StrEnum):
+    """What became of a statement of a publication."""
+
+    REPRODUCED = "reproduced"
+    """Every target is met, and nothing is assumed."""
+    CONSISTENT = "consistent"
+    """Every target is met; the result rests on data that were never published."""
+    NOT_REPRODUCED = "not reproduced"
+    """A target is missed."""
+    NOT_JUDGED = "not judged"
+    """No target is possible."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A statement, number or figure of a publication, and what the simulation gives for it."""
+
+    what: str
+    """What the publication says, in our words, as a full sentence."""
+    where: str
+    """Where it says so: "section 4.2.3", "figure 14, panel B"."""
+    targets: Sequence[Target] = ()
+    """The statement in numbers, measured; empty where nothing can be measured."""
+    found: str
+    """One sentence with the numbers of this run; without targets, why the statement cannot be judged."""
+    rests_on: str = ""
+    """What was never published and is therefore assumed; empty if nothing."""
+
+    def __post_init__(self) -> None:
+        for name in ("what", "where", "found"):
+            if not getattr(self, name).strip():
+                raise PliantError(f"statement {self.what!r}: {name} must not be empty", field=name)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict, which follows from the targets and from what is assumed."""
+        if not self.targets:
+            return Verdict.NOT_JUDGED
+        if self.missed:
+            return Verdict.NOT_REPRODUCED
+        return Verdict.CONSISTENT if self.rests_on.strip() else Verdict.REPRODUCED
+
+    @property
+    def missed(self) -> list[Target]:
+        """The targets that were not met."""
+        return [target for target in self.targets if not target.passed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields with ``verdict``, for JSON."""
+        return {
+            "what": self.what,
+            "where": self.where,
+            "verdict": str(self.verdict),
+            "found": self.found,
+            "rests_on": self.rests_on,
+            "targets": [target.as_dict() for target in self.targets],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """An option of an experiment in one run."""
+
+    name: str
+    """Name of the option."""
+    value: str
+    """Value of this run, as text."""
+    default: str
+    """Default value, as text."""
+    unit: str = ""
+    """Unit of both."""
+    meaning: str = ""
+    """Description of the option."""
+    source: str = ""
+    """Where the default comes from."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the value is not the default."""
+        return self.value != self.default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A verdict that differs from that of the run with the default options."""
+
+    name: str
+    """The statement, or the name of the check."""
+    before: str
+    """Verdict with the default options."""
+    after: str
+    """Verdict of this run."""
+    found_before: str = ""
+    """What was found with the default options."""
+    found: str = ""
+    """What is found in this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +285,10 @@ class Figure:
 class Result:
     """Result of an experiment; `reproduce` fills in name, duration and files."""
 
+    statements: list[Statement] = field(default_factory=list)
+    """What the publication says, one verdict each."""
     targets: list[Target] = field(default_factory=list)
-    """Numbers with their expected values."""
+    """Checks of the simulation, such as convergence or an independent integration; each passes or fails."""
     tables: list[Table] = field(default_factory=list)
     """Further numbers."""
     figures: list[Figure] = field(default_factory=list)
@@ -153,6 +299,10 @@ class Result:
     """Remarks: differences from the source, time steps."""
     assumptions: list[str] = field(default_factory=list)
     """Assumptions about what the source does not state."""
+    settings: list[Setting] = field(default_factory=list)
+    """The options of this run; the registry fills them in."""
+    changes: list[Change] | None = None
+    """The verdicts that differ from those of the default options; None if the options are the defaults."""
     traces: dict[str, np.ndarray] = field(default_factory=dict)
     """Arrays written to ``<name>/traces.npz``; names with units, such as "time_s"."""
     name: str = ""
@@ -176,13 +326,29 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether the run reached its end and every target passed."""
-        return not self.error and bool(self.targets) and all(target.passed for target in self.targets)
+        """Whether the run reached its end and every check passed; a statement that is not reproduced is a finding."""
+        return not self.error and bool(self.targets or self.statements) and not self.failures
 
     @property
     def failures(self) -> list[Target]:
-        """The targets that did not pass."""
+        """The checks that did not pass."""
         return [target for target in self.targets if not target.passed]
+
+    @property
+    def not_reproduced(self) -> list[Statement]:
+        """The statements that are not reproduced."""
+        return [statement for statement in self.statements if statement.verdict is Verdict.NOT_REPRODUCED]
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of statements by verdict; all four verdicts, in their order."""
+        found = Counter(statement.verdict for statement in self.statements)
+        return {str(verdict): found[verdict] for verdict in Verdict}
+
+    @property
+    def every_target(self) -> list[Target]:
+        """The targets of all statements, then the checks."""
+        return [*(t for statement in self.statements for t in statement.targets), *self.targets]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but arrays and figures, for JSON."""
@@ -192,16 +358,20 @@ class Result:
             "paper": self.paper,
             "section": self.section,
             "passed": self.passed,
+            "verdicts": self.verdicts,
             "error": self.error,
             "quick": self.quick,
             "seed": self.seed,
             "duration_s": self.duration,
             "summary": self.summary,
+            "statements": [statement.as_dict() for statement in self.statements],
             "targets": [target.as_dict() for target in self.targets],
             "tables": [table.as_dict() for table in self.tables],
             "figures": [{"name": f.name, "caption": f.caption} for f in self.figures],
             "notes": list(self.notes),
             "assumptions": list(self.assumptions),
+            "options": [{**dataclasses.asdict(s), "changed": s.changed} for s in self.settings],
+            "changes": None if self.changes is None else [dataclasses.asdict(change) for change in self.changes],
             "files": dict(self.files),
         }
 
@@ -218,18 +388,11 @@ class Context:
     """Seed for everything random."""
     report: Progress | None = None
     """Receives the completed fraction and a text; None if nobody listens."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the robot that the caller changes, by name; an experiment may refuse them."""
 
     @property
     def rng(self) -> np.random.Generator:
         """A new generator with the run's seed."""
         return np.random.default_rng(self.seed)
-
-    def refuse_options(self) -> None:
-        """Raise PliantError where the caller changes options and the experiment has none to change."""
-        if self.options:
-            raise PliantError(f"this experiment takes no options; found {', '.join(sorted(self.options))}")
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Say how far the experiment is, 0 to 1, and what it does now."""
@@ -259,36 +422,69 @@ class Experiment:
     """The publication."""
     section: str
     """Section, figure or table of it."""
-    function: Callable[[Context], Result]
-    """Runs it."""
+    function: Callable[[Context, Any], Result]
+    """Runs it with a context and an instance of ``options_class``."""
+    options_class: type
+    """The frozen dataclass of its options; one without fields where it has none."""
+    documentation: str = ""
+    """The docstring of the decorated function."""
 
     @property
     def summary(self) -> str:
         """The first line of the function's documentation, or the title."""
-        return (self.function.__doc__ or self.title).strip().splitlines()[0]
+        return (self.documentation or self.title).strip().splitlines()[0]
 
-    def run(self, context: Context) -> Result:
-        """Run it and fill in what the registry knows."""
+    def run(self, context: Context, options: Any = None) -> Result:
+        """Run it and fill in what the registry knows.
+
+        Args:
+            context: output folder, seed and progress.
+            options: an instance of ``options_class``; None for the defaults.
+
+        Raises:
+            PliantError: two targets, or two statements, have the same name.
+        """
+        options = self.options_class() if options is None else options
         start = time.perf_counter()
-        result = self.function(context)
+        result = self.function(context, options)
         result.duration = time.perf_counter() - start
-        return self.stamp(result, context)
+        for names in ([t.name for t in result.every_target], [s.what for s in result.statements]):
+            twice = [name for name, count in Counter(names).items() if count > 1]
+            if twice:
+                raise PliantError(
+                    f"experiment {self.name!r}: {twice[0]!r} occurs twice; names must differ", field="name"
+                )
+        return self.stamp(result, context, options)
 
-    def stamp(self, result: Result, context: Context) -> Result:
+    def stamp(self, result: Result, context: Context, options: Any = None) -> Result:
         """Write name, source and settings into a result."""
         result.name, result.title = self.name, self.title
         result.paper, result.section = self.paper, self.section
         result.quick, result.seed = context.quick, context.seed
+        options = self.options_class() if options is None else options
+        result.settings = [
+            Setting(
+                name=info.name,
+                value=dataclasses.replace(info, default=getattr(options, info.name)).default_text,
+                default=info.default_text,
+                unit=info.unit,
+                meaning=info.description,
+                source=info.source,
+            )
+            for info in describe(self.options_class)
+        ]
         return result
 
 
 _EXPERIMENTS: dict[str, Experiment] = {}
 
+F = TypeVar("F", bound=Callable[..., Result])
 
-def experiment(
-    name: str, *, title: str = "", paper: str = "", section: str = ""
-) -> Callable[[Callable[[Context], Result]], Callable[[Context], Result]]:
+
+def experiment(name: str, *, title: str = "", paper: str = "", section: str = "") -> Callable[[F], F]:
     """Register the decorated function as an experiment.
+
+    The function takes a `Context` and, if it has options, an instance of a frozen dataclass of them.
 
     Args:
         name: name on the command line; the module is named after it, with underscores.
@@ -297,8 +493,17 @@ def experiment(
         section: where in it.
     """
 
-    def decorate(function: Callable[[Context], Result]) -> Callable[[Context], Result]:
-        _EXPERIMENTS[name] = Experiment(name=name, title=title or name, paper=paper, section=section, function=function)
+    def decorate(function: F) -> F:
+        kind, call = options_of(function, skip=1)
+        _EXPERIMENTS[name] = Experiment(
+            name=name,
+            title=title or name,
+            paper=paper,
+            section=section,
+            function=call,
+            options_class=kind,
+            documentation=function.__doc__ or "",
+        )
         return function
 
     return decorate

@@ -253,7 +253,6 @@ def push(preset: float, timestep: float = 1e-3, options: dict[str, Any] | None =
 @experiment("box", title="An arm pushes a box, soft and stiff", paper=PAPER, section="4.2.3")
 def box(context: Context) -> Result:
     """Push a box of 2 kg with a five-joint arm: the soft arm stalls, the stiff one moves the box."""
-    context.refuse_options()
     options: dict[str, Any] = {}
     runs = {
         name: push(preset, options=options)

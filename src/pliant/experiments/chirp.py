@@ -132,7 +132,6 @@ def servo_amplitude(f: Any) -> NDArray[np.float64]:
 )
 def chirp(context: Context) -> Result:
     """Chirp of 0.15 rad from 0.5 to 6 Hz on one qbMove, soft and stiff."""
-    context.refuse_options()
     at = np.linspace(LOW + 0.1, HIGH - 0.1, 107)
     traces: dict[str, dict[str, NDArray[np.float64]]] = {}
     link: dict[str, NDArray[np.float64]] = {}

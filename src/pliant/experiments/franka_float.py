@@ -167,7 +167,6 @@ def franka_float(context: Context) -> Result:
     from pliant.clients.franka import FrankaRobot
     from pliant.devices.franka.parameters import Payload
 
-    context.refuse_options()
     duration = 5.0 if context.quick else DURATION
     drifts: dict[str, Array] = {}
     fci = False if context.quick else None

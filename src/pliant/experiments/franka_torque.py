@@ -178,7 +178,6 @@ def linear_error(run: Run) -> Array:
 @experiment("franka-torque", title="A joint trajectory by torques", paper=PAPER, section="IV-A, equation 2")
 def franka_torque(context: Context) -> Result:
     """Follow the paper's joint trajectory by torques through the robot's own interface, friction on and off."""
-    context.refuse_options()
     duration = 4.0 if context.quick else DURATION
     cases = CASES[:3] if context.quick else CASES
     runs: dict[str, Run] = {}

@@ -266,7 +266,6 @@ def _loop_width(loop: dict[str, NDArray[np.float64]], torque: float) -> float:
 )
 def maker_pro(context: Context) -> Result:
     """Compare measured loops of deflection over torque with the law, and with friction identified from them."""
-    context.refuse_options()
     alone = Loss()
     friction = identify_friction()
     joint, errors = identify_joint()

@@ -8,6 +8,7 @@ import io
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.experiments.base import Figure, Result, Table, Target
+from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Table, Target, Verdict
 from pliant.experiments.style import GRID, INK, MUTED, saving
 
 __all__ = ["render_index", "render_report", "write_index", "write_report"]
@@ -45,7 +46,10 @@ a { color: var(--link); text-decoration: none; } a:hover { text-decoration: unde
 .verdict { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center; margin: 1.1rem 0 0; }
 .badge { display: inline-block; border-radius: 999px; padding: .12rem .7rem; font-weight: 600; font-size: .86rem;
   white-space: nowrap; }
-.pass { color: var(--good); background: var(--good-back); } .fail { color: var(--bad); background: var(--bad-back); }
+.pass, .reproduced { color: var(--good); background: var(--good-back); }
+.fail, .not-reproduced { color: var(--bad); background: var(--bad-back); }
+.consistent { color: var(--link); background: var(--card); }
+.not-judged, .absent, .not-finished, .finished { color: var(--muted); background: var(--card); }
 .facts { color: var(--muted); font-size: .9rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; font-variant-numeric: tabular-nums; }
@@ -124,7 +128,7 @@ def write_index(folder: Path) -> Path:
             entry = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(entry, dict) and {"name", "targets", "passed", "files"} <= entry.keys():
+        if isinstance(entry, dict) and {"name", "targets", "passed", "verdicts", "files"} <= entry.keys():
             entries.append(entry)
     path = folder / _INDEX
     try:
@@ -144,7 +148,8 @@ def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None 
     if pictures is None:
         pictures = {figure.name: _picture(figure) for figure in result.figures}
     good = sum(target.passed for target in result.targets)
-    facts = [f"{good} of {len(result.targets)} targets", f"{result.duration:.1f} s of computing"]
+    facts = _counts(result.verdicts) if result.statements else []
+    facts += [f"{good} of {len(result.targets)} checks pass", f"{result.duration:.1f} s of computing"]
     if result.quick:
         facts.append("quick version")
     parts = [
@@ -152,27 +157,37 @@ def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None 
         '<p class="over">pliant reproduces</p>',
         f"<h1>{_text(result.title)}</h1>",
         f'<p class="source">{_text(", ".join(filter(None, (result.paper, _section(result.section)))))}</p>',
-        f'<div class="verdict">{_badge(result.passed)}<span class="facts">{_text(_DOT.join(facts))}</span></div>',
+        f'<div class="verdict">{_overall(result)}<span class="facts">{_text(_DOT.join(facts))}</span></div>',
         "</header>",
     ]
     if result.error:
         parts.append(f'<h2>It did not run to its end</h2><p class="error">{_text(result.error)}</p>')
     if result.summary:
         parts.append(f"<p>{_rich(result.summary)}</p>")
+    if result.statements:
+        parts.append(f"<h2>What the paper says, and what we get</h2>{_statements(result.statements)}")
     failed = result.failures
     if failed:
-        parts.append(f"<h2>Not reached</h2>{_targets(failed)}")
+        parts.append(f"<h2>Checks that fail</h2>{_targets(failed)}")
+    if result.changes is not None:
+        parts.append(f"<h2>What the changed options change</h2>{_changes(result.changes)}")
     for figure in result.figures:
         parts.append(_figure(figure, *pictures[figure.name]))
+    behind = [target for statement in result.statements for target in statement.targets]
+    if behind:
+        parts.append(f"<h2>Numbers behind the verdicts</h2>{_targets(behind)}")
     if result.targets:
-        parts.append(f"<h2>Numbers against their targets</h2>{_target_groups(result.targets)}")
+        parts.append(f"<h2>Checks of the simulation</h2>{_target_groups(result.targets)}")
     for table in result.tables:
         parts.append(f"<h2>{_text(table.title)}</h2>{_table(table)}")
     if result.notes:
         parts.append(f"<h2>Notes</h2>{_list(result.notes)}")
     if result.assumptions:
         parts.append(f"<h2>Assumed, because the source does not print it</h2>{_list(result.assumptions)}")
-    flags = (" --quick" if result.quick else "") + (f" --seed {result.seed}" if result.seed else "")
+    if result.settings:
+        parts.append(f"<h2>Options</h2>{_settings(result.settings)}")
+    flags = "".join(f" --set {s.name}={shlex.quote(s.value)}" for s in result.settings if s.changed)
+    flags += (" --quick" if result.quick else "") + (f" --seed {result.seed}" if result.seed else "")
     parts.append(f"<h2>Run it again</h2><pre>pliant reproduce {_text(result.name)}{flags}</pre>")
     links = [
         f'<a href="{html.escape(path)}">{_text(name)}</a>'
@@ -198,18 +213,20 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
         rows.append(
             f'<tr><td><a href="{link}">{_text(entry.get("title") or entry["name"])}</a>'
             f"<small>{_text(source)}</small></td><td><code>{_text(entry['name'])}</code></td>"
-            f'<td class="n">{good} / {len(entry["targets"])}</td>'
-            f'<td class="n">{entry.get("duration_s", 0.0):.1f} s</td><td>{_badge(bool(entry["passed"]))}</td></tr>'
+            + "".join(f'<td class="n">{entry["verdicts"].get(str(v), 0) or ""}</td>' for v in Verdict)
+            + f'<td class="n">{good} / {len(entry["targets"])}</td><td>{_badge(_word(entry["passed"]))}</td></tr>'
         )
     passed = sum(bool(entry["passed"]) for entry in entries)
+    total = {str(v): sum(int(entry["verdicts"].get(str(v), 0)) for entry in entries) for v in Verdict}
+    facts = [*_counts(total), f"the checks of {passed} of {len(entries)} experiments pass"]
     from pliant import __version__
 
     parts = [
         '<header><p class="over">pliant</p><h1>Published results, run again</h1>',
-        f'<div class="verdict">{_badge(passed == len(entries))}'
-        f'<span class="facts">{passed} of {len(entries)} experiments pass</span></div></header>',
-        '<div class="scroll"><table><thead><tr><th>Experiment</th><th>Name</th><th class="n">Targets</th>'
-        f'<th class="n">Time</th><th></th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>',
+        f'<div class="verdict"><span class="facts">{_text(_DOT.join(facts))}</span></div></header>',
+        '<div class="scroll"><table><thead><tr><th>Experiment</th><th>Name</th>'
+        + "".join(f'<th class="n">{_text(str(v))}</th>' for v in Verdict)
+        + f'<th class="n">Checks</th><th></th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>',
         "<h2>Run them again</h2><pre>pliant reproduce all</pre>",
         f"<footer>pliant {__version__}</footer>",
     ]
@@ -247,8 +264,65 @@ def _section(section: str) -> str:
     return f"section {section}" if section[0].isdigit() else section
 
 
-def _badge(passed: bool) -> str:
-    return f'<span class="badge {"pass" if passed else "fail"}">{"pass" if passed else "fail"}</span>'
+def _word(passed: Any) -> str:
+    return "pass" if passed else "fail"
+
+
+def _badge(word: str) -> str:
+    return f'<span class="badge {html.escape(word.replace(" ", "-"))}">{_text(word)}</span>'
+
+
+def _overall(result: Result) -> str:
+    """Return the badge of a whole report: that of its checks, or of a single verdict that all statements share."""
+    given = [name for name, count in result.verdicts.items() if count]
+    return _badge(given[0] if result.passed and len(given) == 1 else _word(result.passed))
+
+
+def _counts(verdicts: dict[str, int]) -> list[str]:
+    """Return the verdicts that occur, with their numbers."""
+    return [f"{count} {name}" for name, count in verdicts.items() if count]
+
+
+def _statements(statements: Iterable[Statement]) -> str:
+    rows = []
+    for s in statements:
+        rests = f"<small>Rests on: {_rich(s.rests_on)}</small>" if s.rests_on else ""
+        missed = "".join(f"<small>{_text(target.difference)}</small>" for target in s.missed)
+        rows.append(
+            f"<tr{' class=failed' if s.missed else ''}><td>{_text(s.where)}</td><td>{_rich(s.what)}</td>"
+            f"<td>{_rich(s.found)}{missed}{rests}</td><td>{_badge(str(s.verdict))}</td></tr>"
+        )
+    return (
+        '<div class="scroll"><table><thead><tr><th>Where</th><th>The paper says</th><th>We get</th><th>Verdict</th>'
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _changes(changes: list[Change]) -> str:
+    if not changes:
+        return "<p>Against the default options no verdict changes.</p>"
+    rows = [
+        f"<tr><td>{_rich(c.name)}</td><td>{_badge(c.before)}<small>{_rich(c.found_before)}</small></td>"
+        f"<td>{_badge(c.after)}<small>{_rich(c.found)}</small></td></tr>"
+        for c in changes
+    ]
+    return (
+        '<div class="scroll"><table><thead><tr><th></th><th>Default options</th><th>This run</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _settings(settings: Iterable[Setting]) -> str:
+    rows = [
+        f"<tr><td><code>{_text(s.name)}</code></td><td>{_text(f'{s.value} {s.unit}'.strip())}</td>"
+        f"<td>{_text(f'{s.default} {s.unit}'.strip())}</td>"
+        f"<td>{_rich(s.meaning)}{f'<small>Default: {_rich(s.source)}</small>' if s.source else ''}</td></tr>"
+        for s in settings
+    ]
+    return (
+        '<div class="scroll"><table><thead><tr><th>Option</th><th>This run</th><th>Default</th><th>Meaning</th></tr>'
+        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def _list(items: Iterable[str]) -> str:
@@ -271,7 +345,7 @@ def _target_groups(targets: list[Target]) -> str:
     parts = []
     for head, members in groups.items():
         good = sum(target.passed for target in members)
-        badge = _badge(good == len(members))
+        badge = _badge(_word(good == len(members)))
         title = f"{_text(head or 'others')} <span class='facts'>{good} of {len(members)}</span> {badge}"
         parts.append(
             f"<details{'' if good == len(members) else ' open'}><summary>{title}</summary>"
@@ -289,7 +363,7 @@ def _targets(targets: Iterable[Target], strip: str = "") -> str:
         rows.append(
             f"<tr{'' if target.passed else ' class=failed'}><td>{_text(name)}{note}</td>"
             f'<td class="n">{measured}</td><td class="n">{_text(target.expected)}</td><td>{_text(target.unit)}</td>'
-            f"<td>{_text(target.source)}</td><td>{_badge(target.passed)}</td></tr>"
+            f"<td>{_text(target.source)}</td><td>{_badge(_word(target.passed))}</td></tr>"
         )
     return (
         '<div class="scroll"><table><thead><tr><th>What</th><th class="n">Measured</th><th class="n">Expected</th>'

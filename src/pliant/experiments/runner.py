@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import pkgutil
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import PliantError, nearest
-from pliant.experiments.base import Context, Experiment, Progress, Result, registered_experiments
+from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
+from pliant.options import describe, parse
 
 __all__ = ["ENTRY_POINTS", "find_experiment", "list_experiments", "reproduce", "writable_folder"]
 
@@ -62,14 +64,15 @@ def reproduce(
 ) -> list[Result]:
     """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all.
 
-    An experiment that breaks gives a result with ``error`` set, and the others still run.
+    An experiment that breaks gives a result with ``error`` set, and the others still run. An experiment whose options
+    are changed runs twice, with the default options first, and `Result.changes` has the verdicts that differ.
 
     Args:
         names: names of experiments; "all" for every one.
         output: folder of the reports; made where it does not exist.
         quick: run the short versions.
         seed: seed for everything random.
-        options: changed options of the robots, by name.
+        options: changed options, by name: "friction" for each chosen experiment that has it, "box.friction" for one.
         progress: called with the experiment's name, the fraction done and a text.
         on_result: called with each result as soon as its report is written.
 
@@ -77,7 +80,7 @@ def reproduce(
         One result an experiment, in the order asked for.
 
     Raises:
-        PliantError: an unknown name, or a folder that cannot be written; nothing has been run then.
+        PliantError: an unknown name or option, or a folder that cannot be written; nothing has been run then.
     """
     from pliant.experiments.report import write_index, write_report
 
@@ -90,23 +93,26 @@ def reproduce(
     for name in wanted:
         for found in list_experiments() if name == "all" else [find_experiment(name)]:
             chosen.setdefault(found.name, found)
+    settings = _settings(chosen, options or {})
     folder = writable_folder(output)
     results = []
     for found in chosen.values():
         report = None if progress is None else _reporter(progress, found.name)
-        context = Context(
-            output=writable_folder(folder / found.name), quick=quick, seed=seed, report=report, options=options or {}
-        )
+        context = Context(output=writable_folder(folder / found.name), quick=quick, seed=seed, report=report)
+        default = found.options_class()
         context.progress(0.0, "starting")
-        start = time.perf_counter()
-        try:
-            result = found.run(context)
-        except PliantError as error:
-            result = found.stamp(Result(error=str(error)), context)
-        except Exception as error:  # a fault in one experiment must not lose the others
-            text = "".join(traceback.format_exception(error, limit=-6))
-            result = found.stamp(Result(error=f"{type(error).__name__}: {error}", notes=[text]), context)
-        result.duration = time.perf_counter() - start
+        if settings[found.name] == default:
+            result = _run(found, context, default)
+        else:
+            with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
+                first = Context(
+                    output=Path(scratch), quick=quick, seed=seed, report=_part(report, 0.0, 0.5, "defaults")
+                )
+                before = _run(found, first, default)
+            context.report = _part(report, 0.5, 1.0, "")
+            result = _run(found, context, settings[found.name])
+            result.changes = changed_verdicts(before, result)
+            context.report = report
         write_report(result, folder)
         write_index(folder)
         context.progress(1.0, "done")
@@ -114,6 +120,75 @@ def reproduce(
         if on_result is not None:
             on_result(result)
     return results
+
+
+def changed_verdicts(before: Result, after: Result) -> list[Change]:
+    """Return the statements and checks whose verdict differs between two runs of an experiment.
+
+    A statement or check that only one of them has is listed with "absent" for the other.
+    """
+    found: list[dict[str, tuple[str, str]]] = []
+    for result in (before, after):
+        entries = {s.what: (str(s.verdict), s.found) for s in result.statements}
+        entries |= {
+            t.name: ("pass" if t.passed else "fail", "" if t.measured is None else f"{t.measured:.6g} {t.unit}".strip())
+            for t in result.targets
+        }
+        if result.error:
+            entries["the run"] = ("not finished", result.error)
+        elif before.error or after.error:
+            entries["the run"] = ("finished", "")
+        found.append(entries)
+    absent = ("absent", "")
+    old, new = found
+    return [
+        Change(
+            name=name,
+            before=old.get(name, absent)[0],
+            after=new.get(name, absent)[0],
+            found_before=old.get(name, absent)[1],
+            found=new.get(name, absent)[1],
+        )
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name, absent)[0] != new.get(name, absent)[0]
+    ]
+
+
+def _run(found: Experiment, context: Context, options: Any) -> Result:
+    """Run one experiment; a fault becomes the ``error`` of its result."""
+    start = time.perf_counter()
+    try:
+        result = found.run(context, options)
+    except PliantError as error:
+        result = found.stamp(Result(error=str(error)), context, options)
+    except Exception as error:  # a fault in one experiment must not lose the others
+        text = "".join(traceback.format_exception(error, limit=-6))
+        result = found.stamp(Result(error=f"{type(error).__name__}: {error}", notes=[text]), context, options)
+    result.duration = time.perf_counter() - start
+    return result
+
+
+def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an instance of each experiment's options; "name.key" is for one experiment, "key" for all that have it."""
+    names = {name: [info.name for info in describe(found.options_class)] for name, found in chosen.items()}
+    given: dict[str, dict[str, Any]] = {name: {} for name in chosen}
+    for key, value in options.items():
+        head, dot, rest = str(key).rpartition(".")
+        owners = [name for name in chosen if rest in names[name] and (not dot or head == name)]
+        if not owners:
+            known = sorted({f"{head}.{n}" for n in names[head]} if head in chosen else set().union(*names.values()))
+            which = head if head in chosen else ", ".join(chosen)
+            raise PliantError(f"{which}: no option {str(key)!r}; {nearest(str(key), known, limit=40)}", field=str(key))
+        for name in owners:
+            given[name][rest] = value
+    return {name: parse(found.options_class, given[name], where=f"{name}: ") for name, found in chosen.items()}
+
+
+def _part(report: Progress | None, low: float, high: float, note: str) -> Progress | None:
+    """Return a receiver of progress for a part of the whole."""
+    if report is None:
+        return None
+    return lambda fraction, text: report(low + (high - low) * fraction, f"{note}: {text}" if note else text)
 
 
 def _reporter(progress: Callable[[str, float, str], None], name: str) -> Progress:

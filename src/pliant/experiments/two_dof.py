@@ -164,7 +164,7 @@ def two_dof(context: Context) -> Result:
                 behaviour,
                 duration,
                 progress=lambda f, i=i, b=behaviour, k=kind: context.progress(0.95 * (i + f) / len(plan), f"{k}, {b}"),
-                **{**context.options, **options},
+                **options,
             )
         )
     law = build_robot("qbmove-2dof").actuators["joint_1"].law

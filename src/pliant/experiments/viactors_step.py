@@ -197,7 +197,6 @@ def perturbation_growth(case: Case, body: Body, timestep: float, steps: int = 40
 @experiment("viactors-step", title="Steps of four compliant actuators", paper=PAPER, section="4.1")
 def viactors_step(context: Context) -> Result:
     """Step four compliant actuators by 0.8 rad, soft and stiff, each with a load under gravity."""
-    context.refuse_options()
     bodies = BODIES[:1] if context.quick else BODIES
     result = Result(
         summary=(
