@@ -454,7 +454,7 @@ def test_a_parameters_vector_that_does_not_solve_is_refused_with_the_reason(worl
         item.call("/parameters_vector_services", given_guess=[0.0, 0.0, 0.0])
     given = np.array(item.call("/parameters_vector_services")["actual_guess"], dtype=float)
     given[42:45] = (9.0, 0.0, 1.0)
-    with pytest.raises(PliantError, match="no equilibrium found"):
+    with pytest.raises(PliantError, match="no equilibrium"):
         item.call("/parameters_vector_services", given_guess=given)
     given[0] = math.nan
     with pytest.raises(PliantError, match="not finite"):

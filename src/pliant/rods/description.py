@@ -313,7 +313,7 @@ class Limb:
     attach: Array = field(default_factory=lambda: np.eye(4))
     """Frame of the rod's base in the frame that the last joint moves, shape (4, 4)."""
     name: str = ""
-    """Name in messages; empty: limb and number."""
+    """Name in messages, different from those of the other limbs; empty: limb and number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -395,6 +395,10 @@ class RobotDescription:
                 out.append(f"{who}: at most nine base joints, found {len(limb.joints)}")
             if sum(joint.kind == "extension" for joint in limb.joints) > 1:
                 out.append(f"{who}: a rod can be extended by one joint only")
+        names = [self.limb_name(i) for i in range(len(self.limbs))]
+        for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+            which = ", ".join(str(i + 1) for i, n in enumerate(names) if n == name)
+            out.append(f"limbs {which} are all named {name!r}; every limb must have a name of its own")
         for i, one in enumerate(self.limbs):
             for k in range(i):
                 two = self.limbs[k]

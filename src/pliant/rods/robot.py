@@ -22,6 +22,7 @@ from pliant.rods._build import build_model, build_work, flatten, unflatten
 from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.description import RobotDescription
+from pliant.rods.failure import Reach, free_motion
 from pliant.rods.solution import Solution
 from pliant.rods.statics import State, Task
 from pliant.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
@@ -47,6 +48,7 @@ ACCURACIES = {
     "accurate": Accuracy(steps=4, tolerance=1e-6),
 }
 TOLERANCE = 1e-8  # largest scaled residual of a solution
+STRETCH = 1e-3  # beyond which a rod is called too short once no start has converged
 SEGMENTS = 4  # of multiple shooting in a cold start
 MAX_STEPS = 128
 
@@ -131,6 +133,7 @@ class ContinuumParallelRobot:
         self.accuracy = accuracy
         self._models: dict[int, kernels.Model] = {}
         self._home: Solution | bool | None = None
+        self._reach: Reach | None = None
         self._renew()
 
     def _renew(self) -> None:
@@ -539,7 +542,9 @@ class ContinuumParallelRobot:
 
     def _solve(self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int) -> Solution:
         tries: list = []
-        if start is not None:
+        if start is None:
+            self._refuse_out_of_reach(problem, steps)
+        else:
             if start._robot.description is not self.description:
                 raise ModelError(f"start belongs to {start._robot.name!r}, not to this robot", field="start")
             state = State(*(a.copy() for a in start._state))
@@ -552,6 +557,7 @@ class ContinuumParallelRobot:
                 return self._finish(state, problem, steps, out, tries)
             jumped = (state, out) if ok else None
             tries.append(("warm start", state, float(out[0])))
+            self._refuse_out_of_reach(problem, steps)
             state = State(*(a.copy() for a in start._state))
             before = Task(
                 problem.inverse,
@@ -878,9 +884,19 @@ class ContinuumParallelRobot:
                     return False
         return True
 
-    def _failure(self, problem: Task, tries: list, steps: int, head: str | None = None) -> NoEquilibrium:
-        from pliant.rods.solution import root_pose
+    def _refuse_out_of_reach(self, problem: Task, steps: int) -> None:
+        """Raise where a whole pose is given that a rod cannot reach by far: no start can help.
 
+        Raises:
+            NoEquilibrium: a rod is too short by more than its material can stretch.
+        """
+        if problem.inverse and problem.controlled[: self._npl].all():
+            if self._reach is None:
+                self._reach = Reach(self.description)
+            if self._reach.missing(unflatten(problem.x)) is not None:
+                raise self._failure(problem, [], steps)
+
+    def _failure(self, problem: Task, tries: list, steps: int, head: str | None = None) -> NoEquilibrium:
         d = self.description
         real = [t for t in tries if np.isfinite(t[2])]
         name, state, worst = min(real, key=lambda t: t[2]) if real else ("none", self._guess(problem), np.inf)
@@ -889,45 +905,26 @@ class ContinuumParallelRobot:
             _, _out = self._one(state.copy(), problem, steps, limit=0)
             rows = np.abs(self._wk.r).max(axis=1)
             limb = "plate" if np.abs(self._wk.b).max() > rows.max() else d.limb_name(int(np.argmax(rows)))
-        reach = None
-        if problem.inverse:
-            XP = unflatten(problem.x)
-            for i, one in enumerate(d.limbs):
-                if any(j.kind == "extension" for j in one.joints):
-                    continue
-                short = self._missing_length(one, XP, root_pose)
-                if short > 0.0 and (reach is None or short > reach[1]):
-                    reach = (d.limb_name(i), short)
-        message = head or (f"{self.name}: no equilibrium found for the {'pose' if problem.inverse else 'joint values'}")
-        message += f"; smallest scaled residual {worst:.2g} by {name}, worst at {limb}"
-        if reach is not None:
-            message += f"; {reach[0]}: the rod is too short by {1e3 * reach[1]:.0f} mm"
-        message += f"; tried: {', '.join(t[0] for t in tries)}"
-        return NoEquilibrium(message, residual=worst, limb=limb, reach=reach, starts=[t[0] for t in tries])
-
-    def _missing_length(self, limb, XP, root_pose) -> float:
-        """How much the rod is too short for the pose, whatever its base joint does within its limits [m]."""
-        joint_at = (XP @ np.asarray(limb.distal.pose))[:3, 3]
-        arm = float(np.linalg.norm(np.asarray(limb.distal.attach)[:3, 3]))
-        if limb.distal.kind == "fixed":
-            joint_at, arm = (XP @ np.asarray(limb.distal.pose) @ np.asarray(limb.distal.attach))[:3, 3], 0.0
-        kinds = [j.kind for j in limb.joints]
-        A, L = root_pose(limb, np.zeros(self._k), limb.rod.length)
-        chord = joint_at - A[:3, 3]
-        if not kinds:
-            gap = float(np.linalg.norm(chord))
-        elif kinds == ["prismatic"]:
-            joint = limb.joints[0]
-            e = (np.asarray(limb.base) @ joint.pose)[:3, :3] @ (np.asarray(joint.axis) / np.linalg.norm(joint.axis))
-            low, high = joint.limits or (-np.inf, np.inf)
-            q = float(np.clip(chord @ e, low, high))
-            gap = float(np.linalg.norm(chord - q * e))
-        elif kinds == ["revolute"]:
-            origin = (np.asarray(limb.base) @ limb.joints[0].pose)[:3, 3]
-            gap = float(np.linalg.norm(joint_at - origin)) - float(np.linalg.norm(A[:3, 3] - origin))
-        else:
-            return 0.0
-        return gap - arm - 1.001 * L
+        X = unflatten(problem.x if problem.inverse else state.X)
+        reach = Reach(d, STRETCH).missing(X) if problem.inverse else None
+        reasons = [] if reach is None else [f"the rod of {reach[0]} is too short by {1e3 * reach[1]:.3g} mm"]
+        held = problem.inverse and bool(problem.controlled[: self._npl].all())
+        freely = free_motion(d, X, problem.wrench, held=held, follower=problem.follower)
+        if freely is not None:
+            reasons.append(freely)
+        starts = [t[0] for t in tries]
+        ends = [t for t in starts if t.startswith("continuation")]
+        if not reasons and ends:
+            reasons.append(f"the {ends[-1]} ends before it (a rod or the robot gives way there)")
+        who = head or f"{self.name}: no equilibrium for the {'pose' if problem.inverse else 'joint values'}"
+        message = f"{who}: {'; '.join(reasons) or 'none of the starts converges'}"
+        if starts:
+            restarts = [t for t in starts if t.startswith("random restart")]
+            tried = [t for t in starts if t not in restarts]
+            if restarts:
+                tried.append(f"{len(restarts)} random restart{'s' if len(restarts) > 1 else ''}")
+            message += f". Smallest scaled residual {worst:.2g} by {name}, worst at {limb}; tried: {', '.join(tried)}"
+        return NoEquilibrium(message, residual=worst, limb=reach[0] if reach else limb, reach=reach, starts=starts)
 
 
 def _is_rotation(R: Array) -> bool:
