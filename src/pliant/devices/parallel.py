@@ -56,7 +56,7 @@ class _Goal:
     applied: Array
     """What acts on the plate from outside, shape (6,) [N, N m]."""
     stable: float
-    """1 where the equilibrium of the last pose or joint values is stable, else 0."""
+    """1 where the equilibrium of the last pose or joint values is stable, 0 where it is not or a motion is free."""
     place: tuple[float, float, float]
     """Where the equilibrium has the plate's origin [m]."""
     lines: Array | None = None
@@ -167,7 +167,9 @@ class ParallelRobotDevice(DeviceBase):
                 "pose": place,
                 "twist": FieldInfo((size,), "m/s, rad/s", "velocity of the plate's origin and turning, world axes"),
                 "wrench": wrench,
-                "stable": FieldInfo(description="1 where the equilibrium that was asked for last is stable, else 0"),
+                "stable": FieldInfo(
+                    description="1 where the equilibrium asked for is stable, 0 where not or where a motion is free"
+                ),
                 "deviation": FieldInfo((), "m", "distance of the plate's origin from that equilibrium"),
             },
             commands={

@@ -88,7 +88,7 @@ FORCE_COLUMN, MOMENT_COLUMN, JOINT_COLUMN = 0, 3, 6
 # Model.size, Model.scale, and the columns that `solve` writes for each row.
 LIMBS, JOINTS, ACTUATORS, FREEDOMS, UNKNOWNS = 0, 1, 2, 3, 4
 FORCE, MOMENT = 0, 1
-RESIDUAL, STEPS, INTEGRATIONS = 0, 1, 2
+RESIDUAL, STEPS, INTEGRATIONS, NEGATIVE = 0, 1, 2, 3
 
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 # Functions that only compiled code calls need no wrappers: that halves the time of the first compilation.
@@ -1036,17 +1036,33 @@ def _pivot_solve(u, rows, cols):
 
 
 @njit(**INNER)
-def _global_step(md, wk, inverse, controlled):
+def _in_plate_axes(md, inverse, controlled):
+    """Whether rotations are controlled in the axes of the target's plate: some of the three are, and others not."""
+    if not inverse or md.size[FREEDOMS] < 6:
+        return False
+    return controlled[3] != controlled[4] or controlled[4] != controlled[5]
+
+
+@njit(**INNER)
+def _global_step(md, wk, inverse, controlled, x_target):
     """Find dX and dq. On entry the known ones are set; controlled: mask (6,) of the plate freedoms that are."""
     npl, na = md.size[FREEDOMS], md.size[ACTUATORS]
     u = wk.u
     cols = npl * 0
+    turned = _in_plate_axes(md, inverse, controlled)
     for t in range(npl):
         u[t, :] = 0.0
     for c in range(npl):
         if not (inverse and controlled[c]):
             for t in range(npl):
-                u[t, cols] = wk.stiffness[t, c]
+                if turned and c > 2:
+                    u[t, cols] = (
+                        wk.stiffness[t, 3] * x_target[c - 3]
+                        + wk.stiffness[t, 4] * x_target[c]
+                        + wk.stiffness[t, 5] * x_target[c + 3]
+                    )
+                else:
+                    u[t, cols] = wk.stiffness[t, c]
             cols += 1
     if inverse:
         for c in range(na):
@@ -1056,7 +1072,7 @@ def _global_step(md, wk, inverse, controlled):
     for t in range(npl):
         s = -wk.bc[t]
         for c in range(npl):
-            if inverse and controlled[c]:
+            if inverse and (controlled[c] or (turned and c > 2)):
                 s -= wk.stiffness[t, c] * wk.dxv[c]
         if not inverse:
             for c in range(na):
@@ -1091,7 +1107,12 @@ def _global_step(md, wk, inverse, controlled):
     at = 0
     for c in range(npl):
         if not (inverse and controlled[c]):
-            wk.dxv[c] = u[at, cols + 1]
+            if turned and c > 2:
+                wk.dxv[3] += x_target[c - 3] * u[at, cols + 1]
+                wk.dxv[4] += x_target[c] * u[at, cols + 1]
+                wk.dxv[5] += x_target[c + 3] * u[at, cols + 1]
+            else:
+                wk.dxv[c] = u[at, cols + 1]
             at += 1
     if inverse:
         for c in range(na):
@@ -1174,7 +1195,11 @@ def _apply(md, ww, qq, xx, nodes, segments, wk, alpha):
 
 @njit(**INNER)
 def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
-    """Set dqv or dxv to what is still missing to the target; return its largest magnitude."""
+    """Set dqv or dxv (world axes) to what is still missing to the target; return its largest magnitude.
+
+    Where some but not all rotations are controlled, they are those about the axes of the target's plate, so that
+    (rx, ry) hold its normal and leave the turn about it free.
+    """
     worst = 0.0
     wk.dxv[:] = 0.0
     wk.dqv[:] = 0.0
@@ -1183,10 +1208,17 @@ def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
         for t in range(3):
             gap[t] = x_target[POS_X + t] - xx[POS_X + t]
         _rotation_log(x_target, xx, gap[3:])
+        turned = _in_plate_axes(md, inverse, controlled)
         for c in range(md.size[FREEDOMS]):
             if controlled[c]:
-                wk.dxv[c] = gap[md.plate_index[c]]
-                worst = max(worst, abs(wk.dxv[c]))
+                if turned and c > 2:
+                    v = x_target[c - 3] * gap[3] + x_target[c] * gap[4] + x_target[c + 3] * gap[5]
+                    for t in range(3):
+                        wk.dxv[3 + t] += x_target[3 * t + c - 3] * v
+                else:
+                    v = gap[md.plate_index[c]]
+                    wk.dxv[c] = v
+                worst = max(worst, abs(v))
     else:
         for i in range(md.size[LIMBS]):
             for j in range(md.joint_count[i]):
@@ -1250,6 +1282,44 @@ def _restore(ww, qq, xx, nodes, wk, keep):
             xx[c] = wk.keep_x[c]
 
 
+@njit(**INNER)
+def _negative(a, n, floor):
+    """Number of pivots of the symmetric a[:n, :n] below -floor (Sylvester: of negative eigenvalues); changes a."""
+    count = 0
+    for p in range(n):
+        best, at = abs(a[p, p]), p
+        for t in range(p + 1, n):
+            if abs(a[t, t]) > best:
+                best, at = abs(a[t, t]), t
+        if at != p:
+            for c in range(n):
+                a[p, c], a[at, c] = a[at, c], a[p, c]
+            for c in range(n):
+                a[c, p], a[c, at] = a[c, at], a[c, p]
+        if a[p, p] < -floor:
+            count += 1
+        if best == 0.0:
+            break
+        for t in range(p + 1, n):
+            k = a[t, p] / a[p, p]
+            for c in range(p + 1, n):
+                a[t, c] -= k * a[p, c]
+    return count
+
+
+@njit(**INNER)
+def _negative_stiffness(md, wk):
+    """Number of negative directions of the condensed plate stiffness, in units of the softest rod's bending."""
+    npl = md.size[FREEDOMS]
+    length = 10.0 * md.scale[MOMENT] / md.scale[FORCE]
+    a = np.empty((6, 6))
+    for t in range(npl):
+        row = -1.0 if md.plate_index[t] > 2 else -10.0  # length * scale[FORCE] / scale[MOMENT]
+        for c in range(npl):
+            a[t, c] = row * wk.stiffness[t, c] * (1.0 if md.plate_index[c] > 2 else length)
+    return _negative(a, npl, 1e-7)
+
+
 @_entry
 def solve(
     md, ww, qq, xx, nodes, segments, q_targets, x_targets, inverse, controlled, wrenches, follower, wk, tol,
@@ -1264,7 +1334,8 @@ def solve(
     and a step that doubles the residual is halved.
 
     ww, qq, xx, nodes and wk are changed in place; rows are written to out (rows, 4: residual, steps,
-    integrations with sensitivities), w_out, q_out, x_out. Stops at the first row that fails and returns the
+    integrations with sensitivities, negative directions of the plate's stiffness before the last step or -1 without
+    a step), w_out, q_out, x_out. Stops at the first row that fails and returns the
     number of rows done. Inner functions are called at one place as far as possible, for the time of compilation.
     """
     n = md.size[LIMBS]
@@ -1276,6 +1347,7 @@ def solve(
         exact = fresh
         todo = 0 if fresh else (1 if limit < 0 else 2)
         ok = False
+        out[s, NEGATIVE] = -1.0
         while True:
             if todo > 0:
                 exact = todo == 2
@@ -1322,7 +1394,8 @@ def solve(
             if not ok or limit == 0:
                 break
             ok = False
-            _global_step(md, wk, inverse, controlled)
+            out[s, NEGATIVE] = _negative_stiffness(md, wk)
+            _global_step(md, wk, inverse, controlled, x_targets[s])
             _apply(md, ww, qq, xx, nodes, segments, wk, _shortest(md, qq, wk, alpha))
             steps += 1
             todo = 2 if single or segments > 1 or not exact or (steps == 1 and fresh) or norm > 1e-2 else 1
@@ -1337,31 +1410,6 @@ def solve(
         for c in range(12):
             x_out[s, c] = xx[c]
     return x_targets.shape[0]
-
-
-@njit(**INNER)
-def _negative(a, n):
-    """Number of negative pivots of the symmetric a[:n, :n] (Sylvester: of negative eigenvalues); changes a."""
-    count = 0
-    for p in range(n):
-        best, at = abs(a[p, p]), p
-        for t in range(p + 1, n):
-            if abs(a[t, t]) > best:
-                best, at = abs(a[t, t]), t
-        if at != p:
-            for c in range(n):
-                a[p, c], a[at, c] = a[at, c], a[p, c]
-            for c in range(n):
-                a[c, p], a[c, at] = a[c, at], a[c, p]
-        if a[p, p] < 0.0:
-            count += 1
-        if best == 0.0:
-            break
-        for t in range(p + 1, n):
-            k = a[t, p] / a[p, p]
-            for c in range(p + 1, n):
-                a[t, c] -= k * a[p, c]
-    return count
 
 
 @_entry
@@ -1443,5 +1491,5 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
             for a in range(size):
                 for b in range(size):
                     d[a, b] /= unit[pick[a]] * unit[pick[b]]
-            count += _negative(d, size)
+            count += _negative(d, size, 0.0)
     return count

@@ -350,7 +350,8 @@ class RobotDescription:
     """Actuated joint values near the home pose [m or rad], a guess."""
     controlled: tuple[str, ...] | None = None
     """Plate freedoms that the actuators control, if there are fewer actuators than freedoms: of x y z rx ry rz
-    (planar: x y angle)."""
+    (planar: x y angle). Positions are along world axes. Where some but not all rotations are named, they are about the
+    plate's axes: rx and ry hold the plate's normal, and the plate is free to turn about it."""
     configurations: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
     """Saved configurations: name -> {q, pose (x, y, z, roll, pitch, yaw)}."""
     file: str | None = None

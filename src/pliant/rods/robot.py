@@ -132,6 +132,7 @@ class ContinuumParallelRobot:
         self.description = description
         self.accuracy = accuracy
         self._models: dict[int, kernels.Model] = {}
+        self._length: float | None = None
         self._home: Solution | bool | None = None
         self._reach: Reach | None = None
         self._renew()
@@ -185,9 +186,12 @@ class ContinuumParallelRobot:
 
         The mean distance of the plate joints from the plate origin, or a tenth of the mean rod if they meet there.
         """
-        reach = np.mean([np.linalg.norm(np.asarray(limb.distal.pose)[:3, 3]) for limb in self.description.limbs])
-        rods = np.mean([limb.rod.length for limb in self.description.limbs])
-        return float(reach if reach > 1e-3 * rods else 0.1 * rods)
+        if self._length is None:
+            limbs = self.description.limbs
+            reach = np.mean([np.linalg.norm(np.asarray(limb.distal.pose)[:3, 3]) for limb in limbs])
+            rods = np.mean([limb.rod.length for limb in limbs])
+            self._length = float(reach if reach > 1e-3 * rods else 0.1 * rods)
+        return self._length
 
     # --- models ----------------------------------------------------------------------------------------------
 
@@ -209,7 +213,8 @@ class ContinuumParallelRobot:
             pose: plate pose, 4x4, or (x, y, angle) [m, rad] for a planar robot.
             wrench: on the plate about its origin, world axes: (fx, fy, fz, mx, my, mz) or planar (fx, fy, mz).
             start: a solution nearby; the solve then takes a fraction of a millisecond. None: a cold start.
-            controlled: which plate freedoms are held at the pose, if there are fewer actuators than freedoms.
+            controlled: which plate freedoms are held at the pose, if there are fewer actuators than freedoms; rotations
+                are about the plate's axes where not all three are named.
             follower: True if the wrench turns with the plate (given in plate axes).
             accuracy: another accuracy than the robot's.
             seed: of the random restarts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ __all__ = ["Centreline", "Linearisation", "Solution", "Stability"]
 
 Array = NDArray[np.float64]
 CUTS = 12  # of a rod for the stability index
+NEUTRAL = 1e-7  # a curvature below it, in units of the bending of the softest rod, is none
 # Parts of the state at a rod's tip, and of its sensitivities.
 QUATERNION, MOMENT = slice(kernels.TIP_Q, kernels.TIP_M), slice(kernels.TIP_M, kernels.TIP_N)
 FORCE = slice(kernels.TIP_N, kernels.TIP_LENGTH)
@@ -49,7 +51,9 @@ class Stability:
     """Negative curvatures of the energy with locked actuators; the equilibrium is stable if there are none.
 
     By the additivity of inertia the index is the sum of three counts: inside the rods with both ends clamped,
-    in the free directions of the joints with the plate clamped, and of the condensed plate.
+    in the free directions of the joints with the plate clamped, and of the condensed plate. Curvatures are judged in
+    units of the bending of the softest rod (E I / L per radian, E I / L^3 per metre), against the rounding error of
+    each direction, so that neither the axial stiffness of the rods nor the choice of units matters.
     """
 
     index: int
@@ -60,6 +64,13 @@ class Stability:
     """In the joints of each limb."""
     plate: int
     """Of the plate on the condensed limbs."""
+    free: tuple[str, ...] = ()
+    """Motions that cost no energy, in words, such as "the plate turns freely about the point (0, 0.8)"."""
+
+    @property
+    def verdict(self) -> Literal["stable", "neutral", "unstable"]:
+        """``unstable`` if the index is positive, else ``neutral`` if a motion is free, else ``stable``."""
+        return "unstable" if self.index else "neutral" if self.free else "stable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +116,7 @@ class Solution:
         self._tips, self._cols = linearisation if linearisation is not None else (None, None)
         self._linear: Linearisation | None = None
         self._stability: Stability | None = None
+        self._unstable: Array = np.zeros((robot._npl, 0))
 
     def __repr__(self) -> str:
         kind = "IGM" if self.inverse else "DGM"
@@ -359,8 +371,8 @@ class Solution:
 
     @property
     def stable(self) -> bool:
-        """True if every small motion with locked actuators costs energy."""
-        return self.morse_index == 0
+        """True if every small motion with locked actuators costs energy; False also if a motion is free."""
+        return self.stability().verdict == "stable"
 
     def stability(self) -> Stability:
         """Count the unstable directions (exact up to the cutting of each rod into twelve parts)."""
@@ -382,15 +394,57 @@ class Solution:
                         break
                 rods.append(max(0, int(count)))
             joints = _joint_indices(r, self._state, md)
-            K = 0.5 * (lin.stiffness + lin.stiffness.T)
-            u = self._unit()
-            values = np.linalg.eigvalsh(K * np.outer(u, u))
-            floor = -1e-9 * np.max(np.abs(values))
-            plate = int(np.sum(values < floor))
+            values, directions, floor = self._plate_curvatures(lin)
+            self._unstable = directions[:, values < -floor]
+            free = directions[:, np.abs(values) <= floor]
+            plate = self._unstable.shape[1]
             self._stability = Stability(
-                index=sum(rods) + sum(joints) + plate, rods=tuple(rods), joints=tuple(joints), plate=plate
-            )
+                index=sum(rods) + sum(joints) + plate, rods=tuple(rods), joints=tuple(joints), plate=plate,
+                free=tuple(_free_motion(twist, self._state[2][9:], d.planar) for twist in free.T),
+            )  # fmt: skip
         return self._stability
+
+    def _plate_curvatures(self, lin: Linearisation) -> tuple[Array, Array, Array]:
+        """Return the curvatures of the energy by the plate's motion, their directions and their rounding errors.
+
+        Curvatures are in units of the bending of the softest rod, directions are columns of plate twists, world axes,
+        which are lengths of the softest rod and radians long.
+        """
+        r = self._robot
+        md = r._model(self.steps)
+        force, moment = md.scale
+        length = 10.0 * moment / force  # of the softest rod; its E I / L is moment / 3.2
+        unit = np.array([length, length, 1.0] if r.planar else [length] * 3 + [1.0] * 3)
+        A = lin.stiffness * (np.outer(unit, unit) * (3.2 / moment))
+        values, vectors = np.linalg.eigh(0.5 * (A + A.T))
+        # Rounding of the entries, and what the asymmetry of K shows of its error. A part E_ij that couples two
+        # directions changes their curvatures by E_ij^2 / |l_i - l_j|, so an error in a stiff direction does no harm.
+        floor = np.full(len(values), NEUTRAL) + 16.0 * np.finfo(float).eps * np.abs(values).max()
+        if not (self.follower and self.wrench.any()):  # such a wrench has no potential: K is not symmetric
+            E = np.abs(vectors.T @ (0.5 * (A - A.T)) @ vectors)
+            apart = np.abs(values[:, None] - values[None, :])
+            floor += (E * np.minimum(1.0, E / np.maximum(apart, 1e-300))).sum(axis=1)
+        return values, vectors * unit[:, None], floor
+
+
+def _free_motion(twist: Array, origin: Array, planar: bool) -> str:
+    """Say how the plate moves along a twist (world axes, at the origin of the plate)."""
+
+    def point(p: Array) -> str:
+        return "(" + ", ".join(f"{round(float(v), 6) + 0.0:g}" for v in (p[:2] if planar else p)) + ")"
+
+    v = np.array([twist[0], twist[1], 0.0]) if planar else twist[:3]
+    w = np.array([0.0, 0.0, twist[2]]) if planar else twist[3:]
+    turn = float(np.linalg.norm(w))
+    if turn < 1e-6 * float(np.linalg.norm(twist)):
+        return f"the plate slides freely along {point(v / np.linalg.norm(v))}"
+    centre = origin + np.cross(w, v) / turn**2
+    if planar:
+        return f"the plate turns freely about the point {point(centre)}"
+    axis = w / turn * (-1.0 if w[np.argmax(np.abs(w))] < 0.0 else 1.0)
+    pitch = float(v @ w) / turn**2
+    also = "" if abs(pitch) < 1e-6 else f", moving {pitch:.3g} m along it per radian"
+    return f"the plate turns freely about the axis {point(axis)} through {point(centre)}{also}"
 
 
 def survey_tables(robot: Statics, steps: int) -> list[Array]:
@@ -518,7 +572,7 @@ def _joint_indices(robot, state, md) -> list[int]:
         except np.linalg.LinAlgError:  # a limb at its own limit point
             Z = np.linalg.pinv(M) @ rhs
         H = -np.array([f for _, _, f in members]) @ Z
-        negative = np.sum(np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < 0.0, axis=1)
+        negative = np.sum(np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * md.scale[1], axis=1)
         for (i, _, _), count in zip(members, negative):
             counts[i] = int(count)
     return counts
@@ -530,11 +584,13 @@ def dense_step(robot: Statics, state, problem):
     n, npl, na = robot._n, robot._npl, robot._na
     layout = [limb_rows(robot, i) for i in range(n)]
     plate = [c for c in range(npl) if not (problem.inverse and problem.controlled[c])]
+    axes = plate_axes(problem, npl)  # columns: the plate's freedoms as twists in world axes
     local = sum(len(cols) for _, cols in layout)
     width = local + len(plate) + (na if problem.inverse else 0)
     height = sum(len(rows) for rows, _ in layout) + npl
     r, J = np.zeros(height), np.zeros((height, width))
     pidx = [int(v) for v in md.plate_index[:npl]]
+    free = axes[:, plate]
     at = ac = 0
     for i, (rows, cols) in enumerate(layout):
         m, k = len(rows), len(cols)
@@ -542,9 +598,8 @@ def dense_step(robot: Statics, state, problem):
         J[at : at + m, ac : ac + k] = wk.d[i][np.ix_(rows, cols)]
         J[height - npl :, ac : ac + k] = wk.pw[i][np.ix_(pidx, cols)]
         joint_rows = [t for t, row in enumerate(rows) if row < 6]
-        for c, p in enumerate(plate):
-            for t in joint_rows:
-                J[at + t, local + c] = wk.dx[i, rows[t], pidx[p]]
+        for t in joint_rows:
+            J[at + t, local : local + len(plate)] = wk.dx[i, rows[t], pidx] @ free
         if problem.inverse:
             for j in range(int(md.joint_count[i])):
                 a = int(md.actuator[i, j])
@@ -553,8 +608,7 @@ def dense_step(robot: Statics, state, problem):
                     J[height - npl :, local + len(plate) + a] = wk.pw[i, pidx, 6 + j]
         at, ac = at + m, ac + k
     r[height - npl :] = wk.b[pidx]
-    for c, p in enumerate(plate):
-        J[height - npl :, local + c] = wk.bx[pidx, pidx[p]]
+    J[height - npl :, local : local + len(plate)] = wk.bx[np.ix_(pidx, pidx)] @ free
 
     def unpack(target, step) -> None:
         ac = 0
@@ -566,14 +620,24 @@ def dense_step(robot: Statics, state, problem):
                     target.Q[i, c - 6] += step[ac]
                 ac += 1
         twist = np.zeros(6)
-        for c, p in enumerate(plate):
-            twist[pidx[p]] = step[local + c]
+        twist[pidx] = free @ step[local : local + len(plate)]
         target.X[9:] += twist[:3]
         target.X[:9] = (exp_so3(twist[3:]) @ target.X[:9].reshape(3, 3)).ravel()
         if problem.inverse:
             target.Q[robot._actuators] += step[local + len(plate) :]
 
     return r, J, unpack
+
+
+def plate_axes(problem, npl: int) -> Array:
+    """Return the plate's freedoms as columns of twists in world axes.
+
+    Where some but not all rotations are controlled, they are those about the axes of the target's plate.
+    """
+    axes = np.eye(npl)
+    if problem.inverse and npl == 6 and len(set(problem.controlled[3:6].tolist())) > 1:
+        axes[3:, 3:] = problem.x[:9].reshape(3, 3)
+    return axes
 
 
 def pose_error(X: Array, target: Array) -> Array:

@@ -275,6 +275,7 @@ class ParallelView:
             "iterations": int(solution.iterations),
             "stable": bool(solution.stable),
             "index": int(solution.morse_index),
+            "free": list(solution.stability().free),
             "stiffness": float(solution.smallest_stiffness),
             "singular": {k: float(v) for k, v in solution.singular_values().items()},
             "milliseconds": 1e3 * spent,

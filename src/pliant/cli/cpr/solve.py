@@ -131,6 +131,7 @@ def _report(solution: Solution) -> dict[str, Any]:
         "iterations": solution.iterations,
         "stable": solution.stable,
         "morse_index": solution.morse_index,
+        "free_motions": list(solution.stability().free),
         "smallest_stiffness": solution.smallest_stiffness,
         "singular_values": solution.singular_values(),
         "condition_numbers": solution.condition_numbers(),
@@ -140,6 +141,10 @@ def _report(solution: Solution) -> dict[str, Any]:
         "starts": list(solution.starts),
         "joint_limits": beyond,
     }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _saved_pose(planar: bool, values: Sequence[float]) -> np.ndarray:
@@ -160,10 +165,13 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
         f"{robot.name}: {kind}, residual {solution.residual:.1e}, {solution.iterations} iterations{tries}",
         soft_wrap=True,
     )
-    if solution.stable:
-        console.print(f"[green]stable[/green], smallest plate stiffness {solution.smallest_stiffness:.4g} N/m")
+    stability = solution.stability()
+    if stability.verdict == "unstable":
+        console.print(f"[yellow]unstable[/yellow]: {_count(stability.index, 'direction')} in which the energy falls")
+    elif stability.verdict == "neutral":
+        console.print(f"[yellow]neutral[/yellow]: {'; '.join(stability.free)}; otherwise stable", soft_wrap=True)
     else:
-        console.print(f"[yellow]unstable[/yellow]: {solution.morse_index} directions in which the energy falls")
+        console.print(f"[green]stable[/green], smallest plate stiffness {solution.smallest_stiffness:.4g} N/m")
     table = Table(box=None)
     for column in ("limb", "joint", "value", "", "force", "", "bending strain"):
         table.add_column(column, justify="right" if column in ("value", "force", "bending strain") else "left")

@@ -125,6 +125,7 @@ class ParallelMechanism:
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
             out.append(Problem("warning", "stability", text))
+        out += [Problem("info", "stability", motion) for motion in start.stability().free]
         back = robot.solve_dgm(start.q, start.wrench, start=start, follower=start.follower)
         fine = start.with_steps(4 * max(start.steps, 4))
         fine = robot.solve_dgm(start.q, start.wrench, start=fine, follower=start.follower)
