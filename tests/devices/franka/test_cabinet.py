@@ -311,6 +311,95 @@ def test_asynchronous_targets_are_reached_within_the_speed_limit_without_a_strea
     assert rig.statuses() == ["started", "success"]
 
 
+# -------------------------------------------------------------------------------------------------- start
+
+WEIGHT = 0.1 * 9.81
+"""Weight of 0.1 kg on the hand that nobody has announced [N]."""
+LOW_PASS = 1e-3 / (1e-3 + 1.0 / (2.0 * np.pi * 100.0))
+"""Gain of the client library's own low-pass of 100 Hz, which starts from the published q_d and O_T_EE_c."""
+
+
+def weighted(arm):
+    """An arm that has come to rest under the unannounced weight: q is not q_d."""
+    rig = Rig(mount=ArmMount(arm=arm))
+    push(rig, [0.0, 0.0, -WEIGHT, 0.0, 0.0, 0.0])
+    state = rig.run(1500)
+    assert np.abs(state.q - state.q_d).max() > 1e-4
+    assert np.abs(state.dq).max() < 1e-7
+    return rig
+
+
+@pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
+@pytest.mark.parametrize("gain", [1.0, LOW_PASS], ids=["raw", "filtered"])
+@pytest.mark.parametrize("wait", [0, 40])
+@pytest.mark.parametrize("start", ["q", "q_d"])
+def test_a_joint_motion_may_start_from_the_measured_or_the_desired_position(arm, gain, wait, start):
+    rig = weighted(arm)
+    assert rig.move(JOINT, POSITION) == "started"
+    rig.run(wait)
+    origin = []
+
+    def follow(state, k):
+        if not origin:
+            origin.append(getattr(state, start).copy())
+        goal = origin[0] + 0.1 * smooth(k, 1500)
+        return command(state, q=gain * goal + (1.0 - gain) * state.q_d, finish=k >= 1800)
+
+    state = rig.run(3000, follow)
+    assert state.error_names() == []
+    assert rig.statuses() == ["started", "success"]
+    np.testing.assert_allclose(state.q_d, origin[0] + 0.1, atol=1e-4)
+
+
+@pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
+@pytest.mark.parametrize("gain", [1.0, LOW_PASS], ids=["raw", "filtered"])
+@pytest.mark.parametrize("start", ["O_T_EE", "O_T_EE_c"])
+@pytest.mark.parametrize("elbow", [False, True], ids=["pose", "elbow"])
+def test_a_pose_motion_may_start_from_the_measured_or_the_commanded_pose(arm, gain, start, elbow):
+    rig = weighted(arm)
+    assert rig.move(CARTESIAN, POSE) == "started"
+    origin = []
+
+    def follow(state, k):
+        if not origin:
+            origin.append((getattr(state, start).copy(), state.elbow.copy()))
+        T, e = origin[0][0].copy(), origin[0][1].copy()
+        if elbow:
+            e[0] += 0.2 * smooth(k, 1500)
+        else:
+            T[13] += 0.1 * smooth(k, 1500)
+        T[12:15] = gain * T[12:15] + (1.0 - gain) * state.O_T_EE_c[12:15]
+        return command(state, T=T, elbow=e if elbow else None, finish=k >= 1800)
+
+    state = rig.run(3000, follow)
+    assert state.error_names() == []
+    assert rig.statuses() == ["started", "success"]
+    moved = state.q[2] - origin[0][1][0] if elbow else state.O_T_EE[13] - origin[0][0][13]
+    assert moved == pytest.approx(0.2 if elbow else 0.1, abs=2e-3)
+
+
+def test_the_first_command_becomes_the_desired_position_with_zero_differences():
+    rig = weighted(FR3)
+    rig.move(JOINT, POSITION)
+    first = rig.begin().q.copy()
+    rig.end(command(rig.cabinet.state, q=first))
+    state = rig.begin()
+    np.testing.assert_array_equal(state.q_d, first)
+    assert not state.dq_d.any()
+    assert not state.ddq_d.any()
+
+
+def test_before_the_first_command_the_arm_holds_its_old_place():
+    rig = weighted(FR3)
+    before = rig.begin().q.copy(), rig.begin().q_d.copy()
+    rig.move(JOINT, POSITION)
+    state = rig.run(300)
+    np.testing.assert_allclose(state.q, before[0], atol=1e-7)
+    np.testing.assert_allclose(state.q_d, state.q, atol=1e-9)
+    rig.cabinet.request(fci.StopMove(), 8)
+    np.testing.assert_array_equal(rig.run(300).q_d, before[1])
+
+
 # ------------------------------------------------------------------------------------------------- checks
 
 

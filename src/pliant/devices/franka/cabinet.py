@@ -79,6 +79,9 @@ class Motion:
     """The last commands, a bit each: 1 for one that came."""
     counted: int = 0
     """Cycles with a command or without one since the first."""
+    holding: bool = False
+    """Whether the arm still holds its old place (``q_hold``), while q_d is the measured position: until the first
+    command comes."""
 
 
 class Cabinet:
@@ -273,7 +276,7 @@ class Cabinet:
                     flags |= k.ELBOW
                 if motion.first:
                     flags |= k.FIRST
-                motion.first = False
+                motion.first = motion.holding = False
                 motion.lost = 0
                 self._count(motion, 1)
                 done = command.motion_generation_finished or (
@@ -301,7 +304,7 @@ class Cabinet:
                     # No command yet: hold, with zero torques.
                     flags = 0
                     if motion.controller != k.EXTERNAL:
-                        flags = k.FINISH
+                        flags = k.WAIT if motion.holding else k.FINISH
         raised = k.control(self._memory, values, tau, flags)
         if raised:
             self._reflex("input_error" if raised >= 1000 else "reflex")
@@ -359,12 +362,13 @@ class Cabinet:
             return None
         if self._recovery is not None or m["dq_d"].any():
             return None
-        near = np.abs(m["q_d"] - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
+        goal = m["q_hold"] if motion is not None and motion.holding else m["q_d"]
+        near = np.abs(goal - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
         if not near:
             return None
         m["residual"][:] = 0.0
         m["integral"][:] = 0.0
-        return m["q_d"]
+        return goal
 
     @staticmethod
     def _count(motion: Motion, received: int) -> None:
@@ -383,7 +387,10 @@ class Cabinet:
     def _release(self) -> None:
         """Switch from any controller to holding, from the measured state if the arm did not follow q_d."""
         m = self._record
-        if self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
+        if self._motion is not None and self._motion.holding:
+            m["q_d"][:] = m["q_hold"]
+            self._motion.holding = False
+        elif self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
             m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
             m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
             m["ddq_d"][:] = 0.0
@@ -542,7 +549,7 @@ class Cabinet:
             self._release()
             self._say("Move", old.command_id, "preempted")
             self._say("StopMove", old.stop_id, "success")
-        self._motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
+        self._motion = motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
         m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
         if r.use_async:
             v = np.array(r.maximum_joint_velocity)
@@ -555,6 +562,10 @@ class Cabinet:
             m["q_d"][:] = m["q"]
             m["dq_d"][:] = 0.0
             m["tau_d"][:] = 0.0
+        elif not r.use_async and not m["dq_d"].any():
+            motion.holding = True
+            m["q_hold"][:] = m["q_d"]
+            m["q_d"][:] = m["q"]
         m["ddq_d"][:] = 0.0
         self._set("mode", k.MOTION)
         self._set("controller", r.controller)

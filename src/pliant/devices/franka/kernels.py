@@ -23,7 +23,7 @@ from pliant.devices.franka.kinematics import (
 from pliant.devices.franka.parameters import CAPSULES, ELBOW_FLIP
 from pliant.wire.fci import N_REALS, REALS
 
-__all__ = ["ASYNC", "DT", "FINISH", "GUIDING", "HOLD", "MEMORY", "MOTION", "control", "observe", "publish"]
+__all__ = ["ASYNC", "DT", "FINISH", "GUIDING", "HOLD", "MEMORY", "MOTION", "WAIT", "control", "observe", "publish"]
 
 DT = 1e-3
 """Control period [s]."""
@@ -32,7 +32,7 @@ HOLD, MOTION, GUIDING = 0, 1, 2
 JOINT_POSITION, JOINT_VELOCITY, CARTESIAN_POSITION, CARTESIAN_VELOCITY, NONE = 0, 1, 2, 3, 4
 JOINT_IMPEDANCE, CARTESIAN_IMPEDANCE, EXTERNAL = 0, 1, 2
 # flags of `control`
-PRESENT, ELBOW, FIRST, FINISH, ASYNC = 1, 2, 4, 8, 16
+PRESENT, ELBOW, FIRST, FINISH, ASYNC, WAIT = 1, 2, 4, 8, 16, 32
 
 
 def _memory() -> np.dtype:
@@ -117,6 +117,7 @@ def _memory() -> np.dtype:
             ("target_velocity", f, (7,)),
             ("X_latch", f, (4, 4)),
             ("q_latch", f, (7,)),
+            ("q_hold", f, (7,)),
             ("contact", f, (13,)),
             ("collision", f, (13,)),
             ("errors", u, (41,)),
@@ -478,6 +479,14 @@ def _check_joints(s, q_new, base, slack):
 
 
 @njit(error_model="numpy")
+def _at_rest(s):
+    for i in range(7):
+        if s.dq_d[i] != 0.0:
+            return False
+    return True
+
+
+@njit(error_model="numpy")
 def _joint_motion(s, motion, flags):
     raised = 0
     position = s.generator == JOINT_POSITION
@@ -485,12 +494,21 @@ def _joint_motion(s, motion, flags):
     if flags & PRESENT:
         if not _finite(motion[start : start + 7], 7):
             return _raise(s, 13) + 1000
+        if position and flags & FIRST and _at_rest(s):
+            # The first position may be the desired or the measured one; it becomes q_d, with zero differences.
+            near = True
+            for i in range(7):
+                near = near and min(abs(motion[i] - s.q_d[i]), abs(motion[i] - s.q[i])) <= s.start_tolerance
+            if near:
+                s.q_d[:] = motion[:7]
+            elif _raise(s, 11):
+                return 1
         for i in range(7):
             if position:
                 gain = s.filter[0]
                 s.q_new[i] = gain * motion[i] + (1.0 - gain) * s.q_d[i]
                 if (flags & FIRST) and abs(motion[i] - s.q_d[i]) > s.start_tolerance:
-                    raised += _raise(s, 11)
+                    raised += _raise(s, 11)  # from a motion that a new one has preempted
             else:
                 gain = s.filter[1]
                 s.q_new[i] = s.q_d[i] + DT * (gain * motion[7 + i] + (1.0 - gain) * s.dq_d[i])
@@ -549,6 +567,16 @@ def _norm3(x, at):
 
 
 @njit(error_model="numpy")
+def _distance(s, X):
+    """Return the largest difference between X_new and X, along an axis [m] or about one [rad]."""
+    rotation_error_kernel(s.X_new, X, s.w3)
+    distance = 0.0
+    for r in range(3):
+        distance = max(distance, abs(s.X_new[r, 3] - X[r, 3]), abs(s.w3[r]))
+    return distance
+
+
+@njit(error_model="numpy")
 def _cartesian_motion(s, motion, flags):
     raised = 0
     v = s.dX_new
@@ -561,16 +589,17 @@ def _cartesian_motion(s, motion, flags):
                 raised = _raise(s, 31)
                 # without the check a broken frame cannot be followed either
                 return raised if raised else 1000
-            distance = 0.0
             for r in range(3):
                 for c in range(3):
                     s.X_new[r, c] = T[4 * c + r]
-                distance = max(distance, abs(T[12 + r] - s.X_c[r, 3]))
-            rotation_error_kernel(s.X_new, s.X_c, s.w3)
+                s.X_new[r, 3] = T[12 + r]
             if flags & FIRST:
-                distance = max(distance, abs(s.w3[0]), abs(s.w3[1]), abs(s.w3[2]))
-                if distance > s.start_tolerance:
+                # The first pose may be the desired or the measured one; it becomes O_T_EE_c, with zero differences.
+                if min(_distance(s, s.X_c), _distance(s, s.X)) > s.start_tolerance:
                     return _raise(s, 16) + (0 if s.enabled[16] else 1000)
+                if _at_rest(s):
+                    s.X_c[:3, :] = s.X_new[:3, :]
+            rotation_error_kernel(s.X_new, s.X_c, s.w3)
             gain = s.filter[2]
             for r in range(3):
                 v[r] = gain * (T[12 + r] - s.X_c[r, 3]) / DT
@@ -614,7 +643,7 @@ def _cartesian_motion(s, motion, flags):
         if elbow < s.q_min[2] or elbow > s.q_max[2]:
             raised += _raise(s, 17)
         if flags & FIRST:
-            if abs(elbow - s.q_d[2]) > s.start_tolerance:
+            if min(abs(elbow - s.q_d[2]), abs(elbow - s.q[2])) > s.start_tolerance:
                 raised += _raise(s, 22)
             if sign * s.elbow_c[1] < 0.0:
                 raised += _raise(s, 24)
@@ -647,6 +676,8 @@ def _cartesian_motion(s, motion, flags):
         raised += _raise(s, 27)
         return raised if raised else 1000
     if flags & PRESENT:
+        if flags & FIRST and s.generator == CARTESIAN_POSITION and _at_rest(s):
+            s.q_d[:] = s.q_new
         raised = _check_joints(s, s.q_new, 27, 10.0)
         if raised:
             return raised
@@ -838,7 +869,8 @@ def control(memory, motion, tau, flags):
     that cannot be followed at all."""
     s = memory[0]
     raised = 0
-    finishing = (flags & FINISH) != 0
+    waiting = (flags & WAIT) != 0
+    finishing = waiting or (flags & FINISH) != 0
     asynchronous = (flags & ASYNC) != 0
     if s.mode == MOTION and not finishing:
         if s.controller == EXTERNAL and flags & PRESENT:
@@ -874,8 +906,11 @@ def control(memory, motion, tau, flags):
                 for i in range(7):
                     s.q_d[i], s.dq_d[i], s.ddq_d[i] = s.q[i], s.dq[i], 0.0
     elif s.mode != GUIDING:
+        if waiting:
+            s.q_d[:] = s.q_hold
         _decelerate(s)
-    _desired_pose(s)
+    if not waiting:
+        _desired_pose(s)
     if s.mode != MOTION or s.generator == JOINT_POSITION or s.generator == JOINT_VELOCITY or s.generator == NONE:
         s.X_c[:, :] = s.X_d
         s.elbow_c[0] = s.q_d[2]
@@ -893,6 +928,10 @@ def control(memory, motion, tau, flags):
             s.q_d[i], s.dq_d[i], s.ddq_d[i] = s.q[i], 0.0, 0.0
     else:
         _joint_impedance(s)
+    if waiting:
+        # Until the first command comes, the arm holds its old place, and the desired pose is the measured one.
+        s.q_d[:] = s.q
+        desired_pose(memory, True)
     for i in range(7):
         t = s.tau_d[i] + s.g[i] + s.tau_f[i]
         s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t))

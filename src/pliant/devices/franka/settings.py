@@ -90,7 +90,7 @@ class Settings:
     friction_compensation: bool = True
     """Whether the identified friction is added to the torques; must be false if the plant has no friction."""
     start_tolerance: float = 0.01
-    """Largest distance of the first command from the desired one [rad or m]."""  # assumed
+    """Largest distance of the first command of a motion from the desired or the measured one [rad or m]."""  # assumed
     rounding_acceleration: float = 0.5
     """Added to the limits of acceleration: twice-differenced rounding of float32 states [rad/s^2 or m/s^2]."""
     rounding_jerk: float = 1000.0
