@@ -480,10 +480,10 @@ def _check_joints(s, q_new, base, slack):
 
 @njit(error_model="numpy")
 def _at_rest(s):
+    rests = True
     for i in range(7):
-        if s.dq_d[i] != 0.0:
-            return False
-    return True
+        rests = rests and s.dq_d[i] == 0.0
+    return rests
 
 
 @njit(error_model="numpy")
