@@ -19,7 +19,6 @@ import linecache
 import logging
 import math
 import operator
-import os
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -28,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.codecache import fingerprint, private_folder, read_text, write_text
 from pliant.errors import LawError, nearest
 from pliant.laws import functions
-from pliant.laws.compile import cache_folder, fingerprint
 
 if TYPE_CHECKING:
     import sympy
@@ -117,18 +116,14 @@ def _cached_text(function: types.FunctionType, arguments: list[str], count: int,
     digest = fingerprint([function], extra=repr((_VERSION, arguments, count)))
     path: Path | None = None
     with contextlib.suppress(OSError, LawError):
-        folder = cache_folder() / "derived"
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{name.replace('.', '_')}_{digest}.py"
-        if path.exists():
-            return path.read_text()
+        path = private_folder("derived") / f"{name.replace('.', '_')}_{digest}.py"
+        text = read_text(path, "#") if path.exists() else None
+        if text is not None:
+            return text
     log.info("differentiating %s (once; later runs load it)", name)
     text = _derive_text(function, arguments, count, name)
     if path is not None:
-        with contextlib.suppress(OSError):
-            scratch = path.with_suffix(f".{os.getpid()}.tmp")
-            scratch.write_text(text)
-            scratch.replace(path)
+        write_text(path, text, "#")
     return text
 
 

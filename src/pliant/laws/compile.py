@@ -1,41 +1,42 @@
 """Compile the kernels of a law, once, into the user's cache.
 
 For each law a small source file is written into the cache folder (``PLIANT_CACHE``, or ``~/.cache/pliant``), named
-after a fingerprint of all code that takes part. A changed kernel gives another fingerprint, so a stale cache cannot be
-used. The first use of a law compiles for some seconds, later ones load.
+after a fingerprint of all code and constants that take part (`pliant.codecache`). A changed kernel gives another
+fingerprint, so an outdated file is not used. The first use of a law compiles for some seconds, later ones load.
 
 What the engine needs (``advance``, ``torque``, ``observe``, ``hold``) is kept as optimised LLVM assembly and turned
 into machine code by llvmlite alone, in milliseconds: importing numba and waking its compiler takes 1.5 s, which a
-warm start does not pay. ``simulate`` and ``evaluate``, which take arrays, are kept by numba's own cache.
+warm start does not pay. ``simulate`` and ``evaluate``, which take arrays, are kept as numba's compiled functions. Each
+file has a digest; one that is damaged is compiled again.
 """
 
 from __future__ import annotations
 
-import atexit
 import builtins
 import contextlib
 import functools
-import hashlib
-import importlib.metadata
 import logging
-import os
 import re
-import shutil
-import stat
-import sys
-import tempfile
 import threading
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
+from pliant.codecache import (
+    cache_folder,
+    fingerprint,
+    njit,
+    private_folder,
+    python_function,
+    read_text,
+    referred,
+    write_text,
+)
 from pliant.errors import LawError
 from pliant.laws import kernels
 
-__all__ = ["CompiledLaw", "cache_folder", "compiled", "fingerprint", "is_cached", "native", "temporary_cache"]
+__all__ = ["CompiledLaw", "compiled", "is_cached", "native"]
 
 log = logging.getLogger("pliant")
 
@@ -71,6 +72,10 @@ def simulate_c(par, q, dq, ref_1, ref_2, h, act, torque, trace):
 def evaluate_c(q, theta_1, theta_2, p, out):
     evaluate(q, theta_1, theta_2, p, out)
 '''
+
+
+_VERSION = f"{_SOURCE} 3"
+"""What the files contain beside the kernels; another text gives other file names."""
 
 
 class Compilable(Protocol):
@@ -121,13 +126,12 @@ class CompiledLaw:
         """Return the address of an entry point, from the cached assembly where there is one."""
         path = self._assembly_file(entry)
         symbol = f"pliant_{self.name}_{entry}"
-        if not path.exists():
+        text = read_text(path, ";")
+        if text is None:
             function = self._compile(entry, _numba().cfunc(_signatures()[signature], error_model="numpy"))
             text = _standalone(function.inspect_llvm(), function._wrapper_name, symbol)
-            scratch = path.with_suffix(f".{os.getpid()}.tmp")
-            scratch.write_text(text)
-            scratch.replace(path)
-        machine, address = _assemble(path.read_text(), symbol)
+            write_text(path, text, ";")
+        machine, address = _assemble(text, symbol)
         self._machines.append(machine)
         return address
 
@@ -154,12 +158,12 @@ class CompiledLaw:
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
         """The loop over a recorded trace, on arrays."""
-        return self._compile("simulate", _numba().njit(_signatures()["simulate"], nogil=True, **_OPTIONS))
+        return self._compile("simulate", _with_cache("simulate"))
 
     @functools.cached_property
     def evaluate(self) -> Callable[..., None]:
         """The law at many points, on arrays."""
-        return self._compile("evaluate", _numba().njit(_signatures()["evaluate"], nogil=True, **_OPTIONS))
+        return self._compile("evaluate", _with_cache("evaluate"))
 
 
 @functools.cache
@@ -208,7 +212,13 @@ def _assemble(text: str, symbol: str) -> tuple[Any, int]:
     return engine, address
 
 
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+def _with_cache(entry: str) -> Callable[[Callable[..., Any]], Any]:
+    def build(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(nogil=True, error_model="numpy")(function)
+        dispatcher.compile(_signatures()[entry])
+        return dispatcher
+
+    return build
 
 
 def _numba() -> Any:
@@ -243,145 +253,6 @@ def _compile_entry(label: str, build: Callable[[Callable[..., Any]], Any], funct
         ) from error
 
 
-def cache_folder() -> Path:
-    """Return the folder of compiled laws, which exists and is writable.
-
-    Where the user's own cannot be written it is a temporary one, which only costs the time of a compilation.
-
-    Raises:
-        LawError: ``PLIANT_CACHE`` names a folder that cannot be written.
-    """
-    wanted = os.environ.get("PLIANT_CACHE")
-    try:
-        if wanted:
-            folder = Path(wanted)
-        elif os.environ.get("XDG_CACHE_HOME"):
-            folder = Path(os.environ["XDG_CACHE_HOME"]) / "pliant"
-        else:
-            folder = Path.home() / ".cache" / "pliant"
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(folder)
-    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
-        if wanted:
-            raise LawError(f"the cache folder PLIANT_CACHE={wanted} cannot be written; name another one") from None
-        return temporary_cache(str(error))
-    return folder
-
-
-_temporary: list[Path] = []
-
-
-def temporary_cache(reason: str = "") -> Path:
-    """Return a folder for compiled code where the user's cache cannot be written; says so, once.
-
-    Args:
-        reason: why that is so.
-    """
-    if _temporary and _temporary[0].is_dir():
-        return _temporary[0]
-    # What lies there is run: a folder that somebody else made is not taken.
-    folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        state = folder.lstat()
-        foreign = hasattr(os, "getuid") and (state.st_uid != os.getuid() or bool(state.st_mode & 0o022))
-        if foreign or not stat.S_ISDIR(state.st_mode) or not os.access(folder, os.W_OK):
-            raise PermissionError(folder)
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="pliant-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    log.warning(
-        "the cache of compiled code cannot be written%s; %s is used, so code may be compiled again "
-        "(PLIANT_CACHE names another folder)",
-        f" ({reason})" if reason else "",
-        folder,
-    )
-    _temporary[:] = [folder]
-    return folder
-
-
-def _python_function(value: Any) -> types.FunctionType | None:
-    if isinstance(value, staticmethod):
-        value = value.__func__
-    value = getattr(value, "py_func", value)
-    return value if isinstance(value, types.FunctionType) else None
-
-
-def _names_in(code: types.CodeType) -> list[str]:
-    """Return the names that a code object uses, those of its comprehensions and lambdas included."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names += [name for name in _names_in(constant) if name not in names]
-    return names
-
-
-def _globals_of(function: types.FunctionType) -> dict[str, Any]:
-    """Return the global and enclosed names that a function's code refers to, with their values."""
-    used: dict[str, Any] = {}
-    for name in _names_in(function.__code__):
-        if name in function.__globals__:
-            used[name] = function.__globals__[name]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        used[name] = cell.cell_contents
-    return used
-
-
-def _parts(function: types.FunctionType, bound: dict[str, types.FunctionType]) -> list[tuple[str, Any]]:
-    """Return what a function's code refers to, by name, with the law's kernels in place of their names."""
-    used = dict(_globals_of(function))
-    used.update({name: f for name, f in bound.items() if name in function.__code__.co_names})
-    return sorted(used.items())
-
-
-def fingerprint(
-    functions: list[types.FunctionType], bound: dict[str, types.FunctionType] | None = None, *, extra: str = ""
-) -> str:
-    """Return a digest of all code and constants that the functions reach, and of the compiler's version.
-
-    Args:
-        functions: where to begin.
-        bound: kernels that stand for the ``law_*`` names.
-        extra: further text that the digest depends on.
-    """
-    bound = bound or {}
-    digest = hashlib.sha256()
-    seen: set[tuple[types.CodeType, int]] = set()
-
-    def visit_code(code: types.CodeType) -> None:
-        constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
-        digest.update(repr((code.co_name, constants, code.co_names, code.co_varnames)).encode())
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                visit_code(constant)
-
-    def visit(function: types.FunctionType) -> None:
-        if (function.__code__, id(function)) in seen:
-            return
-        seen.add((function.__code__, id(function)))
-        visit_code(function.__code__)
-        digest.update(repr(function.__defaults__).encode())
-        for name, value in _parts(function, bound):
-            inner = _python_function(value)
-            if inner is not None:
-                visit(inner)
-            elif isinstance(value, np.ndarray):
-                digest.update(repr((name, value.dtype.str, value.tobytes())).encode())
-            elif isinstance(value, int | float | str | bool | tuple | list | dict | np.generic):
-                digest.update(repr((name, value)).encode())
-
-    for function in functions:
-        visit(function)
-    digest.update(extra.encode())
-    for package in ("numba", "llvmlite"):
-        digest.update(importlib.metadata.version(package).encode())
-    digest.update(sys.version.encode())
-    digest.update(_SOURCE.encode() + b"2")  # 2: symbols carry the law's tag
-    return digest.hexdigest()[:16]
-
-
 def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.FunctionType], tag: str) -> dict[str, Any]:
     """Turn functions and all that they call into numba dispatchers; returns them by name.
 
@@ -390,24 +261,37 @@ def _dispatchers(functions: list[types.FunctionType], bound: dict[str, types.Fun
     would let one law call the other's kernels.
     """
     numba = _numba()
-    done: dict[types.CodeType, Any] = {}
+    # By function, not by code: two closures of one function share their code, but not the values that they enclose.
+    done: dict[types.FunctionType, Any] = {}
+    running: set[types.FunctionType] = set()
 
     def translate(function: types.FunctionType) -> Any:
         code = function.__code__
-        if code in done:
-            return done[code]
+        if function in done:
+            return done[function]
+        if function in running:
+            raise LawError(
+                f"{function.__qualname__} calls itself; a kernel must not be recursive", **_place_of(function)
+            )
+        running.add(function)
         # numba imports the module of a cached function when it loads it: name one that exists in every process.
         names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
-        for name, value in _parts(function, bound):
-            inner = _python_function(value)
+        for name, value in referred(function, bound):
+            inner = python_function(value)
             names[name] = value if inner is None else translate(inner)
+        running.discard(function)
         free = tuple(types.CellType(names[n]) for n in code.co_freevars)
         twin = types.FunctionType(code, names, function.__name__, function.__defaults__, free)
-        twin.__qualname__ = f"{function.__name__}_{tag}"
-        done[code] = numba.njit(error_model="numpy", nogil=True)(twin)
-        return done[code]
+        twin.__kwdefaults__ = function.__kwdefaults__
+        twin.__qualname__ = f"{function.__name__}_{tag}_{len(done)}"
+        done[function] = numba.njit(error_model="numpy", nogil=True)(twin)
+        return done[function]
 
     return {function.__name__: translate(function) for function in functions}
+
+
+def _place_of(function: types.FunctionType) -> dict[str, Any]:
+    return {"file": function.__code__.co_filename, "line": function.__code__.co_firstlineno}
 
 
 _ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
@@ -416,7 +300,7 @@ _ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
 def _law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     bound: dict[str, types.FunctionType] = {}
     for kernel in LAW_KERNELS:
-        function = _python_function(getattr(cls, kernel))
+        function = python_function(getattr(cls, kernel))
         if function is None:
             raise LawError(f"{cls.__name__}.{kernel} must be a @staticmethod", field=kernel)
         bound[f"law_{kernel}"] = function
@@ -434,7 +318,8 @@ _lock = threading.Lock()
 def is_cached(cls: type[Compilable]) -> bool:
     """Say whether the machine code that the engine needs is on disk already."""
     code = compiled(cls)
-    return all(code._assembly_file(entry).exists() for entry in ("advance", "torque", "observe", "hold"))
+    files = [code._assembly_file(entry) for entry in ("advance", "torque", "observe", "hold")]
+    return all(path.exists() and read_text(path, ";") is not None for path in files)
 
 
 def compiled(cls: type[Compilable]) -> CompiledLaw:
@@ -454,13 +339,10 @@ def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
     bound = _law_functions(cls)
-    folder = cache_folder() / "laws"
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound)}.py"
-    if not path.exists() or path.read_text() != _SOURCE:
-        scratch = path.with_suffix(f".{os.getpid()}.tmp")
-        scratch.write_text(_SOURCE)
-        scratch.replace(path)
+    folder = private_folder("laws")
+    path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound, extra=_VERSION)}.py"
+    if read_text(path, "#") != _SOURCE:
+        write_text(path, _SOURCE, "#")
     return CompiledLaw(cls, path, bound)
 
 
@@ -474,21 +356,19 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
         function: scalars and pointers only, as in a kernel; it may call other plain functions.
         signature: makes the numba signature from `numba.types`; called only to compile.
     """
-    folder = cache_folder() / "laws"
-    folder.mkdir(exist_ok=True)
+    folder = private_folder("laws")
     name = function.__name__
-    key = f"{name}_{fingerprint([function])}"
+    key = f"{name}_{fingerprint([function], extra=_VERSION)}"
     with _lock:
         if key not in _natives:
             path, symbol = folder / f"{key}.{_host()[0]}.ll", f"pliant_{name}"
-            if not path.exists():
+            text = read_text(path, ";")
+            if text is None:
                 numba = _numba()
                 plain = _dispatchers([function], {}, key)[name].py_func
                 build = numba.cfunc(signature(numba.types), error_model="numpy")
                 compiled_function = _compile_entry(name, build, plain)
                 text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
-                scratch = path.with_suffix(f".{os.getpid()}.tmp")
-                scratch.write_text(text)
-                scratch.replace(path)
-            _natives[key] = _assemble(path.read_text(), symbol)
+                write_text(path, text, ";")
+            _natives[key] = _assemble(text, symbol)
         return _natives[key][1]

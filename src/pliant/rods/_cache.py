@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from pathlib import Path
 
+from pliant.codecache import code_files
 from pliant.rods import _kernels
 
 __all__ = ["is_compiled", "warn_if_compiling"]
@@ -15,11 +15,9 @@ COMPILING = "compiling the equations of rods (about a minute, once; later runs l
 
 
 def is_compiled() -> bool:
-    """Return whether an earlier process has compiled the solver; else its first use takes about a minute.
-
-    It is a guess by the names of numba's files: an edit of the kernels that moves no function goes unseen.
-    """
-    return all(_has_index(function) for function in (_kernels.solve, _kernels.survey))
+    """Return whether an earlier process has compiled the solver; else its first use takes about a minute."""
+    files = [code_files(function) for function in (_kernels.solve, _kernels.survey)]
+    return all(found is not None and found.exist() for found in files)
 
 
 @functools.cache
@@ -27,11 +25,3 @@ def warn_if_compiling() -> None:
     """Log, once a process, that the first solve will compile for long."""
     if not is_compiled():
         log.warning(COMPILING)
-
-
-def _has_index(function) -> bool:
-    folder = function.stats.cache_path
-    if folder is None:  # there is no place for a cache
-        return False
-    code = function.py_func.__code__
-    return any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-{code.co_firstlineno}.*.nbi"))

@@ -1,7 +1,6 @@
 """Compiled kernels: the Cosserat rod, its sensitivities, a parallel robot's residual and its Newton solver.
 
-Everything that numba compiles for the rods stands in this one file, because a compiled function that is
-cached on disk is renewed when *its own* file changes, not when a file it calls does.
+Everything that numba compiles for the rods stands in this one file.
 
 Rod (s in [0, 1], rest length L, cross-section frame R = (d1, d2, d3), d3 along the undeformed rod)::
 
@@ -30,6 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+from pliant import codecache
 
 __all__ = ["STAGES", "STAGE_ABSCISSAE", "TABLE_WIDTH", "Model", "Work", "solve", "survey"]
 
@@ -96,12 +97,8 @@ INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper":
 
 
 def _entry(function):
-    """Compile a function that Python calls, cached on disk where any folder for it can be written."""
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # numba found no place for a cache
-        return njit(**options)(function)
+    """Compile a function that Python calls, cached on disk."""
+    return codecache.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
 @njit(fastmath=FAST, **INNER)

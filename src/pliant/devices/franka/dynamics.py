@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.devices.franka.compiling import njit
+from pliant.codecache import njit
 from pliant.devices.franka.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload
 from pliant.errors import ModelError, nearest
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.devices.franka.compiling import njit
+from pliant.codecache import njit
 from pliant.devices.franka.dynamics import (
     Variant,
     coriolis_kernel,

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.devices.franka.compiling import njit
+from pliant.codecache import njit
 from pliant.devices.franka.kinematics import frames_kernel, inverse_kernel, jacobian_kernel, tool_kernel
 from pliant.devices.franka.parameters import ELBOW_FLIP
 from pliant.errors import ModelError, nearest

@@ -1,0 +1,593 @@
+"""Machine code on disk: where it lies, what it belongs to, and whether it is whole.
+
+Code that lies in the cache is run, so three things are checked before it is used.
+
+- The folder belongs to the user, and nobody else can write to it (`private_folder`).
+- The name of a file contains a digest of all code and constants that take part (`fingerprint`).
+- Each file begins with a digest of its contents (`read_text`, `write_text`, `CodeFiles`). A file that was cut off or
+  changed is compiled again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import enum
+import functools
+import hashlib
+import importlib.metadata
+import logging
+import os
+import pickle
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import types
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import LawError
+
+__all__ = [
+    "CodeFiles",
+    "cache_folder",
+    "code_files",
+    "fingerprint",
+    "njit",
+    "private_folder",
+    "python_function",
+    "read_text",
+    "referred",
+    "temporary_cache",
+    "write_text",
+]
+
+log = logging.getLogger("pliant")
+
+_FORMAT = b"pliant 1 sha256 "
+"""First bytes of a file with machine code, before its digest."""
+
+
+# -- the folder -----------------------------------------------------------------------------------------------
+
+
+def _fault(folder: Path) -> str:
+    """Return why code in a folder must not be run, "" if it may."""
+    if not hasattr(os, "getuid"):
+        return "" if os.access(folder, os.W_OK) else f"{folder} cannot be written"
+    state = folder.stat()
+    if not stat.S_ISDIR(state.st_mode):
+        return f"{folder} is not a folder"
+    if state.st_uid != os.getuid():
+        return f"{folder} belongs to the user {_user(state.st_uid)}, not to {_user(os.getuid())}"
+    if state.st_mode & 0o022:
+        mode = stat.S_IMODE(state.st_mode)
+        return f"{folder} can be written by other users (mode {mode:03o}); `chmod go-w {folder}` prevents it"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"{folder} cannot be written"
+
+
+def _user(number: int) -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled code. It exists, belongs to the user and can be written by nobody else.
+
+    If the user's own folder cannot be used, a temporary folder is returned, which only costs the time of a compilation.
+
+    Raises:
+        LawError: ``PLIANT_CACHE`` names a folder that cannot be used.
+    """
+    wanted = os.environ.get("PLIANT_CACHE")
+    try:
+        if wanted:
+            folder = Path(wanted)
+        elif os.environ.get("XDG_CACHE_HOME"):
+            folder = Path(os.environ["XDG_CACHE_HOME"]) / "pliant"
+        else:
+            folder = Path.home() / ".cache" / "pliant"
+        _make(folder)
+        fault = _fault(folder)
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
+        if wanted:
+            raise LawError(f"the cache folder PLIANT_CACHE={wanted} cannot be written; name another one") from None
+        return temporary_cache(str(error))
+    if fault and wanted:
+        raise LawError(f"PLIANT_CACHE={wanted}: {fault}. Compiled code is run from this folder; name another one")
+    return temporary_cache(fault) if fault else folder
+
+
+def private_folder(name: str) -> Path:
+    """Return a folder inside the cache that nobody else can write to.
+
+    Args:
+        name: "laws", "derived" or "numba".
+
+    Raises:
+        LawError: it belongs to somebody else or others can write to it.
+    """
+    folder = cache_folder() / name
+    try:
+        _make(folder)
+        fault = _fault(folder)
+    except OSError as error:
+        fault = str(error)
+    if fault:
+        raise LawError(
+            f"{fault}. Compiled code is run from this folder; delete it, or name another one in PLIANT_CACHE"
+        )
+    return folder
+
+
+def _make(folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+_temporary: list[Path] = []
+
+
+def temporary_cache(reason: str = "") -> Path:
+    """Return a folder for compiled code where the user's cache cannot be used; logs a warning, once.
+
+    Args:
+        reason: why it cannot be used.
+    """
+    if _temporary and _temporary[0].is_dir():
+        return _temporary[0]
+    # Code in this folder is run: a folder or a link that somebody else made is not used.
+    folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if stat.S_ISLNK(folder.lstat().st_mode) or _fault(folder):
+            raise PermissionError(folder)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="pliant-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    log.warning(
+        "the cache of compiled code cannot be used%s; %s is used, so code may be compiled again "
+        "(PLIANT_CACHE names another folder)",
+        f" ({reason})" if reason else "",
+        folder,
+    )
+    _temporary[:] = [folder]
+    return folder
+
+
+# -- files with a digest --------------------------------------------------------------------------------------
+
+
+def _seal(data: bytes) -> bytes:
+    return _FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+
+
+def _unseal(data: bytes) -> bytes | None:
+    """Return the contents of a file, None if its digest is missing or wrong."""
+    head, _, rest = data.partition(b"\n")
+    return rest if head == _FORMAT + hashlib.sha256(rest).hexdigest().encode() else None
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            state = os.fstat(file.fileno())
+            if hasattr(os, "getuid") and (state.st_uid != os.getuid() or state.st_mode & 0o022):
+                log.warning("%s belongs to another user or can be written by others: not used", path)
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    return data
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file so that another process sees the old one or the whole new one; raises OSError."""
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        scratch.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+        raise
+
+
+def read_text(path: Path, comment: str) -> str | None:
+    """Return the text of a cached file, None if there is none that is whole.
+
+    Args:
+        path: the file.
+        comment: sign that begins a comment in its language.
+    """
+    data = _read(path)
+    if data is None:
+        return None
+    lead = comment.encode() + b" "
+    contents = _unseal(data[len(lead) :]) if data.startswith(lead) else None
+    if contents is None:
+        log.warning("%s is damaged: compiling again", path)
+        return None
+    return contents.decode()
+
+
+def write_text(path: Path, text: str, comment: str) -> None:
+    """Write a cached file with its digest. A disk that is full costs a compilation later, nothing else.
+
+    Args:
+        path: the file.
+        text: its contents.
+        comment: sign that begins a comment in its language.
+    """
+    try:
+        _write(path, comment.encode() + b" " + _seal(text.encode()))
+    except OSError as error:
+        log.warning("compiled code cannot be kept for later runs: %s", error)
+
+
+# -- fingerprints ---------------------------------------------------------------------------------------------
+
+_OPAQUE = frozenset(
+    (
+        "builtins",
+        "cmath",
+        "enum",
+        "functools",
+        "itertools",
+        "llvmlite",
+        "math",
+        "numba",
+        "numpy",
+        "operator",
+        "sympy",
+        "typing",
+    )
+)
+"""Packages whose contents change with their version only."""
+_UNSAID = frozenset(
+    (
+        "__abstractmethods__",
+        "__annotate__",
+        "__annotate_func__",
+        "__annotations__",
+        "__annotations_cache__",
+        "__dataclass_fields__",
+        "__dataclass_params__",
+        "__dict__",
+        "__doc__",
+        "__eq__",
+        "__firstlineno__",
+        "__getstate__",
+        "__hash__",
+        "__match_args__",
+        "__module__",
+        "__qualname__",
+        "__replace__",
+        "__repr__",
+        "__setstate__",
+        "__static_attributes__",
+        "__weakref__",
+        "_abc_impl",
+    )
+)
+"""Attributes of a class that no result depends on."""
+_process = f"{os.getpid()} {os.urandom(8).hex()}"
+
+
+def python_function(value: Any) -> types.FunctionType | None:
+    """Return the plain function behind a static method or a numba dispatcher, None for anything else."""
+    if isinstance(value, staticmethod):
+        value = value.__func__
+    value = getattr(value, "py_func", value)
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def _names_in(code: types.CodeType) -> list[str]:
+    """Return the names that a code object uses, those of its comprehensions and lambdas included."""
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += [name for name in _names_in(constant) if name not in names]
+    return names
+
+
+def referred(
+    function: types.FunctionType, bound: Mapping[str, types.FunctionType] | None = None
+) -> list[tuple[str, Any]]:
+    """Return the global and enclosed names that a function's code refers to, with their values, sorted by name.
+
+    Args:
+        function: the function.
+        bound: functions that stand for some of its global names.
+    """
+    used: dict[str, Any] = {}
+    for name in _names_in(function.__code__):
+        if name in function.__globals__:
+            used[name] = function.__globals__[name]
+        if bound and name in bound:
+            used[name] = bound[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # a name that is not bound yet
+            used[name] = cell.cell_contents
+    return sorted(used.items())
+
+
+def _opaque(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _OPAQUE
+
+
+class _Digest:
+    """Walks over functions and all that they reach; ``certain`` is false where something cannot be compared."""
+
+    def __init__(self, bound: Mapping[str, types.FunctionType]) -> None:
+        self._bound = bound
+        self._hash = hashlib.sha256()
+        self._seen: dict[Any, int] = {}
+        self._keep: list[Any] = []  # what was seen stays alive, so that its id is not given to something else
+        self.certain = True
+
+    def text(self) -> str:
+        return self._hash.hexdigest()[:16]
+
+    def add(self, *words: object) -> None:
+        self._hash.update(repr(words).encode(errors="surrogatepass"))
+
+    def _again(self, value: Any, *more: Any) -> bool:
+        key = (id(value), *more)
+        if key in self._seen:
+            self.add("again", self._seen[key])
+            return True
+        self._seen[key] = len(self._seen)
+        self._keep.append(value)
+        return False
+
+    def function(self, function: types.FunctionType) -> None:
+        if _opaque(function.__module__):
+            self.add("function", function.__module__, function.__qualname__)
+            return
+        if self._again(function):
+            return
+        self._code(function.__code__)
+        self.value(function.__defaults__)
+        self.value(function.__kwdefaults__)
+        names = _names_in(function.__code__)
+        for name, value in referred(function, self._bound):
+            self.add("name", name)
+            self.value(value, names)
+
+    def _code(self, code: types.CodeType) -> None:
+        self.add("code", code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)
+        self._hash.update(code.co_code)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._code(constant)
+            else:
+                self.value(constant)
+
+    def value(self, value: Any, names: Iterable[str] = ()) -> None:
+        """Add a value; of a module, the attributes with these names."""
+        function = python_function(value)
+        if value is None or value is Ellipsis or isinstance(value, bool | int | float | complex | str | bytes):
+            self.add(type(value).__qualname__, value if not isinstance(value, enum.Enum) else value.value)
+        elif function is not None:
+            options = getattr(value, "targetoptions", None)
+            if isinstance(options, dict):
+                self.add(
+                    "options", sorted((k, sorted(v) if isinstance(v, set) else repr(v)) for k, v in options.items())
+                )
+            self.function(function)
+        elif isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
+            array = np.asarray(value)
+            self.add("array", array.dtype.descr if array.dtype.names else array.dtype.str, array.shape)
+            self._hash.update(array.tobytes())
+        elif isinstance(value, np.dtype):
+            self.add("dtype", repr(value))
+        elif isinstance(value, types.ModuleType):
+            self._module(value, names)
+        elif isinstance(value, tuple | list | set | frozenset | dict | types.MappingProxyType):
+            self._collection(value, names)
+        elif isinstance(value, types.BuiltinFunctionType):
+            owner = value.__self__
+            self.add("builtin", value.__qualname__, value.__module__)
+            if owner is not None and not isinstance(owner, types.ModuleType | type):
+                self.value(owner)
+        elif isinstance(value, functools.partial):
+            self.value((value.func, value.args, value.keywords), names)
+        elif isinstance(value, classmethod | property):
+            parts = (value.__func__,) if isinstance(value, classmethod) else (value.fget,)
+            self.value(parts, names)
+        elif isinstance(value, types.MethodType):
+            self.value((value.__func__, value.__self__), names)
+        elif isinstance(value, type):
+            self._class(value, names)
+        else:
+            self._object(value, names)
+
+    def _module(self, module: types.ModuleType, names: Iterable[str]) -> None:
+        self.add("module", module.__name__)
+        names = list(names)
+        if _opaque(module.__name__) or self._again(module, *names):
+            return
+        for name in sorted(set(names)):
+            if hasattr(module, name):
+                self.add("attribute", name)
+                self.value(getattr(module, name), names)
+
+    def _collection(self, value: Any, names: Iterable[str]) -> None:
+        self.add(type(value).__qualname__, len(value))
+        if self._again(value):
+            return
+        if isinstance(value, set | frozenset):
+            for text in sorted(repr(item) for item in value):  # their order differs between processes
+                self.add(text)
+            self.certain = self.certain and all(isinstance(i, bool | int | float | str | bytes | tuple) for i in value)
+        elif isinstance(value, tuple | list):
+            for item in value:
+                self.value(item, names)
+        else:
+            for key, item in value.items():
+                self.value(key)
+                self.value(item, names)
+
+    def _class(self, cls: type, names: Iterable[str]) -> None:
+        self.add("class", cls.__module__, cls.__qualname__)
+        if _opaque(cls.__module__) or self._again(cls):
+            return
+        for base in cls.__bases__:
+            self.value(base, names)
+        for name, value in sorted(vars(cls).items()):
+            if name in _UNSAID or isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType):
+                continue
+            self.add("attribute", name)
+            self.value(value, names)
+
+    def _object(self, value: Any, names: Iterable[str]) -> None:
+        cls = type(value)
+        if self._again(value):
+            return
+        self._class(cls, names)
+        state = dict(getattr(value, "__dict__", {}))
+        for base in cls.__mro__:
+            slots = vars(base).get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if hasattr(value, name) and not name.startswith("__"):
+                    state[name] = getattr(value, name)
+        if _opaque(cls.__module__):
+            self.add("object", repr(value) if callable(value) else cls.__qualname__)
+            self.certain = self.certain and callable(value)  # a universal function of numpy, a type of numba
+        elif state or hasattr(value, "__dict__"):
+            self._collection(state, names)
+        else:  # its state is not visible, so a change of it would not be noticed
+            self.certain = False
+
+
+def fingerprint(
+    functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
+) -> str:
+    """Return a digest of all code and constants that functions reach, and of the compiler's version.
+
+    It follows global names, attributes of imported modules, closures, default arguments, collections, classes and
+    objects. If it meets an object whose contents it cannot see, the digest is valid in this process only, so that
+    nothing outdated is used.
+
+    Args:
+        functions: where to begin.
+        bound: kernels that stand for the ``law_*`` names.
+        extra: further text that the digest depends on.
+    """
+    digest = _Digest(bound or {})
+    for function in functions:
+        digest.function(function)
+    digest.add(extra, sys.version, *(importlib.metadata.version(p) for p in ("numba", "llvmlite", "numpy")))
+    if not digest.certain:
+        digest.add(_process)
+    return digest.text()
+
+
+# -- numba ----------------------------------------------------------------------------------------------------
+
+
+class CodeFiles:
+    """Files of one compiled function in place of numba's index and data files: each has its digest.
+
+    numba's own cache notices a change of the file that holds the function, and nothing that the function reaches.
+
+    Args:
+        folder: where they lie.
+        base: begin of their names.
+        function: the function.
+    """
+
+    def __init__(self, folder: str, base: str, function: types.FunctionType) -> None:
+        self._folder, self._base, self._function = Path(folder), base, function
+
+    @functools.cached_property
+    def _stem(self) -> str:
+        return f"{self._base}-{fingerprint([self._function])}"
+
+    def _path(self, key: object) -> Path:
+        return self._folder / f"{self._stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
+
+    def exist(self) -> bool:
+        """Return whether a version of the function as it is now lies there, whole or damaged."""
+        return any(self._folder.glob(f"{self._stem}.*.code"))
+
+    def load(self, key: object) -> Any:
+        """Return what was kept under a key, None if there is nothing that is whole."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        contents = _unseal(data)
+        if contents is not None:
+            with contextlib.suppress(Exception):  # written by another version of numba
+                return pickle.loads(contents)
+        log.warning("%s is damaged: compiling again", path)
+        return None
+
+    def save(self, key: object, data: Any) -> None:
+        """Keep compiled code under a key; what was kept of older versions of the function is deleted."""
+        from numba.core.serialize import dumps
+
+        path = self._path(key)
+        try:
+            _write(path, _seal(dumps(data)))
+            for old in self._folder.glob(f"{self._base}-*.code"):
+                if not old.name.startswith(f"{self._stem}."):
+                    old.unlink()
+        except OSError as error:
+            log.warning("compiled code cannot be kept for later runs: %s", error)
+
+    def flush(self) -> None:
+        """Delete all that was kept."""
+        for old in self._folder.glob(f"{self._base}-*.code"):
+            old.unlink(missing_ok=True)
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator as `numba.njit` with these options and a cache whose files are checked (`CodeFiles`).
+
+    numba keeps compiled functions beside their source, or in the user's cache folder. Where it can write to neither, a
+    temporary folder is used, which only costs the time of a compilation.
+
+    Args:
+        options: of `numba.njit`, without ``cache``.
+    """
+    import numba
+    from numba.core import config
+    from numba.core.caching import FunctionCache
+
+    def attach(dispatcher: Any) -> Any:
+        cache = FunctionCache(dispatcher.py_func)
+        base = cache._impl.filename_base
+        cache._cache_file = CodeFiles(cache._cache_path, base, dispatcher.py_func)  # pyright: ignore[reportAttributeAccessIssue]
+        dispatcher._cache = cache
+        return dispatcher
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options)(function)
+        try:
+            return attach(dispatcher)
+        except RuntimeError:  # numba found no place for a cache
+            # For all that follow, too: numba asks for this folder first.
+            config.CACHE_DIR = str(temporary_cache() / "numba")
+            return attach(dispatcher)
+
+    return decorate
+
+
+def code_files(dispatcher: Any) -> CodeFiles | None:
+    """Return the files of a function that `njit` made, None if it has none."""
+    found = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    return found if isinstance(found, CodeFiles) else None
