@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import Command, DeviceBase, FieldInfo
+from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
@@ -75,8 +76,15 @@ class Board(DeviceBase):
         }
         super().__init__(name, samples=samples, commands=commands, **options)
         self.joints = joints
+        self._ranges = [CommandRange(name, joint, actuator) for joint, actuator in actuators.items()]
+
+    def _restart(self, rng: np.random.Generator) -> None:
+        for limits in self._ranges:
+            limits.restart()
 
     def _connect(self, engine: Engine) -> None:
+        for limits in self._ranges:
+            limits.attach(engine)
         ports = engine.ports()
         self._ref_1 = [engine.port(f"{joint}/reference_1") for joint in self.joints]
         self._ref_2 = [
@@ -107,12 +115,22 @@ class Board(DeviceBase):
                     return
             for i, port in self._ref_2:
                 if self._meant(i, 1):
-                    port[0] = second[i]  # type: ignore[index]
+                    value = port[0] = second[i]  # type: ignore[index]
+                    limits = self._ranges[i]
+                    limits.select(self._engine.mode(self.joints[i]))
+                    if not limits.low[1] <= value <= limits.high[1]:
+                        limits.warn(1, float(value))
         first = values.get("reference_1")
         if first is not None:
             for i, (port, value) in enumerate(zip(self._ref_1, first, strict=True)):  # type: ignore[arg-type]
                 if self._meant(i, 0):
                     port[0] = value
+                    limits = self._ranges[i]
+                    limits.select(self._engine.mode(self.joints[i]))
+                    if not limits.low[0] <= value <= limits.high[0]:
+                        limits.warn(0, float(value))
+                    if second is not None and abs(value - second[i]) >= limits.max_spread:  # type: ignore[index]
+                        limits.warn_spread(float(value), float(second[i]))  # type: ignore[index]
 
     def _meant(self, i: int, which: int) -> bool:
         """Return whether element i of an array, the first or the second, is a command that joint i takes now."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import Command, DeviceBase, FieldInfo, request
+from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
 from pliant.errors import DeviceError
 from pliant.laws import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, CompliantActuator, Mode
@@ -61,6 +62,7 @@ class CompliantJoint(DeviceBase):
         self.joints = (joint,)
         self.actuator = actuator
         self.mode = actuator.mode
+        self._range = CommandRange(self.name, joint, actuator)
         # A joint whose mode has no motors shows none; a replay has to know.
         self.metadata = {"motors": str(int(actuator.mode.has_motors))}
 
@@ -69,6 +71,7 @@ class CompliantJoint(DeviceBase):
         self._external = engine.port(f"{joint}/external_torque")
         self._ref_1 = engine.port(f"{joint}/reference_1")
         self._ref_2 = engine.port(f"{joint}/reference_2") if f"{joint}/reference_2" in engine.ports() else None
+        self._range.attach(engine)
         nothing = np.full(1, np.nan)
         ports = {"reference_2": nothing if self._ref_2 is None else self._ref_2}
         self._measured = [
@@ -78,24 +81,35 @@ class CompliantJoint(DeviceBase):
     def _restart(self, rng: np.random.Generator) -> None:
         self.mode = self.actuator.mode
         self._external[0] = 0.0
+        self._range.restart()
         self._accept()
 
     def _accept(self) -> None:
         self.inbox.accept([self.mode.name.lower()])
         self._name_1, self._name_2 = COMMAND_NAMES[self.mode]
+        self._range.select(self.mode)
 
     def _latch(self, command: Command) -> None:
         values = command.values
-        value = values.get(self._name_1)
-        if value is not None:
-            self._ref_1[0] = value
+        limits = self._range
+        first = values.get(self._name_1)
+        if first is not None:
+            self._ref_1[0] = first
+            if not limits.low[0] <= first <= limits.high[0]:
+                limits.warn(0, float(first))
         if self._ref_2 is not None:
-            value = values.get(self._name_2)
-            if value is not None:
-                self._ref_2[0] = value
-        value = values.get("external_torque")
-        if value is not None:
-            self._external[0] = value
+            second = values.get(self._name_2)
+            if second is not None:
+                self._ref_2[0] = second
+                if not limits.low[1] <= second <= limits.high[1]:
+                    limits.warn(1, float(second))
+                if first is not None and abs(first - second) >= limits.max_spread:
+                    limits.warn_spread(float(first), float(second))
+        external = values.get("external_torque")
+        if external is not None:
+            self._external[0] = external
+            if not limits.low[2] <= external <= limits.high[2]:
+                limits.warn(2, float(external))
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         return {name: item() for name, item in self._measured}

@@ -8,6 +8,7 @@ ask `mujoco_state` for them. Any class with the members of `Engine` is an engine
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -36,6 +37,10 @@ class PortInfo:
     """True for an input of the engine (a reference, an external torque), False for a result."""
     description: str = ""
     """One sentence: the quantity, its sign convention and frame."""
+    low: float = -math.inf
+    """Lowest value that makes sense: of a position the limit of the joint. Values below it are not refused."""
+    high: float = math.inf
+    """Highest value that makes sense; of a torque on a joint, the largest that does not end the run within 1 s."""
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ import numpy as np
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
-from pliant.engine.guard import Guard
+from pliant.engine.guard import MAX_SPEED, Guard
 from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import JOINT_FIELDS, Mode, layout
 from pliant.laws.actuator import call_hold
@@ -376,9 +376,17 @@ class MujocoEngine:
         ports: dict[str, np.ndarray] = {}
         info: dict[str, PortInfo] = {}
 
-        def add(name: str, view: np.ndarray, unit: str, writable: bool, text: str) -> None:
+        def add(
+            name: str,
+            view: np.ndarray,
+            unit: str,
+            writable: bool,
+            text: str,
+            low: float = -np.inf,
+            high: float = np.inf,
+        ) -> None:
             ports[name] = view
-            info[name] = PortInfo(view.shape, unit, writable, text)
+            info[name] = PortInfo(view.shape, unit, writable, text, low, high)
 
         slide = set()
         for j in range(m.njnt):
@@ -391,7 +399,10 @@ class MujocoEngine:
             linear = kind == int(mujoco.mjtJoint.mjJNT_SLIDE)
             if linear:
                 slide.add(name)
-            add(f"{name}/position", d.qpos[q : q + 1], "m" if linear else "rad", True, "joint position")
+            low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-np.inf, np.inf)
+            # A torque that reaches the speed at which the guard ends the run within 1 s, with the inertia at rest.
+            largest = MAX_SPEED * float(m.dof_M0[v]) or np.inf
+            add(f"{name}/position", d.qpos[q : q + 1], "m" if linear else "rad", True, "joint position", low, high)
             add(f"{name}/velocity", d.qvel[v : v + 1], "m/s" if linear else "rad/s", True, "joint velocity")
             add(
                 f"{name}/external_torque",
@@ -399,6 +410,8 @@ class MujocoEngine:
                 "N" if linear else "N m",
                 True,
                 "external torque on the joint, positive along the joint's axis",
+                -largest,
+                largest,
             )
         compliant = {int(i): k for k, i in enumerate(self._where[:, 0])}
         companions = {i + 1 for i in compliant if m.actuator_user[i, layout.P_COMPANION] > 0.5}
