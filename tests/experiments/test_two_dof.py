@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.experiments import Context, find_experiment
-from pliant.experiments.two_dof import _swings, stiction_band
+from pliant.experiments.two_dof import _Sine, _swings, stiction_band
 from pliant.laws import QbMove
 
 
@@ -13,7 +13,7 @@ from pliant.laws import QbMove
     [(0.0, 0.287), (0.1, 0.248), (0.2, 0.166), (0.3, 0.088), (0.4, 0.039), (0.5, 0.016), (0.7, 0.0027)],
 )
 def test_the_stiction_band_shrinks_with_the_preset(preset, band):
-    low, high = stiction_band(QbMove(), preset)
+    low, high = stiction_band(QbMove(), preset, 0.025)
     assert high == pytest.approx(band, abs=6e-4)
     assert low == pytest.approx(-high)
 
@@ -30,18 +30,23 @@ def result(tmp_path_factory):
     return find_experiment("two-dof").run(Context(output=tmp_path_factory.mktemp("two"), quick=True))
 
 
-def test_every_target_is_met(result):
+def test_every_check_passes_and_the_soft_link_alone_misses_its_statement(result):
     assert [t.name for t in result.failures] == []
-    assert len(result.targets) == 19
+    assert [s.what for s in result.not_reproduced] == ["Step, soft: the link achieves the desired position."]
+    assert result.verdicts == {"reproduced": 0, "consistent": 8, "not reproduced": 1, "not judged": 2}
+
+
+def test_the_soft_link_stops_where_friction_holds_it(result):
+    (statement,) = result.not_reproduced
+    assert [t.measured for t in statement.targets] == pytest.approx([0.882, 0.905], abs=2e-3)
+    assert "0.882 and 0.905 rad for 0.8 rad" in statement.found
 
 
 def test_the_errors_under_gravity_are_those_computed_beforehand(result):
-    rows = {(row[0], row[1]): row[4:6] for row in result.tables[1].rows}
-    assert rows["toolbox", "soft"] == pytest.approx([0.358, 0.286], rel=0.01)
-    assert rows["toolbox", "stiff"] == pytest.approx([0.100, 0.049], rel=0.02)
-    # Beforehand over a slightly different span of time.
-    assert rows["identified", "soft"] == pytest.approx([0.322, 0.127], rel=0.05)
-    assert rows["identified", "stiff"] == pytest.approx([0.137, 0.163], rel=0.05)
+    # Over the last two periods; beforehand over a slightly different span of time.
+    rows = {(row[0], row[1]): row[4] for row in result.tables[1].rows}
+    assert [rows["soft", "joint_1"], rows["soft", "joint_2"]] == pytest.approx([0.358, 0.286], rel=0.02)
+    assert [rows["stiff", "joint_1"], rows["stiff", "joint_2"]] == pytest.approx([0.100, 0.049], rel=0.03)
 
 
 def test_the_motors_rise_as_computed_beforehand(result):
@@ -50,7 +55,22 @@ def test_the_motors_rise_as_computed_beforehand(result):
     assert rise["stiff", "joint_1"] == pytest.approx(0.114, rel=0.02)
 
 
-def test_damping_that_grows_with_the_preset_calms_the_stiff_link(result):
-    plain = result.traces["step_stiff_joint_1_position_rad"]
-    damped = result.traces["step_damped_joint_1_position_rad"]
-    assert damped.max() - 0.8 < 0.2 * (plain.max() - 0.8)
+def test_a_sinusoid_is_measured_by_amplitude_and_phase():
+    time = np.arange(0.0, 20.0, 1e-3)
+    reference = 0.8 * np.sin(0.8 * time)
+    late = 0.4 * np.sin(0.8 * time - 0.3)
+    traces = {"time": time, "reference": reference, "j/position": late, "j/equilibrium": reference + 0.01}
+    found = _Sine.of(traces, "j")
+    assert found.amplitude == pytest.approx(0.4, rel=1e-3)
+    assert found.phase == pytest.approx(-0.3, abs=1e-3)
+    assert found.lag == pytest.approx(0.01)
+
+
+def test_measured_curves_are_drawn_and_compared(tmp_path):
+    (tmp_path / "figure13-soft-joint_1-real.csv").write_text("time,angle\n0,0\n5,0.1\n20,0.2\n")
+    context = Context(output=tmp_path, quick=True, curves=tmp_path)
+    found = find_experiment("two-dof").run(context)
+    (table,) = [t for t in found.tables if t.title == "Measured curves against ours"]
+    ((name, points, rms, largest),) = table.rows
+    assert (name, points) == ("figure13-soft-joint_1-real", 3)
+    assert 0.0 < rms <= largest < 1.0

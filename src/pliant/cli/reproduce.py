@@ -43,6 +43,9 @@ def reproduce(
             "repeated. `pliant list EXPERIMENT` shows the keys.",
         ),
     ] = [],
+    curves: Annotated[
+        Path | None, Parameter(help="Folder of measured curves to draw under ours, EXPERIMENT/PLACE.csv.")
+    ] = None,
     quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
     strict: Annotated[
         bool, Parameter(negative=(), help="End with exit code 3 if a statement is not reproduced.")
@@ -82,7 +85,14 @@ def reproduce(
         interrupted = False
         try:
             run_experiments(
-                chosen, output, quick=quick, seed=seed, options=options, progress=progress, on_result=results.append
+                chosen,
+                output,
+                quick=quick,
+                seed=seed,
+                options=options,
+                curves=curves,
+                progress=progress,
+                on_result=results.append,
             )
         except KeyboardInterrupt:  # the reports of completed experiments are written
             interrupted = True

@@ -386,6 +386,8 @@ class Context:
     """Asks for a short version with the same targets where possible: for tests and a first look."""
     seed: int = 0
     """Seed for everything random."""
+    curves: Path | None = None
+    """Folder of measured curves that the user digitised (`pliant.experiments.curves`); None without any."""
     report: Progress | None = None
     """Receives the completed fraction and a text; None if nobody listens."""
 

@@ -59,6 +59,7 @@ def reproduce(
     quick: bool = False,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
+    curves: str | Path | None = None,
     progress: Callable[[str, float, str], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
@@ -73,6 +74,7 @@ def reproduce(
         quick: run the short versions.
         seed: seed for everything random.
         options: changed options, by name: "friction" for each chosen experiment that has it, "box.friction" for one.
+        curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.experiments.curves`.
         progress: called with the experiment's name, the fraction done and a text.
         on_result: called with each result as soon as its report is written.
 
@@ -94,11 +96,19 @@ def reproduce(
         for found in list_experiments() if name == "all" else [find_experiment(name)]:
             chosen.setdefault(found.name, found)
     settings = _settings(chosen, options or {})
+    if curves is not None and not Path(curves).is_dir():
+        raise PliantError(f"the folder of curves {str(curves)!r} does not exist", field="curves")
     folder = writable_folder(output)
     results = []
     for found in chosen.values():
         report = None if progress is None else _reporter(progress, found.name)
-        context = Context(output=writable_folder(folder / found.name), quick=quick, seed=seed, report=report)
+        context = Context(
+            output=writable_folder(folder / found.name),
+            quick=quick,
+            seed=seed,
+            report=report,
+            curves=None if curves is None else Path(curves) / found.name,
+        )
         default = found.options_class()
         context.progress(0.0, "starting")
         if settings[found.name] == default:
