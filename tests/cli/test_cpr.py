@@ -149,3 +149,77 @@ def test_the_python_of_the_documentation_runs():
         exec(compile(text, "docs/cpr.md", "exec"), names)
     np.testing.assert_allclose(names["found"].wrench, [0, 0, -2.0, 0, 0, 0], atol=1e-3)
     assert np.all(np.isfinite(names["data"].qpos))
+
+
+def test_a_workspace_is_mapped_drawn_and_written(capsys, tmp_path):
+    output, figure = tmp_path / "map.csv", tmp_path / "map.png"
+    data = run_json(
+        capsys, "workspace", "6PFR", "--axis", "x=-0.1:3:3", "--axis", "z=1.0:1.1:2", "--output", output,
+        "--figure", figure,
+    )  # fmt: skip
+    assert data["counts"]["stable"] == 2
+    assert data["counts"]["out of reach"] == 4
+    table = np.genfromtxt(output, delimiter=",", names=True)
+    np.testing.assert_allclose(table["x"], [-0.1, -0.1, 1.45, 1.45, 3.0, 3.0])
+    assert table["state"].tolist() == [0, 0, 4, 4, 4, 4]
+    pose = load_robot("6PFR").description.home.copy()
+    pose[:3, 3] = -0.1, 0.0, 1.0
+    assert table["q1"][0] == pytest.approx(load_robot("6PFR").solve_igm(pose).q[0], abs=1e-8)
+    assert figure.read_bytes()[:4] == b"\x89PNG"
+    assert run("workspace", "3RR", "--axis", "angle=-0.1:0.1:3", "--figure", figure) == 0
+    assert "stable" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        (["x=1:2"], "FROM:TO:NUMBER"),
+        (["x=0:1:1"], "2 to 100000"),
+        (["x=0:1:2.5"], "2 to 100000"),
+        (["x=0:nan:3"], "finite"),
+        (["u=0:1:3"], "no freedom of the plate"),
+        (["x=0:1:3", "x=0:1:3"], "given twice"),
+        (["x=0:1:9999", "y=0:1:9999"], "at most 4000000"),
+    ],
+)
+def test_an_axis_that_is_wrong_is_named(axes, message):
+    with pytest.raises(PliantError, match=message):
+        run("workspace", "6PFR", *(word for text in axes for word in ("--axis", text)))
+
+
+def test_a_batch_gives_a_row_for_each_row_and_the_reasons_of_those_without_equilibrium(capsys, tmp_path):
+    table, output = tmp_path / "poses.csv", tmp_path / "out.csv"
+    table.write_text("0,0,1.1,0,0,0\n0.02,0,1.1,0,0,0.1\n3,0,1,0,0,0\n")
+    data = run_json(capsys, "batch", "6PFR", table, "--output", output, codes=(3,))
+    assert list(data["failed"]) == ["2"]
+    assert "too short" in data["failed"]["2"]
+    found = np.genfromtxt(output, delimiter=",", names=True)
+    assert found["q1"][0] == pytest.approx(0.0086403, abs=1e-6)
+    assert np.isnan(found["q1"][2])
+    joints = tmp_path / "joints.csv"
+    joints.write_text("\n".join(",".join(map(str, [*q, 0.1, 0, 0, 0, 0, 0])) for q in data["q"][:2]))
+    back = run_json(capsys, "batch", "6PFR", joints, "--q")
+    statics = load_robot("6PFR")
+    for q, found_pose in zip(data["q"], back["poses"]):
+        exact = statics.solve_dgm(q, (0.1, 0, 0, 0, 0, 0))
+        np.testing.assert_allclose(found_pose, statics.pose_numbers(exact.plate_pose), atol=1e-8)
+
+
+def test_parameters_are_identified_from_a_table_of_measurements(capsys, tmp_path):
+    from pliant.rods import ContinuumParallelRobot
+    from pliant.rods.parameters import with_parameter
+
+    true = ContinuumParallelRobot(with_parameter(load_robot("3RR").description, "young_modulus", 190e9))
+    rows = []
+    for k, wrench in enumerate([(0.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.0, -0.4, 0.05)]):
+        q = true.home().q + 0.02 * k
+        rows.append([*q, *true.pose_numbers(true.solve_dgm(q, wrench, start=true.home()).plate_pose), *wrench])
+    table, output = tmp_path / "measured.csv", tmp_path / "found.csv"
+    np.savetxt(table, rows, delimiter=",")
+    data = run_json(capsys, "identify", "3RR", table, "--parameter", "young_modulus", "--output", output)
+    assert data["values"]["young_modulus"] == pytest.approx(190e9, rel=1e-4)
+    assert data["before"]["young_modulus"] == 200e9
+    assert data["misfit"] < 1e-6
+    assert np.genfromtxt(output, delimiter=",", names=True)["value"] == pytest.approx(190e9, rel=1e-4)
+    with pytest.raises(PliantError, match="did you mean 'young_modulus'"):
+        run("identify", "3RR", table, "--parameter", "young_moduls")

@@ -42,7 +42,7 @@ def test_a_pose_out_of_reach_begins_with_the_rod_that_is_too_short_and_solves_no
     gap = np.linalg.norm((X @ limb.distal.pose @ limb.distal.attach)[:3, 3] - base) - 1.001
     assert found.reach == ("limb6", pytest.approx(gap, abs=1e-9))
     assert str(found).startswith(
-        f"Stewart_Gough_6PFR: no equilibrium for the pose: the rod of limb6 is too short by {1e3 * found.reach[1]:.3g}"
+        f"Stewart_Gough_6PFR: no equilibrium for the pose: the rod of limb6 is too short by {1e3 * found.reach[1]:.4g}"
     )
     assert found.starts == ()
 

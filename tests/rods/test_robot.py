@@ -208,15 +208,6 @@ def test_identification_recovers_modulus_length_and_offset(robots):
     assert got.values["limb1.offset"] == pytest.approx(0.003, abs=1e-6)
 
 
-def test_workspace_map_marks_what_is_out_of_reach(robots):
-    robot = robots("Stewart_Gough_6PFR")
-    calls = []
-    got = robot.workspace({"x": [0.0, 0.1], "z": [1.1, 1.2, 3.0]}, progress=lambda done, all_: calls.append(done))
-    assert got.solved.tolist() == [[True, True, False], [True, True, False]]
-    assert (got.morse_index[:, :2] == 0).all()
-    assert len(calls) == 6
-
-
 def test_batch_gives_the_same_as_one_by_one_and_errors_in_place(robots):
     robot = robots("Stewart_Gough_6PFR")
     poses = [near(robot, k) for k in range(6)]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pliant.rods import Solution
+    from pliant.rods import Solution, Workspace
 
-__all__ = ["COLOR_MAP", "draw_robot", "figure_of_robots", "strain_scale"]
+__all__ = ["COLOR_MAP", "draw_robot", "figure_of_robots", "figure_of_workspace", "strain_scale"]
 
 COLOR_MAP = "plasma"
 """From little to much bending strain; dark to bright, readable without colour."""
@@ -158,4 +158,73 @@ def figure_of_robots(
     bar = figure.colorbar(rods, ax=list(panels[: len(groups)]), shrink=0.75, aspect=28, pad=0.02)
     bar.set_label("bending strain at the surface [1/1000]", color=INK)
     bar.outline.set_visible(False)
+    return figure
+
+
+def figure_of_workspace(name: str, found: Workspace) -> Figure:
+    """Return a figure of a workspace map with one or two axes longer than one value.
+
+    With two, cells with a stable equilibrium have the colour of the plate's smallest stiffness, the others that of
+    their state. With one, stiffness and joint values are drawn over it.
+
+    Raises:
+        PliantError: no axis, or more than two, have several values.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    from pliant.errors import PliantError
+    from pliant.experiments.style import CYCLE, figure_legend, label
+    from pliant.rods.analysis import STABLE, STATES
+
+    names = [n for n, v in found.axes.items() if len(v) > 1]
+    if not 1 <= len(names) <= 2:
+        raise PliantError(
+            f"a figure of a workspace needs one or two axes with several values, found {len(names)}", field="figure"
+        )
+    shape = tuple(len(found.axes[n]) for n in names)
+    units = {n: f"{n} [{'m' if n in 'xyz' else 'rad'}]" for n in names}
+    state, stiffness = found.state.reshape(shape), found.stiffness.reshape(shape)
+    colors = {1: "#e69f00", 2: "#cc79a7", 3: "#8c959f", 4: "#d8dee4"}
+    if len(names) == 1:
+        figure, (left, right) = new_figure(1, 2, height=2.8)
+        x, q = found.axes[names[0]], found.q.reshape(*shape, -1)
+        left.plot(x, np.where(state == STABLE, stiffness, np.nan), color=CYCLE[0], marker=".", label=STATES[STABLE])
+        for k, color in colors.items():
+            if np.any(state == k):
+                y = np.where(np.isfinite(stiffness), stiffness, 0.0)
+                left.plot(x[state == k], y[state == k], ".", color=color, label=STATES[k])
+        label(left, units[names[0]], "smallest stiffness [N/m]", name)
+        for a in range(q.shape[1]):
+            right.plot(x, q[:, a], color=CYCLE[a % len(CYCLE)], label=f"q{a + 1}")
+        label(right, units[names[0]], "joint value [m or rad]")
+        figure_legend(figure, left, loc="outside upper right")
+        right.legend(fontsize=8.0, frameon=False)
+        return figure
+    figure, axis = new_figure(1, 1, width=6.4, height=4.4)
+    x, y = (found.axes[n] for n in names)
+    present = [k for k in colors if np.any(state == k)]
+    if present:
+        layer = np.full(shape, np.nan)
+        for place, k in enumerate(present):
+            layer[state == k] = place
+        axis.pcolormesh(
+            x, y, layer.T, cmap=ListedColormap([colors[k] for k in present]), shading="nearest",
+            vmin=-0.5, vmax=len(present) - 0.5,
+        )  # fmt: skip
+    shown = np.where(state == STABLE, stiffness, np.nan)
+    if np.isfinite(shown).any():
+        mesh = axis.pcolormesh(x, y, shown.T, cmap="viridis", shading="nearest", vmin=0.0)
+        bar = figure.colorbar(mesh, ax=axis, pad=0.02)
+        bar.set_label("stable: smallest stiffness [N/m]", color=INK)
+        bar.outline.set_visible(False)
+    axis.grid(False)
+    if all(n in "xyz" for n in names):
+        axis.set_aspect("equal", adjustable="box")
+    label(axis, units[names[0]], units[names[1]], name)
+    if present:
+        figure.legend(
+            handles=[Patch(color=colors[k], label=STATES[k]) for k in present], loc="outside lower center",
+            ncols=len(present), frameon=False, fontsize=8.0, labelcolor=INK,
+        )  # fmt: skip
     return figure

@@ -14,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods.description import RobotDescription
+from pliant.rods.failure import Reach
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.solution import Solution, pose_error
 from pliant.rods.statics import State, Statics, Task
 
 __all__ = [
+    "STATES",
     "Identification",
     "Measurement",
     "Workspace",
@@ -312,27 +314,44 @@ def solve_batch(
     return out
 
 
+STATES = ("stable", "unstable", "beyond the joint limits", "no equilibrium", "out of reach")
+"""What a cell of a workspace map can be, by its number in `Workspace.state`."""
+STABLE, UNSTABLE, BEYOND_LIMITS, NO_EQUILIBRIUM, OUT_OF_REACH = range(len(STATES))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """A map over a grid of plate poses; every array has the shape of the grid."""
 
     axes: dict[str, Array]
     """The freedoms that were varied and their values."""
-    solved: NDArray[np.bool_]
-    """An equilibrium was found, with joint values inside their limits."""
+    state: NDArray[np.int64]
+    """What each cell is: an index into ``STATES``. "beyond the joint limits" has an equilibrium, stable or not, with a
+    joint value outside its limits; "out of reach" was not solved, because a rod is too short."""
     morse_index: NDArray[np.int64]
-    """Unstable directions with locked actuators; -1 where nothing was solved."""
+    """Unstable directions with locked actuators; -1 where there is no equilibrium."""
     stiffness: Array
-    """Smallest scaled eigenvalue of the plate stiffness [N/m]; nan where nothing was solved."""
+    """Smallest scaled eigenvalue of the plate stiffness [N/m]; nan where there is no equilibrium."""
     serial: Array
-    """Smallest singular value of dW/dq (0: an inverse singularity); nan where nothing was solved."""
+    """Smallest singular value of dW/dq (0: an inverse singularity); nan where there is no equilibrium."""
+    missing: Array
+    """By how much a rod is too short [m]; 0 within reach."""
     q: Array
     """Joint values, shape (*grid, actuators)."""
 
     @property
+    def solved(self) -> NDArray[np.bool_]:
+        """An equilibrium was found, with joint values inside their limits."""
+        return (self.state == STABLE) | (self.state == UNSTABLE)
+
+    @property
     def stable(self) -> NDArray[np.bool_]:
         """Solved and stable."""
-        return self.solved & (self.morse_index == 0)
+        return self.state == STABLE
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of cells of each state."""
+        return {name: int(np.sum(self.state == k)) for k, name in enumerate(STATES)}
 
 
 def workspace(
@@ -353,7 +372,8 @@ def workspace(
         workers: threads; default all cores.
         progress: called with (cells done, cells) now and then, for a progress bar.
 
-    A cell is reached from its solved neighbour by continuation, or cold if that fails.
+    Cells that a rod cannot reach are not solved. Another cell is reached from its nearest solved neighbour by
+    continuation, or cold if that fails.
     """
     from pliant.rods._build import unflatten
     from pliant.spatial import exp_so3
@@ -365,14 +385,27 @@ def workspace(
     if not axes:
         raise ModelError("name at least one axis", field="axes")
     values = {name: np.atleast_1d(np.asarray(v, dtype=float)) for name, v in axes.items()}
+    for name, v in values.items():
+        if v.ndim != 1 or not v.size or not np.isfinite(v).all():
+            raise ModelError(f"axis {name!r} must have one finite value or more", field="axes")
     middle = unflatten(robot._pose(robot.description.home if pose is None else pose))
+    robot.checked_wrench(wrench)
     shape = tuple(len(v) for v in values.values())
     count = int(np.prod(shape))
-    solved, index = np.zeros(count, bool), np.full(count, -1)
-    stiff, serial = np.full(count, np.nan), np.full(count, np.nan)
+    state, index = np.full(count, NO_EQUILIBRIUM), np.full(count, -1)
+    stiff, serial, missing = np.full(count, np.nan), np.full(count, np.nan), np.zeros(count)
     q = np.full((count, robot.actuator_count), np.nan)
     limits = [robot.description.limbs[i].joints[j].limits for i, j in robot.description.actuators]
-    done = [0]
+    # Where a freedom is not controlled the whole pose is not known, and neither is the reach.
+    mask = robot._controlled(None)
+    reach = Reach(robot.description) if mask[: len(names)].all() else None
+    lock, done = threading.Lock(), [0]
+
+    def tell() -> None:
+        if progress is not None:
+            with lock:
+                done[0] += 1
+                progress(done[0], count)
 
     def target(cell: int) -> Array:
         X = middle.copy()
@@ -386,42 +419,50 @@ def workspace(
         X[:3, :3] = exp_so3(turn) @ X[:3, :3]
         return X
 
+    within = []
+    for cell in range(count):
+        short = None if reach is None else reach.missing(target(cell))
+        if short is None:
+            within.append(cell)
+        else:
+            state[cell], missing[cell] = OUT_OF_REACH, short[1]
+            tell()
     home = robot.home()
+    grid = np.array(np.unravel_index(within, shape)).T if within else np.zeros((0, len(shape)), dtype=int)
 
-    def work(cells: range) -> None:
+    def work(part: range) -> None:
         mine = robot.fork()
-        inner = shape[-1]
-        before, row_start = home, None
-        for cell in cells:
-            if cell % inner == 0 and cell - inner in cells and row_start is not None:
-                before = row_start
+        solved: list[int] = []
+        starts: list[Solution] = []
+        for k in part:
+            cell, start = within[k], home
+            if solved:
+                start = starts[int(np.argmin(np.abs(grid[solved] - grid[k]).sum(axis=1)))]
             try:
-                s = mine.solve_igm(target(cell), wrench, start=before, restarts=0)
-                before = s
-                if cell % inner == 0:
-                    row_start = s
-                q[cell] = s.q
-                solved[cell] = all(
-                    limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits)
-                )
+                s = mine.solve_igm(target(cell), wrench, start=start, restarts=0)
                 index[cell], stiff[cell] = s.morse_index, s.smallest_stiffness
                 serial[cell] = s.singular_values().get("serial", np.nan)
             except PliantError:
-                pass
-            if cell % inner == 0 and not np.isfinite(stiff[cell]):
-                row_start = None
-            done[0] += 1
-            if progress is not None:
-                progress(done[0], count)
+                tell()
+                continue
+            q[cell] = s.q
+            inside = all(limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits))
+            state[cell] = BEYOND_LIMITS if not inside else UNSTABLE if index[cell] else STABLE
+            solved.append(k)
+            starts.append(s)
+            if len(solved) > 2 * shape[-1]:  # the last two rows are near enough
+                del solved[: shape[-1] // 2 + 1], starts[: shape[-1] // 2 + 1]
+            tell()
 
-    parts = _chunks(count, workers)
-    with ThreadPoolExecutor(len(parts), thread_name_prefix="rods-workspace") as pool:
+    parts = _chunks(len(within), workers) if within else []
+    with ThreadPoolExecutor(len(parts) or 1, thread_name_prefix="rods-workspace") as pool:
         list(pool.map(work, parts))
     return Workspace(
         axes=values,
-        solved=solved.reshape(shape),
+        state=state.reshape(shape),
         morse_index=index.reshape(shape),
         stiffness=stiff.reshape(shape),
         serial=serial.reshape(shape),
+        missing=missing.reshape(shape),
         q=q.reshape(*shape, -1),
     )

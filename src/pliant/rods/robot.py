@@ -912,7 +912,7 @@ class ContinuumParallelRobot:
             limb = "plate" if np.abs(self._wk.b).max() > rows.max() else d.limb_name(int(np.argmax(rows)))
         X = unflatten(problem.x if problem.inverse else state.X)
         reach = Reach(d, STRETCH).missing(X) if problem.inverse else None
-        reasons = [] if reach is None else [f"the rod of {reach[0]} is too short by {1e3 * reach[1]:.3g} mm"]
+        reasons = [] if reach is None else [f"the rod of {reach[0]} is too short by {1e3 * reach[1]:.4g} mm"]
         held = problem.inverse and bool(problem.controlled[: self._npl].all())
         freely = free_motion(d, X, problem.wrench, held=held, follower=problem.follower)
         if freely is not None:

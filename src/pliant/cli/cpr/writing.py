@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
     from pliant.rods import Solution
 
-__all__ = ["draw", "tell", "write_shapes", "write_table"]
+__all__ = ["draw", "save_figure", "tell", "write_shapes", "write_table"]
 
 
 def draw(groups: Any, titles: list[str], file: Path) -> None:
     from pliant.experiments.rod_figures import figure_of_robots
+
+    save_figure(figure_of_robots(groups, titles, height=4.6), file)
+
+
+def save_figure(figure: Any, file: Path) -> None:
     from pliant.experiments.style import saving
 
-    figure = figure_of_robots(groups, titles, height=4.6)
     try:
         with saving():
             figure.savefig(file, dpi=160, facecolor="white")
