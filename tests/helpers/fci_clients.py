@@ -20,17 +20,17 @@ TIMEOUT = 5.0
 ONE = (ArmMount(arm=FR3),)
 
 
-def make(mounts=ONE, *, robot=None, **options):
+def make(mounts=ONE, *, robot=None, audit=False, **options):
     """Return a bridge and a simulation that has not started."""
     robot = robot or build_arms(mounts, friction=False)
     bridge = FciBridge(FciOptions(**{"port": 0, "gripper_port": 0, "mode": "lockstep", **options}))
-    return bridge, Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [bridge])
+    return bridge, Simulation(MujocoEngine(robot, guard=False, audit=audit), make_devices(robot), [bridge])
 
 
 @contextlib.contextmanager
-def serve(mounts=ONE, *, robot=None, prepare=None, **options):
+def serve(mounts=ONE, *, robot=None, prepare=None, audit=False, **options):
     """Serve arms while the block runs; yields bridge, its arms, its health and the simulation."""
-    bridge, simulation = make(mounts, robot=robot, **options)
+    bridge, simulation = make(mounts, robot=robot, audit=audit, **options)
     fault = []
 
     def loop():

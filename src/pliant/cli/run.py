@@ -102,8 +102,9 @@ def run(
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
     say_if_compiling(robot, console)
-    # The balance does not count the servos of a parallel robot, nor rods that change their length.
-    engine = MujocoEngine(robot, audit=find_mechanism(robot) is None, check=False)
+    mechanism = find_mechanism(robot)
+    # The balance does not count what a flex stores.
+    engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
     devices = make_devices(robot, joint_sample_period=period)
     slow = [device.name for device in devices if device.compiles]
     if slow:
@@ -144,11 +145,13 @@ def run(
             text = ", ".join(f"{field} {_shown(value)}" for field, value in values.items())
         console.print(f"{name}: {plain(text)}", soft_wrap=True)
     if balance is not None and balance.throughput > 1e-6:
+        numerical = f"numerical damping {balance.integrator:.4g}, " if balance.integrator else ""
         console.print(
             f"energy [J]: in {balance.motors + balance.references + balance.external:.4g}, "
             f"stored {balance.stored:.4g}, "
             f"motor losses {balance.motor_friction + balance.motor_damping:.4g}, "
             f"joint losses {balance.joint_damping + balance.link_losses + balance.constraints:.4g}, "
+            f"{numerical}"
             f"energy balance error: {balance.residual:.2g} J ({100 * balance.relative:.2g} % of the exchanged energy)",
             soft_wrap=True,
         )

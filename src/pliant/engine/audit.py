@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pliant.laws.layout import (
     O_STORED_ENERGY,
     O_TORQUE,
     OBSERVATIONS,
+    P_COMPANION,
     P_MODE,
 )
 
@@ -36,15 +38,20 @@ __all__ = ["EnergyAudit", "EnergyBalance"]
 _W = OBSERVATIONS
 # what the accumulator holds
 _MOTORS, _REFERENCES, _EXTERNAL, _FRICTION, _DAMPING, _LINK, _PASSIVE, _CONSTRAINT, _COPPER = range(9)
-_THROUGHPUT, _STORED, _START = 9, 10, 11
-_SIZE = 12
+_THROUGHPUT, _STORED, _START, _INTEGRATOR = 9, 10, 11, 12
+_SIZE = 13
 
 
-def audit_before(observed, n, was, qvel, nv, velocity, sums):
+def audit_before(observed, n, was, dofs, direct, qvel, nv, velocity, h, sums):
     """Take the state before a step, with the references of that step (C arrays, see `EnergyAudit`)."""
     stored = 0.0
     for i in range(n):
-        stored += observed[i * _W + O_STORED_ENERGY]
+        r = i * _W
+        stored += observed[r + O_STORED_ENERGY]
+        d = dofs[i]
+        if d >= 0 and direct[i] == 0:
+            spring = observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
+            stored += 0.5 * h * qvel[d] * spring
     for k in range(n * _W):
         was[k] = observed[k]
     for k in range(nv):
@@ -95,6 +102,11 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
             link += lost
             if direct[i] != 0:
                 motors += was[r + O_TORQUE] * turned + lost
+            else:
+                spring = (
+                    observed[r + O_TORQUE] + observed[r + O_LINK_FRICTION_TORQUE] + observed[r + O_LINK_DAMPING_TORQUE]
+                )
+                stored += 0.5 * h * qvel[d] * spring
     sums[_MOTORS] += motors
     sums[_EXTERNAL] += external
     sums[_FRICTION] += friction
@@ -108,20 +120,72 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
     sums[_STORED] = stored
 
 
+def audit_model(
+    actuators, rows, kp, kv, low, high, force, moment, count, first, column, damped, servoed, sprung, springs, dof,
+    place, which, stiffness, rest, nv, damping, hidden, gravcomp, fluid, adhesion, qpos, before, qvel, velocity,
+    h, sums,
+):  # fmt: skip
+    """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
+
+    The integrator evaluates some forces at the end of the step, linearised: f = f_start - d (v_1 - v_0) - h k v_1. The
+    flags say for what: ``damped`` dampers of joints, ``servoed`` the d of actuators, ``sprung`` every k.
+    """
+    motors = 0.0
+    for i in range(actuators):
+        row = rows[i]
+        mean = 0.0
+        change = 0.0
+        new = 0.0
+        for k in range(first[row], first[row] + count[row]):
+            a, b = velocity[column[k]], qvel[column[k]]
+            mean += 0.5 * moment[k] * (a + b)
+            change += moment[k] * (b - a)
+            new += moment[k] * b
+        f = force[row]
+        if servoed != 0 and low[i] < f < high[i]:
+            f -= kv[i] * change
+            if sprung != 0:
+                f -= h * kp[i] * new
+        motors += h * f * mean
+    friction = 0.0
+    passive = 0.0
+    external = 0.0
+    for k in range(nv):
+        mean = 0.5 * h * (velocity[k] + qvel[k])
+        friction += hidden[k] * mean
+        external += gravcomp[k] * mean
+        passive += (damping[k] * damped * (qvel[k] - velocity[k]) - fluid[k] - adhesion[k]) * mean
+    lost = 0.0
+    if sprung != 0:
+        for i in range(springs):
+            c = stiffness[which[i]]
+            old, now = before[place[i]] - rest[place[i]], qpos[place[i]] - rest[place[i]]
+            d = dof[i]
+            acting = -c * (old + h * qvel[d])
+            lost -= 0.5 * c * (now * now - old * old) + 0.5 * h * (velocity[d] + qvel[d]) * acting
+    sums[_MOTORS] += motors + friction
+    sums[_FRICTION] += friction
+    sums[_EXTERNAL] += external
+    sums[_PASSIVE] += passive
+    sums[_INTEGRATOR] += lost
+    sums[_THROUGHPUT] += abs(motors + friction) + abs(friction) + abs(external) + abs(passive) + abs(lost)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnergyBalance:
     """Energies of a run [J]. Work into the robot counts positive, losses positive."""
 
     motors: float
-    """Mechanical work of the motors' torques (modes 4 to 6) and of torques applied to the link (modes 0, 1)."""
+    """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
+    actuators that are no compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators."""
     references: float
-    """Work of moving references in modes 2 and 3, where the motors are ideal."""
+    """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods that change their length."""
     external: float
-    """Work of external torques and wrenches."""
+    """Work of external torques and wrenches, and of MuJoCo's gravity compensation of single bodies."""
     stored: float
     """Change of kinetic, potential, spring, bristle and motor energy."""
     motor_friction: float
-    """Lost in the motors' presliding friction."""
+    """Lost in the motors' presliding friction, and in friction that a device models as part of a motor's torque."""
     motor_damping: float
     """Lost in the motors' viscous friction."""
     link_losses: float
@@ -130,6 +194,8 @@ class EnergyBalance:
     """Lost in the joints' viscous damping and other passive forces of the model."""
     constraints: float
     """Lost in joint friction, stops and contacts."""
+    integrator: float
+    """Lost in the numerical damping of joint springs by MuJoCo's integrator ``discrete``; 0 with the others."""
     copper: float
     """Heat in the windings; not part of the mechanical balance."""
 
@@ -138,7 +204,7 @@ class EnergyBalance:
         """What does not add up [J]: the error of the time integration."""
         supplied = self.motors + self.references + self.external
         lost = self.motor_friction + self.motor_damping + self.link_losses + self.joint_damping + self.constraints
-        return supplied - lost - self.stored
+        return supplied - lost - self.integrator - self.stored
 
     throughput: float = 0.0
     """Sum of the magnitudes of all exchanges over the run [J]."""
@@ -156,10 +222,16 @@ class EnergyBalance:
 class EnergyAudit:
     """Accumulates the balance of one simulation, step by step.
 
-    Over a step, the work of a torque that is applied to a body with constant inertia is its value times the mean of the
-    velocities before and after: exactly its part in the change of kinetic energy. The work of a reference that jumps
-    is the change of the spring's energy at the moment of the jump. So the residual is the error of the integrator (the
-    springs' torques are those of the step's start) and shrinks with the time step.
+    Over a step, the work of a torque that is applied to a body with constant inertia is its value times the mean of
+    the velocities before and after: exactly its part in the change of kinetic energy. The work of a reference that
+    jumps is the change of the spring's energy at the moment of the jump. Semi-implicit velocities belong to half a
+    step before the positions, so the energy of a joint's spring is taken at that time too, E + h v tau / 2. Without
+    this, a reference that moves a stiff spring has an apparent loss in each step. The residual is what the integrator
+    leaves, and shrinks with the time step. Forces that the integrator evaluates at the end of the step (dampers and
+    servos with ``implicit``, ``implicitfast`` and ``discrete``, joint springs with ``discrete``) count as they act.
+
+    Not counted: energy that is stored in flexes and in plugins, the velocity dependence of actuators whose gain is not
+    fixed, of tendon dampers and of nonlinear dampers within a step.
 
     Args:
         model: the compiled model.
@@ -167,6 +239,10 @@ class EnergyAudit:
         where: addresses of the compliant actuators, as `pliant.engine.callbacks.addresses` gives them.
         observed: their observations, shape (actuators, `pliant.laws.layout.OBSERVATIONS`).
         observe: brings the observations up to date.
+        friction: friction that devices subtract from the torques of motors, per degree of freedom, a live array of
+            shape (nv,) [N m].
+        variable: whether devices change the model while it runs, as for rods that change their length; the energy that
+            this brings in is counted at the cost of two evaluations of the energy a step.
     """
 
     def __init__(
@@ -176,7 +252,15 @@ class EnergyAudit:
         where: np.ndarray,
         observed: np.ndarray,
         observe: Callable[[], None],
+        *,
+        friction: np.ndarray,
+        variable: bool = False,
     ) -> None:
+        import mujoco
+
+        self._variable = variable
+        self._probe = mujoco.MjData(model)
+        self._friction = friction
         self._model, self._data, self._observed, self._observe = model, data, observed, observe
         self._dt = float(model.opt.timestep)
         modes = model.actuator_user[where[:, 0], P_MODE] if where.size else np.zeros(0)
@@ -185,81 +269,123 @@ class EnergyAudit:
         self._velocity = np.zeros(model.nv)
         self._dofs = np.ascontiguousarray(where[:, 2], dtype=np.int64)
         self._direct = (modes < 2).astype(np.int64)
-        n, nv = where.shape[0], model.nv
-        pointer, integer, double = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-        self._before = ctypes.CFUNCTYPE(None, pointer, integer, pointer, pointer, integer, pointer, pointer)(
-            native(
-                audit_before,
-                lambda t: t.void(
-                    *(t.CPointer(t.float64), t.int64, t.CPointer(t.float64), t.CPointer(t.float64), t.int64),
-                    *(t.CPointer(t.float64), t.CPointer(t.float64)),
-                ),
-            )
-        )
-        self._after = ctypes.CFUNCTYPE(
-            *(None, pointer, pointer, integer, pointer, pointer, pointer, pointer, integer),
-            *(pointer, pointer, pointer, double, pointer),
-        )(
-            native(
-                audit_after,
-                lambda t: t.void(
-                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.int64, t.CPointer(t.int64), t.CPointer(t.int64)),
-                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.int64, t.CPointer(t.float64)),
-                    *(t.CPointer(t.float64), t.CPointer(t.float64), t.float64, t.CPointer(t.float64)),
-                ),
-            )
-        )
-
-        def at(array: np.ndarray) -> int:
-            return array.ctypes.data
-
-        # mjData keeps its arrays where they are, so the addresses are taken once.
-        sums, was, velocity, seen = at(self._sums), at(self._was), at(self._velocity), at(observed)
-        self._before_arguments = (seen, n, was, at(data.qvel), nv, velocity, sums)
-        self._after_arguments = (
-            *(seen, was, n, at(self._dofs), at(self._direct), at(data.qvel), velocity, nv),
-            *(at(data.qfrc_applied), at(data.qfrc_damper), at(data.qfrc_constraint), self._dt, sums),
-        )
         self._wrenches = data.xfrc_applied
+        self._position, self._qpos = data.qpos, np.zeros(model.nq)
+        ends = (self._dofs, self._direct)
+        moving, h = (data.qvel, self._velocity, model.nv), self._dt
+        self._before = _bound(
+            audit_before, observed, where.shape[0], self._was, *ends, data.qvel, model.nv, self._velocity, h, self._sums
+        )
+        forces = (data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
+        self._after = _bound(audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, h, self._sums)
+        self._model_work = self._prepare_model(where)
         self.reset()
+
+    def _prepare_model(self, where: np.ndarray) -> Callable[[], None]:
+        """Return what adds the exchanges of MuJoCo's own elements in one step."""
+        import mujoco
+
+        model, data = self._model, self._data
+        kind = mujoco.mjtIntegrator
+        compliant = set(where[:, 0].tolist())
+        companions = {i + 1 for i in compliant if model.actuator_user[i, P_COMPANION] > 0.5}
+        others = [i for i in range(model.nactuator) if i not in compliant and i not in companions]
+        outputs = {
+            i: range(model.actuator_outadr[i], model.actuator_outadr[i] + model.actuator_outnum[i]) for i in others
+        }
+        rows = [row for i in others for row in outputs[i]]
+        of = [i for i in others for _ in outputs[i]]
+        affine = model.actuator_biastype[of] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+        limited = model.actuator_forcelimited[of].astype(bool)
+        sliding = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+        joints = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and model.jnt_stiffness[j] > 0.0]
+        integrator = int(model.opt.integrator)
+        sprung = integrator == int(kind.mjINT_DISCRETE)
+        servoed = sprung or integrator in (int(kind.mjINT_IMPLICIT), int(kind.mjINT_IMPLICITFAST))
+        explicit = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
+        damped = servoed or (integrator == int(kind.mjINT_EULER) and not explicit)
+
+        def ints(values: Sequence[int] | np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(values, dtype=np.int64)
+
+        self._sprung = sprung
+        return _bound(
+            audit_model,
+            len(rows),
+            ints(rows),
+            np.where(affine, -model.actuator_biasprm[of, 1], 0.0),
+            np.where(affine, -model.actuator_biasprm[of, 2], 0.0),
+            np.where(limited, model.actuator_forcerange[of, 0], -np.inf),
+            np.where(limited, model.actuator_forcerange[of, 1], np.inf),
+            data.actuator_force,
+            data.actuator_moment,
+            data.moment_rownnz,
+            data.moment_rowadr,
+            data.moment_colind,
+            int(damped),
+            int(servoed),
+            int(sprung),
+            len(joints),
+            ints(model.jnt_dofadr[joints]),
+            ints(model.jnt_qposadr[joints]),
+            ints(joints),
+            model.jnt_stiffness,
+            model.qpos_spring,
+            model.nv,
+            model.dof_damping,
+            self._friction,
+            data.qfrc_gravcomp,
+            data.qfrc_fluid,
+            data.qfrc_adhesion,
+            data.qpos,
+            self._qpos,
+            data.qvel,
+            self._velocity,
+            self._dt,
+            self._sums,
+        )
 
     def reset(self) -> None:
         """Start a new balance at the present state."""
         self._sums[:] = 0.0
         self._sums[_STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
-        self._first_rigid = self.rigid_energy()
+        self._first_rigid = self._last_rigid = None
 
     def before(self) -> None:
         """Take the state before a step, with the references of that step."""
+        if self._first_rigid is None:  # devices have put the robot where it starts
+            self._first_rigid = self.rigid_energy()
+        if self._last_rigid is not None:
+            work = self.rigid_energy() - self._last_rigid
+            self._sums[_REFERENCES] += work
+            self._sums[_THROUGHPUT] += abs(work)
         self._observe()
-        self._before(*self._before_arguments)
+        self._before()
+        if self._sprung:
+            self._qpos[:] = self._position
 
     def after(self) -> None:
         """Take the state after a step and add the step's exchanges."""
-        self._after(*self._after_arguments)
+        self._after()
+        self._model_work()
         if np.count_nonzero(self._wrenches):
-            work = self._wrench_work(self._dt)
+            work = self._wrench_work()
             self._sums[_EXTERNAL] += work
             self._sums[_THROUGHPUT] += abs(work)
+        if self._variable:
+            self._last_rigid = self.rigid_energy()
 
-    def _wrench_work(self, h: float) -> float:
+    def _wrench_work(self) -> float:
+        """Return the work of `mjData.xfrc_applied` in the step [J]: of what is left of the forces that acted."""
         data = self._data
-        # cvel is (angular, linear) about the subtree's centre of mass, in world axes.
-        moved = data.xfrc_applied.any(axis=1)
-        total = 0.0
-        for b in np.flatnonzero(moved):
-            root = self._model.body_rootid[b]
-            omega, linear = data.cvel[b, :3], data.cvel[b, 3:]
-            at = linear + np.cross(omega, data.xipos[b] - data.subtree_com[root])
-            total += float(data.xfrc_applied[b, :3] @ at + data.xfrc_applied[b, 3:] @ omega)
-        return total * h
+        force = data.qfrc_smooth - (data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator)
+        return float(0.5 * self._dt * force @ (self._velocity + data.qvel))
 
     def rigid_energy(self) -> float:
         """Return kinetic plus potential energy of the bodies at the present state [J]."""
         import mujoco
 
-        model, data = self._model, self._data
-        probe = mujoco.MjData(model)
+        model, data, probe = self._model, self._data, self._probe
         probe.qpos[:], probe.qvel[:], probe.time = data.qpos, data.qvel, data.time
         if model.nmocap:
             probe.mocap_pos[:], probe.mocap_quat[:] = data.mocap_pos, data.mocap_quat
@@ -272,7 +398,8 @@ class EnergyAudit:
     def balance(self) -> EnergyBalance:
         """Return the balance since the last reset."""
         w = self._sums
-        stored = w[_STORED] - self._first_stored + self.rigid_energy() - self._first_rigid
+        rigid = 0.0 if self._first_rigid is None else self.rigid_energy() - self._first_rigid
+        stored = w[_STORED] - self._first_stored + rigid
         return EnergyBalance(
             motors=float(w[_MOTORS]),
             references=float(w[_REFERENCES]),
@@ -283,6 +410,33 @@ class EnergyAudit:
             link_losses=float(w[_LINK]),
             joint_damping=float(w[_PASSIVE]),
             constraints=float(w[_CONSTRAINT]),
+            integrator=float(w[_INTEGRATOR]),
             copper=float(w[_COPPER]),
             throughput=float(w[_THROUGHPUT]),
         )
+
+
+def _bound(function: FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
+    """Return a kernel as machine code with its arguments bound: addresses of arrays, which must stay, and numbers."""
+
+    def signature(types: Any) -> Any:
+        kinds: list[Any] = []
+        for value in arguments:
+            if isinstance(value, np.ndarray):
+                kinds.append(types.CPointer(getattr(types, value.dtype.name)))
+            else:
+                kinds.append(types.int64 if isinstance(value, int) else types.float64)
+        return types.void(*kinds)
+
+    def prepared(value: np.ndarray | int | float) -> Any:
+        if isinstance(value, np.ndarray):
+            return ctypes.c_void_p(value.ctypes.data)
+        return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
+
+    call = ctypes.CFUNCTYPE(None)(native(function, signature))
+    bound = [prepared(value) for value in arguments]
+
+    def run(_kept: tuple[np.ndarray | int | float, ...] = arguments) -> None:
+        call(*bound)
+
+    return run

@@ -130,6 +130,9 @@ class MujocoState(Protocol):
     """The compiled model."""
     data: mujoco.MjData
     """Its state. Only the loop thread may touch it."""
+    motor_friction: np.ndarray
+    """Friction that devices subtract from the torques of their motors, per degree of freedom, shape (nv,) [N m]. A
+    device writes it with the torques, so that the energy audit can tell losses from the work of the motors."""
 
     def forward(self) -> None:
         """Bring everything that is derived from the state up to date, without a step (``mj_forward``)."""

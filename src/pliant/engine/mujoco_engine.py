@@ -143,7 +143,22 @@ class MujocoEngine:
         self._ports, self._info = self._build_ports()
         self._qvel = self.data.qvel
         self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
-        self.audit = EnergyAudit(model, self.data, self._where, self.observed, self._observe) if audit else None
+        self.motor_friction = np.zeros(model.nv)
+        self.audit = None
+        if audit:
+            from pliant.model.parallel import find_mechanism
+
+            mechanism = None if self.robot is None else find_mechanism(self.robot)
+            changes = mechanism is not None and bool(mechanism.stretches)
+            self.audit = EnergyAudit(
+                model,
+                self.data,
+                self._where,
+                self.observed,
+                self._observe,
+                friction=self.motor_friction,
+                variable=changes,
+            )
         self.reset()
 
     # -- clock -----------------------------------------------------------------------------------------

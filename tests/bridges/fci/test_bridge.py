@@ -389,6 +389,20 @@ def test_the_gripper_answers_when_its_motion_ends_and_stop_gets_through(server):
         assert answer(4)[0] == "fail"
 
 
+def test_the_energy_audit_of_a_run_through_the_interface_closes_within_one_percent():
+    with serve(robot=build_robot("fr3"), audit=True) as server, Client(server) as client:
+        for _ in range(2):
+            client.swing(200)
+        go_home(client)
+        hand = server.simulation.request("franka", "gripper_move", width=0.06, speed=0.1)
+        hand.result(TIMEOUT)
+        torque_loop(client, 200)
+    balance = server.simulation.engine.audit.balance()
+    assert balance.throughput > 0.1
+    assert balance.motor_friction > 0.01 * balance.throughput
+    assert balance.relative < 0.01
+
+
 def test_a_missing_library_is_an_answer_not_a_silence(caplog):
     def library(architecture, system):
         raise MissingDependency("a C compiler", command="apt-get install gcc", purpose="the model library")

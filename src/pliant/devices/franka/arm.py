@@ -302,6 +302,7 @@ class FrankaArm(DeviceBase):
             self._state.model, self._state.data, description.name, arm=description.arm, friction=description.friction
         )
         """Sensors and motors."""
+        self.plant.count_friction(self._state.motor_friction)
         compensates = description.friction_compensation
         compensates = description.friction if compensates is None else compensates
         self.cabinet = Cabinet(

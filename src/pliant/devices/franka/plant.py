@@ -61,6 +61,7 @@ class ArmPlant:
         self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
+        self._dofs = slice(v0, v0 + 7)
         self._friction = np.zeros(7)
         self._tau_J = np.zeros(7)
         self.has_hand = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, f"{name}_finger1") >= 0
@@ -74,6 +75,10 @@ class ArmPlant:
         base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
         self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
+
+    def count_friction(self, motor_friction: Array) -> None:
+        """Write the friction of each step into `MujocoState.motor_friction` too, for the energy audit."""
+        self._friction = motor_friction[self._dofs]
 
     def start(self, q: ArrayLike) -> None:
         """Put the arm at q, at rest, with half-open fingers."""

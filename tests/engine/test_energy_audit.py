@@ -1,0 +1,190 @@
+"""The energy audit: every catalogue robot closes, and single elements give known numbers."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant import load
+from pliant.devices import make_devices
+from pliant.devices.franka.arm import FrankaArm
+from pliant.engine import MujocoEngine
+from pliant.model.parallel import MechanismState, find_mechanism
+from pliant.robots import list_robots
+from pliant.simulation import Simulation
+
+DT = 1e-3
+
+
+def engine_of(xml, integrator="implicitfast", dt=DT):
+    text = f'<mujoco><option timestep="{dt}" integrator="{integrator}" gravity="0 0 0"/>{xml}</mujoco>'
+    return MujocoEngine(mujoco.MjModel.from_xml_string(text), audit=True)
+
+
+def slider(joint="", rest=""):
+    return (
+        f'<worldbody><body><joint name="x" type="slide" axis="1 0 0" {joint}/>'
+        f'<geom type="sphere" size="0.1" mass="2" contype="0" conaffinity="0"/></body></worldbody>{rest}'
+    )
+
+
+# -- single elements: analytic truth ---------------------------------------------------------------------------
+
+
+def test_the_work_of_a_motor_is_the_kinetic_energy_that_it_gives():
+    engine = engine_of(slider(rest='<actuator><motor name="m" joint="x" gear="5"/></actuator>'))
+    engine.port("m/control")[0] = 0.6  # 3 N on 2 kg for 1 s: 1.5 m/s
+    engine.step(1000)
+    balance = engine.audit.balance()
+    assert balance.motors == pytest.approx(0.5 * 2.0 * 1.5**2, rel=1e-12)
+    assert balance.stored == pytest.approx(balance.motors, rel=1e-12)
+    assert balance.residual == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "discrete"])
+def test_a_stiff_servo_and_a_stiff_damper_count_as_they_act(integrator):
+    # Damping of 4/h per mass: a force that is taken at the start of the step would be wrong by its own size.
+    servo = 2e3 if integrator == "Euler" else 8e3
+    rest = f'<actuator><position name="p" joint="x" kp="4e5" kv="{servo}"/></actuator>'
+    engine = engine_of(slider('damping="8e3"', rest), integrator)
+    for k in range(400):
+        engine.port("p/control")[0] = 0.1 * np.sin(0.03 * k)
+        engine.step()
+    balance = engine.audit.balance()
+    assert balance.motors > 0.0
+    assert balance.joint_damping > 0.1 * balance.motors
+    assert balance.residual == pytest.approx(0.0, abs=1e-9 * balance.throughput)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 1e-2])
+def test_the_numerical_damping_of_a_spring_is_the_energy_that_the_oscillator_lost(dt):
+    engine = engine_of(slider('stiffness="200"'), "discrete", dt)
+    engine.port("x/velocity")[0] = 1.0  # 1 J
+    n = round(1.0 / dt)
+    engine.step(n)
+    x, v = engine.port("x/position")[0], engine.port("x/velocity")[0]
+    left = 0.5 * 2.0 * v**2 + 0.5 * 200.0 * x**2
+    balance = engine.audit.balance()
+    assert balance.integrator == pytest.approx(1.0 - left, rel=1e-9)
+    # A mode of 1.59 Hz loses amplitude at the rate pi f dt omega / (2 pi) of docs/cpr.md: omega^2 dt / 2.
+    assert left == pytest.approx(np.exp(-100.0 * dt), rel=0.02 + 2.0 * dt)
+    assert balance.residual == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_explicit_spring_loses_nothing_to_the_integrator():
+    engine = engine_of(slider('stiffness="200"'), "Euler")
+    engine.port("x/velocity")[0] = 1.0
+    engine.step(1000)
+    balance = engine.audit.balance()
+    assert balance.integrator == 0.0
+    assert balance.relative < 0.01
+
+
+def test_the_work_of_a_wrench_is_force_times_way():
+    engine = engine_of(
+        '<worldbody><body name="b"><freejoint/><geom type="sphere" size="0.1" mass="2"/></body></worldbody>'
+    )
+    engine.port("body/b/wrench")[:] = [3.0, 0.0, 0.0, 0.0, 0.0, 0.01]
+    engine.step(1000)
+    inertia = 0.4 * 2.0 * 0.1**2
+    expected = 0.5 * 2.0 * 1.5**2 + 0.5 * inertia * (0.01 / inertia) ** 2
+    balance = engine.audit.balance()
+    assert balance.external == pytest.approx(expected, rel=1e-9)
+    assert balance.residual == pytest.approx(0.0, abs=1e-9)
+
+
+def test_friction_that_a_device_hides_in_a_torque_is_a_loss_and_no_smaller_work_of_the_motor():
+    engine = engine_of(slider(rest='<actuator><motor name="m" joint="x"/></actuator>'))
+    engine.motor_friction[0] = 1.0
+    engine.port("m/control")[0] = 3.0 - 1.0
+    engine.step(1000)
+    balance = engine.audit.balance()
+    way = 0.5 * 1.0 * 1.0**2
+    assert balance.motor_friction == pytest.approx(1.0 * way, rel=1e-9)
+    assert balance.motors == pytest.approx(3.0 * way, rel=1e-9)
+    assert balance.residual == pytest.approx(0.0, abs=1e-12)
+
+
+# -- whole robots ----------------------------------------------------------------------------------------------
+
+
+def move_arms(simulation, cycles):
+    """Swing every arm about its pose by torques."""
+    arms = [device for device in simulation.devices.values() if isinstance(device, FrankaArm)]
+    for arm in arms:
+        simulation.request(arm.name, "move", controller=2, motion_generator=4)
+    simulation.step()
+    start = {arm.name: np.array(simulation.sample(arm.name).values["q"]) for arm in arms}
+    for k in range(cycles):
+        for arm in arms:
+            state = simulation.sample(arm.name).values
+            goal = start[arm.name] + 0.1 * (1.0 - np.cos(2.0 * np.pi * k / cycles))
+            torque = np.array([60, 60, 60, 60, 20, 10, 1]) * (goal - state["q"])
+            torque -= np.array([6, 6, 6, 4, 1, 0.5, 0.05]) * state["dq"]
+            arm.inbox.put({"tau_J_d": torque}, mode="torque")
+        simulation.step()
+
+
+def move_joints(simulation, duration):
+    """Move every compliant joint by its first reference and its second."""
+    engine = simulation.engine
+    for k in range(round(duration / engine.dt)):
+        angle = 2.0 * np.pi * 2.0 * k * engine.dt
+        for joint in engine.compliant_joints():
+            device = simulation.devices[joint]
+            (mode,) = device.inbox.accepted
+            first, *others = device.commands[mode]
+            lever = device.commands[mode][others[0]].unit == "m"
+            preset = 0.011 + 0.001 * np.sin(angle) if lever else 0.1 + 0.05 * np.sin(angle)
+            device.inbox.put({first: 0.3 * np.sin(angle), others[0]: preset}, mode=mode)
+        simulation.step()
+
+
+def move_rods(robot, steps):
+    """Move the actuated joints of a parallel robot and pull at its plate; return the balance."""
+    mechanism = find_mechanism(robot)
+    engine = MujocoEngine(robot, audit=True)
+    state = MechanismState(mechanism, engine.model, engine.data)
+    start = state.joints()
+    wrench = np.zeros_like(mechanism.solution.wrench)
+    for k in range(steps):
+        phase = 2.0 * np.pi * k / steps
+        wrench[1] = 0.2 * np.sin(phase)
+        state.set_wrench(wrench)
+        state.set_joints(start + 0.01 * (1.0 - np.cos(phase)) * np.cos(1.3 * np.arange(len(start))))
+        state.update()
+        engine.step()
+    return engine.audit.balance()
+
+
+def balance_of(name):
+    robot = load(name)
+    if find_mechanism(robot) is not None:
+        return move_rods(robot, 80)
+    engine = MujocoEngine(robot, audit=True)
+    with Simulation(engine, make_devices(robot)) as simulation:
+        simulation.start()
+        if engine.compliant_joints():
+            move_joints(simulation, 0.3)
+        else:
+            move_arms(simulation, 300)
+        return engine.audit.balance()
+
+
+@pytest.mark.parametrize("name", [robot.name for robot in list_robots()])
+def test_a_run_of_every_catalogue_robot_closes_within_one_percent(name):
+    balance = balance_of(name)
+    assert balance.throughput > 1e-3
+    assert balance.relative < 0.01
+
+
+def test_the_audit_of_an_arm_tells_friction_from_the_work_of_its_motors():
+    balance = balance_of("fr3")
+    assert balance.motors > balance.motor_friction > 0.05 * balance.motors
+    # Without one of the terms it would not close.
+    assert balance.motor_friction > 0.01 * balance.throughput
+    assert abs(balance.stored) > 0.01 * balance.throughput
+
+
+def test_the_work_of_rods_that_change_their_length_is_counted():
+    balance = balance_of("3ER")
+    assert abs(balance.references) + abs(balance.constraints) > 0.01 * balance.throughput
