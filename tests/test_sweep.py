@@ -3,6 +3,9 @@
 import csv
 import json
 import math
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -168,6 +171,71 @@ def test_a_cluster_gives_the_same_table(robot_file):
     ) as cluster:
         result = run_sweep(p, dask=cluster.scheduler_address, chunk=3)
     assert result.rows == run_sweep(p).rows
+
+
+def process_of_dask(kind, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_a_scheduler_that_is_lost_is_named_and_what_is_done_is_kept(robot_file, tmp_path):
+    pytest.importorskip("distributed")
+    settings = tmp_path / "scheduler.json"
+    started = [process_of_dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+                               "--scheduler-file", str(settings))]  # fmt: skip
+    p = plan(robot_file, "elbow.k1=0.001:0.003:400", duration=0.5)
+    try:
+        deadline = time.monotonic() + 60.0
+        while not settings.exists() or not settings.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        address = json.loads(settings.read_text())["address"]
+        started.append(process_of_dask("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny",
+                                       "--death-timeout", "60"))  # fmt: skip
+
+        def kill_after_the_first_chunk(done, total):
+            if 0 < done < total:
+                started[0].kill()
+
+        with pytest.raises(PliantError, match=r"scheduler at .* was lost.*the sweep continues"):
+            run_sweep(p, output=tmp_path / "out", dask=address, chunk=2, progress=kill_after_the_first_chunk)
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+    kept = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert 2 <= len(kept) - 1 < 400
+
+
+def test_a_full_disk_says_how_many_simulations_are_kept(robot_file, tmp_path, monkeypatch):
+    p = plan(robot_file, "elbow.k1=0.001:0.003:4", duration=0.01)
+    chunks = []
+
+    def fsync(_):
+        chunks.append(None)
+        if len(chunks) == 2:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sweep.os, "fsync", fsync)
+    with pytest.raises(PliantError, match=r"results.csv: the table cannot be written: No space left.*holds 2 sim"):
+        run_sweep(p, output=tmp_path, chunk=2)
+    monkeypatch.undo()
+    assert len(run_sweep(p, output=tmp_path, chunk=2).rows) == 4
+
+
+@pytest.mark.parametrize(("line", "message"), [(b"\xff,1\n", "no UTF-8 text"), (b"\x07", "")])
+def test_a_damaged_table_of_a_sweep_is_named(robot_file, tmp_path, line, message):
+    p = plan(robot_file, "elbow.k1=0.001:0.003:2", duration=0.01)
+    run_sweep(p, output=tmp_path)
+    table = tmp_path / "results.csv"
+    cells = table.read_bytes().splitlines()[1].split(b",")
+    table.write_bytes(table.read_bytes() + (line if message else b",".join([line, *cells[1:]]) + b"\n"))
+    with pytest.raises(PliantError, match=r"results.csv.*" + (message or "the index is")):
+        run_sweep(p, output=tmp_path)
 
 
 @pytest.mark.network

@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 
+MAX_LINE = 2000
+"""Longest line of a message that is not shortened in its middle [characters]."""
+
+
 class PliantError(Exception):
     """Base of every error that pliant raises on purpose.
 
@@ -43,6 +47,7 @@ class PliantError(Exception):
         line: int | None = None,
         field: str | None = None,
     ) -> None:
+        message = _printable(message)
         self.message = message
         self.file = None if file is None else str(file)
         self.line = line
@@ -54,7 +59,21 @@ class PliantError(Exception):
         """``file:line: `` in front of the message, or an empty text."""
         if self.file is None:
             return ""
-        return f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
+        file = _printable(self.file)
+        return f"{file}:{self.line}: " if self.line is not None else f"{file}: "
+
+
+def _printable(text: str) -> str:
+    """Return a text that neither controls a terminal nor fills it: it may quote a file or a message of a network."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    if len(text) <= MAX_LINE:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        f"{line[: MAX_LINE - 400]} ... ({len(line)} characters) ... {line[-300:]}" if len(line) > MAX_LINE else line
+        for line in lines
+    )
 
 
 class ModelError(PliantError):

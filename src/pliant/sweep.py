@@ -17,8 +17,9 @@ import math
 import os
 import signal
 import time
+from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -583,10 +584,20 @@ def _on_cluster(
             f"no scheduler answers at {address!r} ({type(error).__name__}); start one with: dask scheduler",
             field="dask",
         ) from None
+    lost = PliantError(
+        f"the scheduler at {address!r} was lost. The simulations that were finished before are in the folder of the "
+        "sweep (--output); start the scheduler again and repeat the command, and the sweep continues",
+        field="dask",
+    )
     with client:
         futures = [client.submit(run_chunk, plan, first, points, 0, pure=False) for first, points in pending]
-        for _, result in distributed.as_completed(futures, with_results=True):
-            finish(result)
+        try:
+            for _, result in distributed.as_completed(futures, with_results=True):
+                if isinstance(result, BaseException):  # of a future that was cancelled, it is given and not raised
+                    raise result
+                finish(result)
+        except (CancelledError, AsyncCancelledError, distributed.comm.CommClosedError) as error:
+            raise lost from error
 
 
 class _Store:
@@ -613,6 +624,7 @@ class _Store:
                     json.dumps({"digest": plan.digest(), "plan": plan.as_dict()}, indent=2, default=str)
                 )
             self.rows = self._read()
+            self.done = len(self.rows)
             if not self._table.exists():
                 with self._table.open("w", newline="") as file:
                     csv.writer(file).writerow(self._columns)
@@ -652,7 +664,13 @@ class _Store:
         if not self._table.exists():
             return {}
         rows: dict[int, list[Any]] = {}
-        text = self._table.read_text()
+        try:
+            text = self._table.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise PliantError(
+                f"the table is no UTF-8 text: {error.reason} at byte {error.start}; name another folder",
+                file=self._table,
+            ) from None
         kept = text if text.endswith("\n") else text[: text.rfind("\n") + 1]
         if kept != text:  # a crash cut the last line: drop it, its chunk runs again
             self._table.write_text(kept)
@@ -667,15 +685,26 @@ class _Store:
                 raise PliantError(
                     f"{len(cells)} cells, the header has {len(self._columns)}", file=self._table, line=i + 1
                 )
+            if not cells[0].isdecimal():
+                raise PliantError(f"the index is {cells[0]!r}; must be a whole number", file=self._table, line=i + 1)
             rows[int(cells[0])] = [int(cells[0]), *(_cell(c) for c in cells[1:])]
         return rows
 
     def append(self, rows: Sequence[Sequence[Any]]) -> None:
         """Add finished rows and push them to the disk."""
-        with self._table.open("a", newline="") as file:
-            csv.writer(file).writerows([[repr(c) if isinstance(c, float) else c for c in row] for row in rows])
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self._table.open("a", newline="") as file:
+                csv.writer(file).writerows([[repr(c) if isinstance(c, float) else c for c in row] for row in rows])
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            # The last line may be cut; `_read` drops it and its chunk runs again.
+            raise PliantError(
+                f"the table cannot be written: {error.strerror}; it holds {self.done} simulations, and the same "
+                "command continues the sweep",
+                file=self._table,
+            ) from None
+        self.done += len(rows)
 
 
 def _digest_of(settings: Path) -> str | None:

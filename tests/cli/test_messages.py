@@ -12,7 +12,7 @@ import pytest
 
 from pliant.cli import main, messages
 from pliant.cli.messages import BURST, Messages, as_dict
-from pliant.errors import DivergedError, ModelError
+from pliant.errors import DivergedError, ModelError, PliantError
 
 
 def lines(capsys):
@@ -164,3 +164,22 @@ def test_a_reader_that_goes_away_is_no_error(arguments):
         os.close(writing)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_an_error_of_the_disk_that_no_command_explains_is_one_line(capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "figure.png")
+
+    monkeypatch.setattr("pliant.cli.application.app", full)
+    with pytest.raises(SystemExit) as ended:
+        main(["list"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "pliant: figure.png: No space left on device\n"
+
+
+def test_an_error_quotes_neither_control_characters_nor_whole_files():
+    text = str(PliantError("column '\x1b[2J\x07' is " + 5000 * "9" + "; must be a number", file="a\x07.csv", line=2))
+    assert text.startswith("a\\x07.csv:2: column '\\x1b[2J\\x07' is 999")
+    assert text.endswith("; must be a number")
+    assert " characters) ... 999" in text
+    assert len(text) < 2100

@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
 from pliant.cli.termination import terminating_as_interrupt
+from pliant.recording import RecordingWarning, read_recording
 
 
 @pytest.fixture
@@ -50,3 +53,102 @@ def test_a_forked_process_ends_by_sigterm(interrupted):
                 os._exit(77)
         _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == -signal.SIGTERM
+
+
+STUCK = """
+import mujoco, time
+from pliant.engine import MujocoEngine
+
+whole = MujocoEngine.step
+
+def step(self, n=1):
+    whole(self, n)
+    if self.steps == 500:
+        time.sleep(0.5)  # the recorder flushes
+        print("inside", flush=True)
+        mujoco.mj_step(self.model, self.data, nstep=2**31 - 1)
+
+MujocoEngine.step = step
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_a_run_inside_mujoco_and_its_recording_opens(tmp_path, number):
+    (tmp_path / "stuck.py").write_text(STUCK)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "pliant", "run", "sea-1dof", "--record", "run.mcap", "--import", "stuck.py"],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        while "inside" not in (line := child.stdout.readline()):
+            assert line, child.stderr.read()
+        child.send_signal(number)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(1.5)
+        child.send_signal(number)
+        _, err = child.communicate(timeout=30.0)
+    finally:
+        child.kill()
+        child.wait()
+    assert child.returncode == 128 + number
+    assert "a recording is readable up to what was written before" in err
+    with pytest.warns(RecordingWarning, match="it was not closed"):
+        assert len(read_recording(tmp_path / "run.mcap")["joint/time"]) > 10
+
+
+def run_script(body, *, signals):
+    """Run a script and send it SIGINT at each line "now"; returns exit code, output and errors."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", body],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(signals):
+            while "now" not in (line := child.stdout.readline()):
+                assert line, child.stderr.read()
+            child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=30.0)
+    finally:
+        child.kill()
+        child.wait()
+    return child.returncode, out, err
+
+
+def test_a_main_thread_that_answers_the_second_signal_may_take_its_time_to_end():
+    body = """
+import time
+from pliant.cli.termination import ending_at_second_signal
+with ending_at_second_signal():
+    for _ in range(2):
+        try:
+            print("now", flush=True)
+            time.sleep(60.0)
+        except KeyboardInterrupt:
+            pass
+    began = time.monotonic()
+    while time.monotonic() - began < 1.5:
+        sum(range(1000))
+    print("ended by itself")
+"""
+    code, out, err = run_script(body, signals=2)
+    assert (code, out.strip().splitlines()[-1]) == (0, "ended by itself"), err
+
+
+def test_the_signal_that_pliant_sends_to_itself_is_not_the_second_one():
+    body = """
+import mujoco, os, threading
+from pliant.cli.termination import ending_at_second_signal, interrupt_main
+model = mujoco.MjModel.from_xml_string("<mujoco/>")
+data = mujoco.MjData(model)
+with ending_at_second_signal():
+    threading.Timer(0.3, interrupt_main).start()
+    threading.Timer(1.8, os._exit, [7]).start()
+    print("now", flush=True)
+    mujoco.mj_step(model, data, nstep=2**31 - 1)
+"""
+    code, _, err = run_script(body, signals=1)
+    assert code == 7, err

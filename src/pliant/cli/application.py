@@ -22,7 +22,7 @@ from pliant.cli.replay import replay
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
 from pliant.cli.sweep import sweep
-from pliant.cli.termination import terminating_as_interrupt
+from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
 from pliant.cli.view import view
 from pliant.errors import DivergedError, PliantError
 
@@ -62,7 +62,12 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(code) from None
 
     code: Any = 0
-    with Messages(), terminating_as_interrupt(), only_json() if as_json else contextlib.nullcontext():
+    with (
+        Messages(),
+        terminating_as_interrupt(),
+        ending_at_second_signal(),
+        only_json() if as_json else contextlib.nullcontext(),
+    ):
         try:
             code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
         except CycloptsError as error:
@@ -80,4 +85,9 @@ def main(arguments: list[str] | None = None) -> None:
             if sys.__stdout__ is not None:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
             raise SystemExit(0) from None
+        except OSError as error:
+            if debug:
+                raise
+            # A disk that is full or a file that may not be read or written, where no command says more about it.
+            fail(PliantError(f"{error.strerror or error}", file=error.filename), 1)
     raise SystemExit(code if isinstance(code, int) else 0)

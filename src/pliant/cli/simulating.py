@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import math
 import signal
@@ -19,6 +18,7 @@ from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, make_bridge, option_name
 from pliant.cli.output import plain, print_table
 from pliant.cli.progress import Bar
+from pliant.cli.termination import interrupt_main
 from pliant.errors import PliantError
 from pliant.options import check_values, option
 
@@ -353,17 +353,10 @@ class _Interrupt:
         self.pressed = True
         self._simulation.stop()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        self._timer = threading.Timer(GRACE, _interrupt_main)
+        self._timer = threading.Timer(GRACE, interrupt_main)
         self._timer.name = "pliant-interrupt"
         self._timer.daemon = True
         self._timer.start()
-
-
-def _interrupt_main() -> None:
-    if hasattr(signal, "pthread_kill"):  # a real signal also ends a wait for a lock
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
 
 
 def command_line() -> str:

@@ -1,15 +1,26 @@
-"""Handle SIGTERM like Ctrl-C, so that results are kept and bridges are closed."""
+"""Ctrl-C and SIGTERM: the first ends a command with its results, a second one even a command that does not answer."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
+import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["terminating_as_interrupt"]
+__all__ = ["ending_at_second_signal", "interrupt_main", "terminating_as_interrupt"]
+
+PATIENCE = 1.0
+"""Time that the main thread has to answer the second signal [s]."""
+SAME_PRESS = 0.05
+"""Signals that arrive closer together are one: a parent may pass on what the terminal has sent to both [s]."""
+_own: list[float] = []
+_kept: list[object] = []
 
 
 @contextlib.contextmanager
@@ -39,3 +50,72 @@ def terminating_as_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def interrupt_main() -> None:
+    """Interrupt the main thread as Ctrl-C does, even in its wait for a lock; it is no signal of the user."""
+    if hasattr(signal, "pthread_kill"):
+        _own.append(time.monotonic())
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
+
+
+@contextlib.contextmanager
+def ending_at_second_signal() -> Iterator[None]:
+    """End the process at the second SIGINT or SIGTERM if the main thread does not answer it.
+
+    Python runs its signal handlers between two instructions of Python. A main thread that is inside a step of MuJoCo
+    does not come to that, so another thread receives the signals as well (`signal.set_wakeup_fd`). If the main thread
+    executes no instruction of Python for `PATIENCE` seconds after the second signal, the process ends with the exit
+    code of that signal. A recording is readable up to its last flush then.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield
+        return
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    thread = threading.Thread(target=_watch, args=(receiver, os.getpid()), name="pliant-signals", daemon=True)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        sender.close()
+        thread.join()
+        receiver.close()
+
+
+def _watch(receiver: socket.socket, process: int) -> None:
+    count, last = 0, -SAME_PRESS
+    while numbers := receiver.recv(64):
+        for number in numbers:
+            if number not in (signal.SIGINT, signal.SIGTERM):
+                continue
+            now = time.monotonic()
+            if _own:
+                _own.pop()
+            elif now - last >= SAME_PRESS:
+                count, last = count + 1, now
+                if count > 1 and os.getpid() == process and _is_stuck():
+                    os.write(2, b"\npliant: ended at once; a recording is readable up to what was written before\n")
+                    os._exit(128 + number)
+
+
+def _is_stuck() -> bool:
+    """Return whether the main thread executes no instruction of Python for `PATIENCE` seconds."""
+    import ctypes
+
+    moved = threading.Event()
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def call(_: int | None) -> int:
+        moved.set()
+        return 0
+
+    _kept.append(call)  # it may be called later
+    # What Python calls in the main thread between two instructions, as it does handlers of signals.
+    if ctypes.pythonapi.Py_AddPendingCall(call, None) != 0:
+        return False
+    return not moved.wait(PATIENCE)

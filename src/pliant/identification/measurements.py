@@ -366,13 +366,24 @@ def _read_csv(path: Path) -> tuple[dict[str, list[str]], list[int]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RecordingError(f"not a text file in UTF-8: {error.reason}", file=path) from None
+        raise RecordingError(f"the file is no UTF-8 text: {error.reason} at byte {error.start}", file=path) from None
+    except OSError as error:
+        raise RecordingError(f"the file cannot be read: {error.strerror}", file=path) from None
     rows = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if len(rows) < 2:
         raise RecordingError("the file has no header and data; must be a header line, then numbers", file=path)
     first = rows[0][1]
     separator = max(",;\t", key=first.count) if any(c in first for c in ",;\t") else ","
-    table = list(csv.reader((line for _, line in rows), delimiter=separator))
+    table: list[list[str]] = []
+    for number, line in rows:
+        control = next((c for c in line if c < " " and c != "\t"), None)
+        if control is not None:
+            raise RecordingError(f"the line has the control character {control!r}", file=path, line=number)
+        try:
+            cells = next(csv.reader([line], delimiter=separator, strict=True))
+        except csv.Error as error:
+            raise RecordingError(f"the line is not valid CSV: {error}", file=path, line=number) from None
+        table.append(cells)
     header = [cell.strip() for cell in table[0]]
     repeated = {name for name in header if header.count(name) > 1}
     if repeated:

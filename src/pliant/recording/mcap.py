@@ -141,6 +141,7 @@ class McapWriter:
         self._channels: list[bytes] = []
         self._metadata: list[tuple[int, int, str]] = []
         self._chunk_indexes: list[bytes] = []
+        self._written_ns: int | None = None  # latest log time on the disk
         self._counts: dict[int, int] = {}
         self._begin = self._end = 0
         self._error: RecordingError | None = None
@@ -312,6 +313,8 @@ class McapWriter:
             records += self._indexes(chunk)
             records += padding(offset + len(records))
         self._file.append(records, create=True)
+        if not chunk.held:
+            self._written_ns = end
         if closed:
             size = chunk.written
             self._file.change(chunk.offset, CHUNK_HEADER.pack(CHUNK, 40 + size, begin, end, size, chunk.crc, 0, size))
@@ -407,7 +410,8 @@ class McapWriter:
         """Keep and return the error that the next ``append`` or ``close`` raises."""
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         kept = sum(self._counts.values())
-        left = f"it is readable up to what was written before ({self._file.end} bytes, at least {kept} messages)"
+        until = f" and up to {self._written_ns * 1e-9:g} s" if self._written_ns is not None else ""
+        left = f"it is readable up to what was written before ({self._file.end} bytes, at least {kept} messages{until})"
         if not self._file.exists:
             left = "the file that was to be replaced is as it was"
         self._error = RecordingError(f"the recording stopped: {reason}; {left}", file=self.path)
