@@ -12,6 +12,7 @@ from pathlib import Path
 
 __all__ = [
     "BridgeError",
+    "DeadThreadError",
     "DeviceError",
     "DivergedError",
     "LawError",
@@ -94,6 +95,22 @@ class DeviceError(PliantError):
 
 class BridgeError(PliantError):
     """A bridge cannot start or has lost its middleware."""
+
+
+class DeadThreadError(BridgeError):
+    """A thread of a bridge died, so that its wire is served no longer or in part.
+
+    Attributes:
+        bridge: name of the bridge.
+        thread: name of the thread.
+        why: what it raised, or that it ended by itself.
+    """
+
+    def __init__(self, message: str, *, bridge: str, thread: str, why: str) -> None:
+        super().__init__(message, field=bridge)
+        self.bridge = bridge
+        self.thread = thread
+        self.why = why
 
 
 class WireError(PliantError):

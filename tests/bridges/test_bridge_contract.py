@@ -2,17 +2,19 @@
 
 import contextlib
 import math
+import re
 import socket
 import threading
 from pathlib import Path
 
 import pytest
 from fake_master import FakeMaster
+from threads_killed import kill
 
 from pliant.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError, MissingDependency, PliantError
+from pliant.errors import BridgeError, DeadThreadError, MissingDependency, PliantError
 from pliant.loading import load
 from pliant.options import describe
 from pliant.simulation import Bridge, BridgeBase, LockstepBridge, Simulation, sync
@@ -150,3 +152,62 @@ def test_a_run_is_served_on_this_machine_only_and_leaves_nothing_open(name, opti
     bridge.stop()
     assert not {t for t in set(threading.enumerate()) - threads if t.is_alive() and "pliant" in t.name}
     assert len(open_sockets()) <= sockets
+
+
+def running(name, options, **policy):
+    """Return the simulation of a robot with a bridge, started, and the threads that came with the bridge."""
+    robot = load(ROBOTS.get(name, "qbmove-1dof"))
+    bridge = made(name, options, robot)
+    before = set(threading.enumerate())
+    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync(), **policy)
+    try:
+        simulation.start()
+    except MissingDependency as error:
+        pytest.skip(str(error))
+    # A thread of another language that has called Python once is a dummy to it.
+    dummy = threading._DummyThread
+    return simulation, bridge, {t for t in set(threading.enumerate()) - before if not isinstance(t, dummy)}
+
+
+def kinds(bridge):
+    """Return one thread of each kind; those of a pool differ by their number."""
+    return {re.sub(r"-\d+$", "", thread.name): thread for thread in bridge.threads.alive}
+
+
+def test_every_thread_has_a_name_and_its_death_is_noticed(name, options):
+    simulation, bridge, started = running(name, options)
+    try:
+        assert started <= set(bridge.threads.alive)
+        assert not [thread.name for thread in started if thread.name.startswith("Thread-")]
+    finally:
+        simulation.close()
+    assert bridge.threads.alive == ()
+    assert bridge.threads.dead == {}
+
+
+def test_the_death_of_any_thread_ends_the_run_with_its_name(name, options):
+    simulation, bridge, _ = running(name, options)
+    names = list(kinds(bridge))
+    simulation.close()
+    for kind in names:
+        simulation, bridge, _ = running(name, options)
+        try:
+            thread = kinds(bridge)[kind]
+            kill(thread)
+            with pytest.raises(DeadThreadError, match=f"the thread {thread.name} died") as caught:
+                simulation.run(1.0)
+            assert caught.value.thread == thread.name
+            assert set(simulation.health()["dead_threads"]) == {f"{bridge.name}: {thread.name}"}
+        finally:
+            simulation.close()
+
+
+def test_by_another_policy_the_run_goes_on_without_the_thread(name, options):
+    simulation, bridge, _ = running(name, options, on_dead_thread="hold")
+    try:
+        for thread in list(kinds(bridge).values())[:1]:
+            kill(thread)
+            simulation.run(0.01)
+            assert set(simulation.health()["dead_threads"]) == {f"{bridge.name}: {thread.name}"}
+    finally:
+        simulation.close()

@@ -1,5 +1,6 @@
 """The node of ROS 1 against clients that speak its wire by hand: what roscpp asks for, and what nobody should."""
 
+import gzip
 import http.client
 import socket
 import struct
@@ -7,14 +8,17 @@ import threading
 import xmlrpc.client
 from contextlib import contextmanager, suppress
 from urllib.parse import urlparse
+from xmlrpc.server import SimpleXMLRPCServer
 
 import pytest
+from fake_master import Handler
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ros1_world import read, until
 
 from pliant.bridges.ros1 import Ros1Node
-from pliant.bridges.ros1.node import MAX_REQUEST_BYTES, MAX_WAITING_REQUESTS
+from pliant.bridges.ros1.node import MAX_WAITING_REQUESTS
+from pliant.bridges.ros1.xml_rpc import MAX_REQUEST_BYTES
 from pliant.errors import BridgeError
 from pliant.wire.ros import Codec, decode_header, encode_header
 
@@ -152,6 +156,69 @@ def test_a_persistent_service_answers_one_after_the_other_also_after_a_fault(nod
         assert found == ["1", "not the second time", "3", "4"]
 
 
+@pytest.mark.parametrize("count", [1, 60])
+def test_requests_that_come_in_one_piece_are_answered_in_their_order_and_harm_nothing(node, count):
+    node = node()
+    numbers = iter(range(1000))
+    node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True, "message": str(next(numbers))})
+    with connected(node, service="/count", md5sum="*", persistent="1") as (sock, _):
+        sock.sendall(CODEC.encode(TRIGGER.request, {}) * count)
+        found = [CODEC.decode(TRIGGER.response, answer(sock)[1])["message"] for _ in range(count)]
+    assert found == [str(k) for k in range(count)]
+    assert node.health()["dead_threads"] == {}
+    assert node.health()["internal_faults"] == 0
+
+
+def test_sixty_requests_at_once_on_a_connection_for_one_get_one_answer_and_leave_the_node_alive(node):
+    node = node()
+    node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True})
+    for _ in range(20):
+        header = encode_header({"callerid": "/by_hand", "service": "/count", "md5sum": "*"})
+        with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
+            sock.sendall(header + CODEC.encode(TRIGGER.request, {}) * 60)
+            read(sock, struct.unpack("<I", read(sock, 4))[0])
+            assert answer(sock)[0]
+            with suppress(ConnectionResetError):  # what it did not read resets the connection
+                assert sock.recv(1) == b""
+    assert node.services["/count"].count == 20
+    assert node.health()["dead_threads"] == {}
+    assert node.health()["internal_faults"] == 0
+    with connected(node, service="/count", md5sum="*") as (sock, _):
+        sock.sendall(CODEC.encode(TRIGGER.request, {}))
+        assert answer(sock)[0]
+
+
+def test_a_service_connection_that_asks_nothing_is_closed(node, monkeypatch):
+    monkeypatch.setattr("pliant.bridges.ros1.node.SERVICE_IDLE_S", 0.1)
+    monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 0.1)
+    node = node()
+    node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True})
+    for header in ({"persistent": "1"}, {}):
+        with connected(node, service="/count", md5sum="*", **header) as (sock, _):
+            assert sock.recv(1) == b""
+    assert node.health()["dead_threads"] == {}
+
+
+def test_a_service_that_takes_long_is_not_idle(node, monkeypatch):
+    monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("pliant.bridges.ros1.node.SERVICE_IDLE_S", 0.0)
+    node = node()
+    looked = threading.Event()
+
+    def slow(_):
+        node._look_after_connections()
+        looked.set()
+        return {"success": True}
+
+    node.serve("/slow", "std_srvs/Trigger", slow)
+    header = encode_header({"callerid": "/by_hand", "service": "/slow", "md5sum": "*"})
+    with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
+        sock.sendall(header + CODEC.encode(TRIGGER.request, {}))
+        read(sock, struct.unpack("<I", read(sock, 4))[0])
+        assert answer(sock)[0]
+    assert looked.is_set()
+
+
 def test_a_probe_of_a_service_asks_nothing(node):
     node = node()
     called = []
@@ -250,6 +317,125 @@ def test_a_request_that_is_too_long_is_not_read(node):
         assert connection.getresponse().status == 413
         connection.close()
     assert slave(node).getName("/x")[2] == "/server"
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "status"),
+    [
+        ({"Content-Encoding": "gzip"}, gzip.compress(b"<methodCall/>"), 415),
+        ({"Content-Encoding": "identity"}, b"<methodCall/>", 415),
+        ({"Origin": "http://site.example"}, b"<methodCall/>", 403),
+        ({}, b'<!DOCTYPE x [<!ENTITY a "aaaa">]><methodCall>&a;</methodCall>', 400),
+    ],
+)
+def test_a_request_that_is_encoded_of_a_browser_or_defines_entities_is_refused(node, header, body, status):
+    node = node()
+    where = urlparse(node.uri)
+    connection = http.client.HTTPConnection(where.hostname, where.port, timeout=30)
+    connection.request("POST", "/", body, header)
+    assert connection.getresponse().status == status
+    connection.close()
+    assert slave(node).getName("/x")[2] == "/server"
+
+
+def test_a_connection_that_is_reset_says_nothing_on_the_console(node, capfd):
+    node = node()
+    for port in (node.tcp_port, urlparse(node.uri).port):
+        for data in (b"", b"POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n<", b"\x10\0\0\0abc"):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as sock:
+                sock.sendall(data)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert slave(node).getName("/x")[2] == "/server"
+    node.stop()
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+class Liar:
+    """A publisher that answers to requestTopic what it is told, as XML-RPC or as raw bytes."""
+
+    def __init__(self, answer):
+        self.asked = threading.Event()
+        self.server = SimpleXMLRPCServer(("127.0.0.1", 0), requestHandler=Handler, logRequests=False, allow_none=True)
+        self.server.register_function(self.request_topic, "requestTopic")
+        self.answer = answer
+        self.uri = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        self.thread = threading.Thread(target=lambda: self.server.serve_forever(0.02), daemon=True)
+        self.thread.start()
+
+    def request_topic(self, *_):
+        self.asked.set()
+        return self.answer
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        7, None, "text", [], [1], [1, ""], [1, "", [], 4], {"a": 1}, [0, "no", []], [[], [], []], [1, "", 7],
+        [1, "", ["UDPROS"]], [1, "", ["TCPROS"]], [1, "", ["TCPROS", "127.0.0.1"]], [1, "", ["TCPROS", 7, 7]],
+        [1, "", ["TCPROS", "127.0.0.1", []]], [1, "", ["TCPROS", "127.0.0.1", "x"]],
+        [1, "", ["TCPROS", "127.0.0.1", 70000]], [1, "", ["TCPROS", "127.0.0.1", -1]], [1, "", ["TCPROS", "", 80]],
+        [1, "", ["TCPROS", "\n", 80]], [1, "", ["TCPROS", "127.0.0.1", {"a": 1}]], [1, "", {"TCPROS": 1}],
+    ],
+)  # fmt: skip
+def test_what_a_publisher_answers_to_request_topic_is_checked(node, answered):
+    node = node()
+    node.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
+    liar = Liar(answered)
+    try:
+        assert slave(node).publisherUpdate("/master", "/clock", [liar.uri])[0] == 1
+        until(lambda: any("cannot be reached" in fault for fault in node.errors), "it is told")
+        assert liar.asked.is_set()
+        assert node.health()["dead_threads"] == {}
+        assert node.health()["internal_faults"] == 0
+        assert node.subscriptions["/clock"].connections == {}
+    finally:
+        liar.close()
+
+
+@pytest.mark.parametrize(
+    "publishers",
+    [7, "http://127.0.0.1:1/", {"a": 1}, [7], [[]], [["a"]], [{"a": []}], [None], ["a"] * 1001, ["x" * 1001], ["\n"]],
+)
+def test_an_update_of_publishers_is_checked(node, publishers):
+    node = node()
+    node.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
+    server = xmlrpc.client.ServerProxy(node.uri, allow_none=True)
+    assert server.publisherUpdate("/master", "/clock", publishers)[0] == -1
+    assert any("publisherUpdate" in fault for fault in node.errors)
+    until(lambda: node.threads.alive and not node._work.qsize())
+    assert node.health()["dead_threads"] == {}
+
+
+@pytest.mark.parametrize("uri", ["", "x", "http://", "https://127.0.0.1/", "http://[::1", "http://127.0.0.1:99999/"])
+def test_a_publisher_at_no_address_of_http_is_told(node, uri):
+    node = node()
+    node.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
+    slave(node).publisherUpdate("/master", "/clock", [uri])
+    until(lambda: any("cannot be reached" in fault for fault in node.errors), "it is told")
+    assert node.health()["dead_threads"] == {}
+    assert node.health()["internal_faults"] == 0
+
+
+def test_a_publisher_that_never_answers_its_header_is_closed_and_tried_again(node, master, monkeypatch):
+    monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 0.1)
+    node = node()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        liar = Liar([1, "", ["TCPROS", "127.0.0.1", silent.getsockname()[1]]])
+        master.publishers["/clock"] = {"/silent": liar.uri}
+        try:
+            node.subscribe("/clock", "rosgraph_msgs/Clock", lambda _: None)
+            silent.settimeout(30)
+            with silent.accept()[0] as first:
+                while first.recv(4096):
+                    pass
+            silent.accept()[0].close()
+        finally:
+            liar.close()
 
 
 def test_a_client_that_says_nothing_is_closed(node, monkeypatch):

@@ -11,7 +11,7 @@ from fake_engine import Board, SpringJoint, SpringMassEngine
 
 from pliant.devices import FieldInfo, Noise
 from pliant.devices.base import DeviceBase
-from pliant.errors import BridgeError, DeviceError, DivergedError, PliantError
+from pliant.errors import BridgeError, DeadThreadError, DeviceError, DivergedError, PliantError
 from pliant.recording import read_recording
 from pliant.simulation import Bridge, LockstepBridge, Simulation, paced
 from pliant.simulation.loop import seeded
@@ -284,6 +284,98 @@ def test_a_lockstep_bridge_without_wait_is_refused():
     bridge.lockstep = True
     with pytest.raises(BridgeError, match=r"no method wait\(timeout\)"):
         Simulation(SpringMassEngine(), [], [bridge])
+
+
+# ---------------------------------------------------------------------------- threads of bridges that die
+class Mortal(Recall):
+    """A bridge with a thread that lives until it is told to die, or is stopped."""
+
+    def __init__(self):
+        super().__init__("mortal")
+        self.die = threading.Event()
+
+    def start(self, devices):
+        super().start(devices)
+        self.thread = self.threads.start("reader", self._read)
+
+    def _read(self):
+        self.die.wait(60.0)
+        if not self.threads.closing:
+            raise ZeroDivisionError("a fault of ours")
+
+    def perish(self):
+        self.die.set()
+        self.thread.join(60.0)
+
+    def stop(self):
+        super().stop()
+        self.perish()
+
+
+class MortalLockstep(Mortal):
+    """One whose client answers nothing more once the thread is dead, and whose wait has no limit."""
+
+    lockstep = True
+
+    def __init__(self):
+        super().__init__()
+        self.released = threading.Event()
+
+    def wait(self, timeout):
+        self.die.set()
+        assert self.released.wait(60.0)
+        return False
+
+    def release(self):
+        self.released.set()
+
+
+def test_a_thread_of_a_bridge_that_dies_ends_the_run_closes_everything_and_is_named(tmp_path):
+    bridge = Mortal()
+    simulation = Simulation(SpringMassEngine(), [SpringJoint()], [bridge], recorder=tmp_path / "run.mcap")
+    simulation.step(5)
+    bridge.perish()
+    with pytest.raises(DeadThreadError, match=r"mortal: the thread reader died .ZeroDivisionError: a fault") as e:
+        simulation.run(1.0)
+    assert (e.value.bridge, e.value.thread, e.value.why) == ("mortal", "reader", "ZeroDivisionError: a fault of ours")
+    assert bridge.names()[-1] == "stop"
+    assert simulation.health()["dead_threads"] == {"mortal: reader": "ZeroDivisionError: a fault of ours"}
+    assert len(read_recording(tmp_path / "run.mcap")["joint_0/position"]) == 6  # also of the step in which it was seen
+
+
+def test_a_dead_thread_ends_a_step_that_waits_for_it_without_limit():
+    bridge = MortalLockstep()
+    with (
+        Simulation(SpringMassEngine(), [SpringJoint()], [bridge]) as simulation,
+        pytest.raises(DeadThreadError, match="the thread reader died"),
+    ):
+        simulation.step()
+
+
+def test_a_dead_thread_ends_a_pause():
+    bridge = Mortal()
+    with Simulation(SpringMassEngine(), [SpringJoint()], [bridge]) as simulation:
+        simulation.start()
+        simulation.pause()
+        bridge.perish()
+        with pytest.raises(DeadThreadError, match="the thread reader died"):
+            simulation.run(1.0)
+
+
+def test_by_request_the_run_goes_on_without_the_thread_and_health_names_it():
+    bridge = Mortal()
+    with Simulation(SpringMassEngine(), [SpringJoint()], [bridge], on_dead_thread="hold") as simulation:
+        simulation.step()
+        bridge.perish()
+        assert simulation.run(0.01).steps == 10
+        assert set(simulation.health()["dead_threads"]) == {"mortal: reader"}
+
+
+def test_threads_that_end_when_the_simulation_closes_are_not_dead():
+    bridge = Mortal()
+    with Simulation(SpringMassEngine(), [SpringJoint()], [bridge]) as simulation:
+        simulation.step()
+    assert bridge.threads.dead == {}
 
 
 # ---------------------------------------------------------------------------- seeds and reset

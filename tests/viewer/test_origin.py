@@ -79,5 +79,5 @@ def test_the_name_that_a_page_is_served_under_is_its_own():
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]", ""])
 def test_a_page_is_not_served_on_every_interface(host):
-    with pytest.raises(BridgeError, match="must be one address"):
+    with pytest.raises(BridgeError, match="must be one address of it"):
         check_page_host(host)

@@ -84,6 +84,9 @@ class RunOptions:
     on_timeout: str | None = option(None, choices=("error", "halt", "hold"))
     """Reaction to a timeout: error (default) ends with an error, halt ends the run and keeps its results, hold
     continues with the last command."""
+    on_dead_thread: str | None = option(None, choices=("error", "hold"))
+    """Reaction to a thread of a bridge or of the view that died: error (default) ends the run with an error, hold
+    continues without it."""
     realtime: Annotated[bool, Parameter(negative=())] = False
     """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the permission."""
     view: Annotated[bool, Parameter(negative=())] = False
@@ -106,6 +109,11 @@ class RunOptions:
         )
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
+        refuse_unused(
+            self.on_dead_thread is not None and not self.bridge and not self.view,
+            "--on-dead-thread",
+            "--bridge or --view",
+        )
         if self.plot is not None:
             # Report this before the run, not after it.
             if self.plot.suffix.lower() not in FIGURES:
@@ -194,6 +202,7 @@ class Run:
                 seed=plan.seed,
                 sync_timeout=5.0 if plan.sync_timeout is None else plan.sync_timeout,
                 on_timeout=plan.on_timeout or "error",
+                on_dead_thread=plan.on_dead_thread or "error",
             )
         except BaseException:
             if recorder is not None:

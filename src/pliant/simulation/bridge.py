@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import Engine
+from pliant.threads import Threads
 
 __all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "TopicReport"]
 
@@ -70,7 +72,7 @@ class TopicReport(TypedDict):
     count: int
     """Messages."""
     rate: float
-    """Messages a second of wall time [Hz]."""
+    """Messages a second of the wall time in which somebody listened, or in which messages came [Hz]."""
     peers: Sequence[str]
     """Who listened or sent, as far as it is known."""
 
@@ -82,6 +84,9 @@ class Bridge(Protocol):
     The loop thread calls every method. A bridge may have threads of its own; they touch nothing of the simulation but
     ``device.inbox.put``, ``device.request`` and what `Simulation` allows any thread. A wire that is lost raises
     `BridgeError` from ``publish`` or ``tick``, which ends the run. `BridgeBase` has defaults for all but ``publish``.
+
+    Threads are started by ``threads.start``: whoever drives the bridge hears of each that dies, and the simulation ends
+    the run then (its option ``on_dead_thread``).
     """
 
     name: str
@@ -92,6 +97,11 @@ class Bridge(Protocol):
     """True if a run with this bridge keeps real time unless it is asked for another speed."""
     own_timeout: str
     """Name of the bridge's option that limits the wait of a step; "" where the simulation's ``sync_timeout`` does."""
+
+    @property
+    def threads(self) -> Threads:
+        """The bridge's threads; one that dies is told."""
+        ...
 
     @property
     def addresses(self) -> Mapping[str, str]:
@@ -165,6 +175,10 @@ class LockstepBridge(Bridge, Protocol):
         """
         ...
 
+    def release(self) -> None:
+        """Let `wait` return, now and from now on, because the run ends; any thread may call this."""
+        ...
+
 
 class BridgeBase:
     """Defaults for everything of a `Bridge`; a bridge overrides what it needs, at least ``publish``.
@@ -186,6 +200,11 @@ class BridgeBase:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.name = cls.name or cls.__name__.lower()
+
+    @functools.cached_property
+    def threads(self) -> Threads:
+        """The bridge's threads; start one by ``self.threads.start(name, work)``."""
+        return Threads()
 
     @property
     def addresses(self) -> Mapping[str, str]:
@@ -220,6 +239,9 @@ class BridgeBase:
     def health(self) -> Mapping[str, Any]:
         """Return nothing: nothing is counted."""
         return {}
+
+    def release(self) -> None:
+        """Do nothing: no wait is without an end."""
 
     def report(self) -> Sequence[TopicReport]:
         """Return nothing: nothing is counted."""

@@ -36,7 +36,7 @@ import numpy as np
 
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.engine.base import Engine
-from pliant.errors import BridgeError, PliantError, nearest
+from pliant.errors import BridgeError, DeadThreadError, PliantError, nearest
 from pliant.simulation.bridge import Bridge, LockstepBridge
 from pliant.simulation.collector import Collector
 from pliant.simulation.pacer import Pacer, as_pacer
@@ -49,6 +49,7 @@ __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 
 NO_EVENT_NS = 2**63 - 1
 TIMEOUT_POLICIES = ("hold", "halt", "error")
+DEAD_THREAD_POLICIES = ("hold", "error")
 PAUSE_POLL_S = 0.02  # how often a paused run looks for requests of devices [s of wall time]
 
 
@@ -120,6 +121,8 @@ class Simulation:
         sync_timeout: longest wait for the answer of a lock-step bridge [s of wall time].
         on_timeout: what happens then: ``"hold"`` goes on with the last command, ``"halt"`` ends the run and leaves
             everything open, ``"error"`` raises `BridgeError` and closes everything. Each case is counted.
+        on_dead_thread: what happens when a thread of a bridge dies: ``"error"`` raises `DeadThreadError` and closes
+            everything, ``"hold"`` goes on. Either way ``health()["dead_threads"]`` names it.
         seed: seed of all randomness, >= 0.
 
     Raises:
@@ -143,12 +146,18 @@ class Simulation:
         recorder: Recorder | str | Path | None = None,
         sync_timeout: float = 5.0,
         on_timeout: str = "error",
+        on_dead_thread: str = "error",
         seed: int = 0,
     ) -> None:
         if on_timeout not in TIMEOUT_POLICIES:
             raise PliantError(
                 f"on_timeout is {on_timeout!r}; {nearest(str(on_timeout), TIMEOUT_POLICIES)}",
                 field="on_timeout",
+            )
+        if on_dead_thread not in DEAD_THREAD_POLICIES:
+            raise PliantError(
+                f"on_dead_thread is {on_dead_thread!r}; {nearest(str(on_dead_thread), DEAD_THREAD_POLICIES)}",
+                field="on_dead_thread",
             )
         if (
             isinstance(sync_timeout, str)
@@ -182,6 +191,8 @@ class Simulation:
         self._collector = Collector() if self._bridges or self.pacer.paces else None
         self._sync_timeout = float(sync_timeout)
         self._on_timeout = on_timeout
+        self._on_dead_thread = on_dead_thread
+        self._deaths: deque[DeadThreadError] = deque()
 
         self._owner = threading.RLock()
         self._wake = threading.Condition()
@@ -294,6 +305,7 @@ class Simulation:
 
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
+            DeadThreadError: a thread of a bridge died, and ``on_dead_thread`` is "error".
             PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed.
         """
         with self._owned():
@@ -325,6 +337,7 @@ class Simulation:
 
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
+            DeadThreadError: a thread of a bridge died, and ``on_dead_thread`` is "error".
             PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed.
         """
         total = None
@@ -425,8 +438,11 @@ class Simulation:
         self._closed = True
         _OPEN.discard(self)
         faults: list[BaseException] = []
+        for _, future in self._submitted:  # first, because threads of the bridges may wait for them
+            future.cancel()
         for bridge in self._started_bridges:
             try:
+                bridge.threads.close()
                 bridge.stop()
             except Exception as error:
                 faults.append(error)
@@ -440,8 +456,6 @@ class Simulation:
                 self.recorder.close()
             except Exception as error:
                 faults.append(error)
-        for _, future in self._submitted:
-            future.cancel()
         if faults:
             raise faults[0]
 
@@ -569,6 +583,11 @@ class Simulation:
             },
             "devices": {name: dict(device.health()) for name, device in self._devices.items()},
             "bridges": {name: dict(bridge.health()) for name, bridge in self._bridges.items()},
+            "dead_threads": {
+                f"{name}: {thread}": why
+                for name, bridge in self._bridges.items()
+                for thread, why in bridge.threads.dead.items()
+            },
             "recorder": None if self.recorder is None else dict(self.recorder.health()),
         }
 
@@ -621,6 +640,8 @@ class Simulation:
             # 6 lock-step
             if self._waiting and self.pacer.waits:
                 self._await_answers()
+            if self._deaths:
+                raise self._deaths[0]
         self._in_step = False
         # 7 pace
         if self._collector is not None and self._collector.running:
@@ -635,7 +656,7 @@ class Simulation:
             waited = time.perf_counter_ns() - began
             item.waited_ns += waited
             item.worst_ns = max(item.worst_ns, waited)
-            if answered:
+            if answered or self._deaths:
                 continue
             item.timeouts += 1
             if self._on_timeout == "hold":
@@ -680,6 +701,8 @@ class Simulation:
         if self._paused and not (self._stopping or self._halted):
             self.pacer.suspend(self._now)
             while self._paused and not self._stopping:
+                if self._deaths:
+                    raise self._deaths[0]
                 self._run_submitted()
                 for serve in self._serve:
                     serve()
@@ -722,11 +745,29 @@ class Simulation:
                 self._record = self.recorder.record
             for bridge in self._bridges.values():
                 self._started_bridges.append(bridge)
+                self._watch_threads(bridge)
                 bridge.bind(self)
                 bridge.start(self._devices)
         except BaseException as error:
             self._fail(error)
             raise
+
+    def _watch_threads(self, bridge: Bridge) -> None:
+        """Hear of the threads of a bridge that die; by policy the next step, or the one that waits, ends the run."""
+        name = next(name for name, item in self._bridges.items() if item is bridge)
+
+        def died(thread: str, why: str) -> None:
+            if self._on_dead_thread == "hold" or self._closed:
+                return
+            text = f"{name}: the thread {thread} died ({why}), so the run ends (on_dead_thread='hold' would go on)"
+            self._deaths.append(DeadThreadError(text, bridge=name, thread=thread, why=why))
+            with self._wake:
+                self._wake.notify_all()
+            for other in self._bridges.values():
+                if isinstance(other, LockstepBridge) and other.lockstep:
+                    other.release()
+
+        bridge.threads.tell(died)
 
     def _fail(self, error: BaseException) -> None:
         """Close everything; the error that led here stays the one that is raised."""

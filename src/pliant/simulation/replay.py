@@ -6,6 +6,7 @@ gives its messages as they are: each topic is a `RecordedTopic`, and a bridge se
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import RecordingError
+from pliant.errors import DeadThreadError, RecordingError
 from pliant.model.interface import Interface
 from pliant.recording.bags import Bag, BagTopic, is_bag, open_bag
 from pliant.recording.bags.opening import is_recording
@@ -129,6 +130,7 @@ class Replay:
 
         Raises:
             RecordingError: a wrong value, nothing between start and end, or damage.
+            DeadThreadError: a thread of a bridge died.
         """
         bridges = tuple(bridges)
         if isinstance(speed, str) or not speed > 0.0:
@@ -175,16 +177,29 @@ class Replay:
         last = self.end_ns if duration is None else min(self.end_ns, first + round(duration * 1e9))
         started: list[Bridge] = []
 
+        deaths: list[DeadThreadError] = []
+
+        def died(name: str, thread: str, why: str) -> None:
+            text = f"{name}: the thread {thread} died ({why}), so the replay ends"
+            deaths.append(DeadThreadError(text, bridge=name, thread=thread, why=why))
+
+        def check() -> None:
+            if deaths:
+                raise deaths[0]
+
         def wait(until: float) -> None:
             while (ahead := until - clock()) > 0.0:
                 sleep(min(ahead, LONGEST_SLEEP))
+                check()
 
         try:
             for bridge in bridges:
                 started.append(bridge)
+                bridge.threads.tell(functools.partial(died, bridge.name))
                 bridge.start(self.devices)
             while ready is not None and not ready():
                 sleep(READY_PERIOD)
+                check()
             if delay:
                 wait(clock() + delay)
             while True:
@@ -205,6 +220,7 @@ class Replay:
                     if sample is not None:
                         for bridge in bridges:
                             bridge.publish(sample)
+                        check()
                         yield sample
                 if not loop:
                     return
@@ -214,6 +230,7 @@ class Replay:
                     before_stop()
             finally:
                 for bridge in started:
+                    bridge.threads.close()
                     bridge.stop()
 
     def events(self) -> Iterator[tuple[int, int | None, Sample | None]]:

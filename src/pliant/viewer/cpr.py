@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import BridgeError, ModelError, PliantError, nearest
+from pliant.serving import ConnectionThreads
+from pliant.threads import Threads
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
 if TYPE_CHECKING:
@@ -78,7 +80,9 @@ class ParallelView:
         self._store = Path(store) if store is not None else Path(base) / "pliant" / "cpr.json"
         self._lock = threading.Lock()  # the solver keeps scratch memory: one solve at a time
         self._sessions: OrderedDict[str, tuple[str, Solution]] = OrderedDict()
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Server | None = None
+        self.threads = Threads()
+        """The thread that serves the page; those of its connections come and go."""
         self._thread: threading.Thread | None = None
         self.url = ""
         """Address of the page, once started."""
@@ -106,18 +110,24 @@ class ParallelView:
             ) from None
         host = "localhost" if self._host in ("127.0.0.1", "::1") else self._host
         self.url = f"http://{host}:{self._server.server_address[1]}/"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), name="pliant-cpr-page", daemon=True
-        )
-        self._thread.start()
+        self.threads = Threads()
+        server = self._server
+        self._thread = self.threads.start("pliant-cpr-page", lambda: server.serve_forever(0.05))
 
     def wait(self) -> None:
-        """Block until `stop` is called from elsewhere."""
+        """Block until `stop` is called from elsewhere.
+
+        Raises:
+            BridgeError: the thread that serves the page died.
+        """
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.5)
+        for name, why in self.threads.dead.items():
+            raise BridgeError(f"the page is served no longer: the thread {name} died ({why})", field="page")
 
     def stop(self) -> None:
         """End serving; may be called twice."""
+        self.threads.close()
         server, self._server = self._server, None
         if server is not None:
             server.shutdown()
@@ -381,14 +391,10 @@ def _session(data: Mapping[str, Any]) -> str:
     return session
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ConnectionThreads, HTTPServer):
     """Serves each connection in a thread; what a browser breaks off is no fault."""
 
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Note a connection that broke; the base class prints a traceback."""
-        _log.debug("a connection of the page broke", exc_info=True)
+    thread_name = "pliant-cpr-request"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -443,6 +449,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(HTTPStatus.OK, self.owner.answer(self.path, data))
         except PliantError as error:
             self._json(HTTPStatus.BAD_REQUEST, {"ok": False, "reason": str(error), "where": error.field or ""})
+        except OSError:
+            raise  # the browser is gone
+        except Exception as error:  # a fault of ours: the page says so instead of waiting
+            self.server.faults += 1  # type: ignore[attr-defined]
+            _log.warning("%s: %s: %s", self.path[:80], type(error).__name__, error)
+            reason = f"an internal fault: {type(error).__name__}: {error}"
+            self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"ok": False, "reason": reason})
 
     def _local(self) -> bool:
         """Refuse what another site asks, under its own name or under one that it has pointed at this machine."""

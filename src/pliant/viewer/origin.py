@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterable
 
 from pliant.errors import BridgeError
+from pliant.listening import check_listening_host
 
 __all__ = ["PROTECTION", "check_page_host", "foreign"]
 
@@ -36,15 +37,10 @@ def check_page_host(host: str) -> None:
         BridgeError: the host is empty or the wildcard address.
     """
     try:
-        wildcard = ipaddress.ip_address(host.strip("[]")).is_unspecified
-    except ValueError:
-        wildcard = not host
-    if wildcard:
-        raise BridgeError(
-            f"the host is {host!r}, every interface of this machine, and the page has no password; must be one "
-            "address, such as 127.0.0.1. From another machine use: ssh -L 8080:localhost:8080",
-            field="host",
-        )
+        check_listening_host(host, "host")
+    except BridgeError as error:
+        text = f"{error}; the page has no password. From another machine use: ssh -L 8080:localhost:8080"
+        raise BridgeError(text, field="host") from None
 
 
 def foreign(headers: Iterable[tuple[str, str]], served: str, *, method: str = "GET") -> str:

@@ -118,8 +118,7 @@ class StudioView(BridgeBase):
             web_viewer._print_url_banner = banner
         self.url = f"http://localhost:{port}/"
         self._copy()
-        self._thread = threading.Thread(target=self._show, name="pliant-view", daemon=True)
-        self._thread.start()
+        self._thread = self.threads.start("pliant-view", self._show)
 
     def tick(self, stamp_ns: int) -> None:
         """Copy the state when a picture is due."""
@@ -130,6 +129,7 @@ class StudioView(BridgeBase):
 
     def stop(self) -> None:
         """Close the page; may be called twice."""
+        self.threads.close()
         self._stopping = True
         self._fresh.set()
         if self._thread is not None:
@@ -169,9 +169,9 @@ class StudioView(BridgeBase):
                 mujoco.mj_tendon(model, self._data)
                 self._handle.sync(model, self._data)
                 self._shown += 1
-            except Exception as error:  # a broken page must not end the run
+            except Exception as error:
                 self._fault = f"{type(error).__name__}: {error}"
-                return
+                raise
 
 
 def _guard(serve: Callable[..., Any], host: str, guarded: threading.Event) -> Callable[..., Any]:

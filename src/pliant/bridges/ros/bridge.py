@@ -22,6 +22,7 @@ from pliant.bridges.ros.unmatched_commands import UnmatchedCommands
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.threads import Threads
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -74,6 +75,11 @@ class RosBridge(BridgeBase):
         self._step_ns = 0
         self._steps = 0
         self._last_tick = 0
+
+    @property
+    def threads(self) -> Threads:
+        """The threads of the wire."""
+        return self.node.threads
 
     @property
     def namespace(self) -> str:
@@ -186,6 +192,10 @@ class RosBridge(BridgeBase):
     def wait(self, timeout: float) -> bool:
         """Wait [s] until every topic of ``sync`` has brought one message more; False if the time ran out."""
         return self._lockstep.wait(self._last_tick, timeout, self._again)
+
+    def release(self) -> None:
+        """Let a waiting loop go on."""
+        self._lockstep.stop()
 
     def _again(self) -> None:
         topics = self.topics

@@ -11,11 +11,13 @@ from typing import Any, Protocol
 
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.switching import SwitchInterval
-from pliant.bridges.ros.threads import WireThread
+from pliant.threads import Threads
 from pliant.wire.ros import Codec
 
 __all__ = ["Node", "TopicHandle"]
 
+MAX_COMPLAINT = 500
+"""Longest text of a fault [characters]."""
 ERROR_LIMIT = 20
 """Faults of the other side that are kept."""
 
@@ -77,7 +79,11 @@ class Node(ABC):
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
         """Called, in any thread, with the topic and the name of each other node that publishes one, once or more often;
         the bridge sets it."""
-        self._threads: list[WireThread] = []
+        self.threads = Threads()
+        """The threads of the wire."""
+        self.threads.tell(lambda name, why: self.complain(f"the thread {name} died: {why}"))
+        self.internal_faults = 0
+        """Faults of ours while we handled what the other side sent; each has cost one message or connection."""
         self._interval = SwitchInterval()
         self._log = logging.getLogger("pliant").getChild(self.wire)
 
@@ -154,15 +160,15 @@ class Node(ABC):
 
     def health(self) -> dict[str, Any]:
         """Return the state of the wire as plain numbers and text."""
-        return {"faults": self.error_count, "last_faults": list(self.errors), "dead_threads": self.dead_threads}
+        return {
+            "faults": self.error_count,
+            "internal_faults": self.internal_faults,
+            "last_faults": list(self.errors),
+            "dead_threads": self.threads.dead,
+        }
 
-    @property
-    def dead_threads(self) -> dict[str, str]:
-        """Threads that died, and why."""
-        return {thread.name: thread.fault for thread in self._threads if thread.fault}
-
-    def _run(self, name: str, work: Callable[[], None]) -> None:
-        """Start a thread of the wire."""
-        thread = WireThread(name, work, self.complain)
-        thread.start()
-        self._threads.append(thread)
+    def fail(self, what: str, error: BaseException) -> None:
+        """Note a fault of ours that must not end the thread: it goes on with the next message or connection."""
+        self.internal_faults += 1
+        self._log.debug("%s", what, exc_info=error)
+        self.complain(f"{what}: an internal fault, {type(error).__name__}: {error}"[:MAX_COMPLAINT])

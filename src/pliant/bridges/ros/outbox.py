@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from pliant.bridges.ros.threads import WireThread
+from pliant.threads import Threads
 
 __all__ = ["Outbox", "Sender"]
 
@@ -30,8 +30,8 @@ class Outbox:
 
     Args:
         name: name of the thread.
-        put: hands a message to the wire; it may take long. If it raises, the thread ends and says so.
-        complain: takes the fault that ended the thread.
+        put: hands a message to the wire; it may take long. If it raises, the thread dies.
+        threads: whose thread it is.
         messages: most messages that wait.
         size: most bytes that wait.
     """
@@ -41,13 +41,13 @@ class Outbox:
         name: str,
         put: Callable[[Any, bytes], None],
         *,
-        complain: Callable[[str], None] = lambda text: None,
+        threads: Threads,
         messages: int = MESSAGES,
         size: int = BYTES,
     ) -> None:
         self._name = name
         self._put = put
-        self._complain = complain
+        self._threads = threads
         self._messages = messages
         self._limit = size
         self._queue: deque[tuple[Sender, bytes]] = deque()
@@ -57,7 +57,7 @@ class Outbox:
         self._wake = threading.Event()
         self._idle = False
         self._stopping = threading.Event()
-        self._thread: WireThread | None = None
+        self._thread: threading.Thread | None = None
         self.direct = False
         """Whether the caller's thread writes, in `flush`, instead of the thread here."""
         self.dropped = 0
@@ -66,16 +66,9 @@ class Outbox:
     def __len__(self) -> int:
         return len(self._queue)
 
-    @property
-    def dead_threads(self) -> dict[str, str]:
-        """The thread, if it died, and why."""
-        thread = self._thread
-        return {} if thread is None or not thread.fault else {thread.name: thread.fault}
-
     def start(self) -> None:
         """Start the thread."""
-        self._thread = WireThread(self._name, self._run, self._complain)
-        self._thread.start()
+        self._thread = self._threads.start(self._name, self._run)
 
     def send(self, sender: Sender, data: bytes) -> None:
         """Take one message; drop the oldest where there is no room."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.ros.actions import ActionHandler, ActionServer
@@ -196,3 +197,5 @@ def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
     except TimeoutError:
         future.cancel()
         raise BridgeError(f"the loop did not answer within {timeout:g} s: is the simulation running?") from None
+    except CancelledError:
+        raise BridgeError("the run ended before this was done") from None

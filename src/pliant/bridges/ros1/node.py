@@ -3,14 +3,14 @@
 It needs no ROS on this side, only a master (roscore) to register with; every client that speaks TCPROS (rospy, roscpp,
 rosbag, rqt) connects to it. The wire is the public one: http://wiki.ros.org/ROS/TCPROS and /ROS/Master_API.
 
-Threads: ``ros1-io`` owns the sockets, ``ros1-slave`` answers XML-RPC, ``ros1-master`` talks to the master and to other
-nodes, ``ros1-service`` runs services. The caller of `Publication.send` only appends to bounded queues.
+Threads: ``ros1-io`` owns the sockets, ``ros1-slave`` takes XML-RPC connections and ``ros1-xmlrpc`` threads answer them,
+``ros1-master`` talks to the master and to other nodes, ``ros1-service`` threads run services. The caller of
+`Publication.send` only appends to bounded queues. What a connection does wrong ends that connection.
 """
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import logging
 import os
 import queue
@@ -19,18 +19,17 @@ import socket
 import threading
 import time
 import urllib.parse
-import xmlrpc.client
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from socketserver import ThreadingMixIn
 from typing import Any
-from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.node import Node
 from pliant.bridges.ros1.actionlib import ActionTopics
+from pliant.bridges.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer, check_uris, proxy, read_tcpros_address
 from pliant.errors import BridgeError, PliantError, WireError
+from pliant.listening import listening_address
+from pliant.threads import WorkerPool
 from pliant.wire.ros import Codec, Framer, decode_header, encode_header, service_response
 from pliant.wire.ros.tcpros import HEADER_LIMIT
 
@@ -46,30 +45,19 @@ HEARTBEAT = 1.0
 """How often the master is asked whether it lives [s of wall time]."""
 MAX_BACKOFF_S = 32.0
 """Longest time between two tries to reach a publisher that the master lists [s]; the first come sooner."""
-MAX_REQUEST_BYTES = 1 << 20
-"""Bytes of an XML-RPC request."""
 CLIENT_TIMEOUT_S = 10.0
-"""How long a client may take to say what it wants [s]."""
+"""How long a client may take to say what it wants, and a publisher to answer [s]."""
+SERVICE_IDLE_S = 300.0
+"""How long a persistent connection to a service may ask nothing before it is closed [s]."""
+SERVICE_THREADS = 4
+"""Services that run at the same time."""
 MAX_CONNECTIONS = 512
 """Connections at once; further ones are closed."""
 MAX_WAITING_REQUESTS = 64
 """Requests on one connection that wait for their answer."""
+MAX_WAITING_WORK = 1000
+"""Updates of publishers that wait until the others have been contacted."""
 _log = logging.getLogger("pliant.ros1")
-
-
-class _Transport(xmlrpc.client.Transport):
-    """XML-RPC over HTTP with a time-out."""
-
-    def make_connection(self, host: Any) -> http.client.HTTPConnection:
-        if self._connection and host == self._connection[0]:  # type: ignore[has-type]
-            return self._connection[1]  # type: ignore[return-value]
-        name, self._extra_headers, _ = self.get_host_info(host)
-        self._connection = host, http.client.HTTPConnection(name, timeout=CALL_TIMEOUT)
-        return self._connection[1]  # type: ignore[return-value]
-
-
-def _proxy(uri: str) -> Any:
-    return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
 
 
 def _check_master(uri: str) -> None:
@@ -86,27 +74,6 @@ def _check_master(uri: str) -> None:
         )
 
 
-class _QuietHandler(SimpleXMLRPCRequestHandler):
-    rpc_paths = ()  # ROS nodes call any path
-    timeout = CLIENT_TIMEOUT_S
-
-    def do_POST(self) -> None:
-        """Answer one call; what is too long is not even read."""
-        size = self.headers.get("content-length", "")
-        if not size.isascii() or not size.isdigit() or int(size) > MAX_REQUEST_BYTES:
-            self.send_error(413, f"a request has 0 to {MAX_REQUEST_BYTES} bytes")
-            return
-        super().do_POST()
-
-    def log_message(self, *_: Any) -> None:  # the base class prints
-        pass
-
-
-class _XmlRpcServer(ThreadingMixIn, SimpleXMLRPCServer):
-    daemon_threads = True
-    block_on_close = False
-
-
 class _Connection:
     """One TCP connection: bounded output, framed input."""
 
@@ -118,12 +85,13 @@ class _Connection:
         "on_frame",
         "out",
         "partial",
+        "requests",
         "role",
         "sent",
+        "serving",
         "since",
         "sock",
         "topic",
-        "waiting",
     )  # fmt: skip
 
     def __init__(self, sock: socket.socket, role: str) -> None:
@@ -142,7 +110,8 @@ class _Connection:
         self.drops = 0
         self.sent = 0
         self.since = time.monotonic()
-        self.waiting = 0
+        self.requests: deque[bytes] = deque()
+        self.serving = False
 
 
 class Publication:
@@ -281,7 +250,7 @@ class Ros1Node(Node):
         self._stopping = threading.Event()
         self._stopped = False
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
         self._links: set[_Connection] = set()
         self._registered = False
         self._parameters: dict[str, Any] = {}
@@ -304,26 +273,30 @@ class Ros1Node(Node):
                 "name or an address of this machine, such as 127.0.0.1; it comes from host=, ROS_IP, ROS_HOSTNAME",
                 field="host",
             ) from None
-        master = _proxy(self.master_uri)
+        master = proxy(self.master_uri)
         try:
             self._master_pid = self._call(master.getPid, self.name)
-        except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError) as error:
+        except XML_RPC_ERRORS as error:
             raise BridgeError(
                 f"no ROS master answers at {self.master_uri} ({error}). Start one with: roscore "
                 "(on Debian: apt-get install python3-roslaunch python3-rosmaster), or set ROS_MASTER_URI",
                 field="master",
             ) from None
-        known, _, other = master.lookupNode(self.name, self.name)
-        if known == 1 and self._lives(other):
+        taken = ""
+        with contextlib.suppress(*XML_RPC_ERRORS):  # most often it does not know that name
+            other = self._call(master.lookupNode, self.name, self.name)
+            if self._lives(other):
+                taken = other
+        if taken:
             raise BridgeError(
-                f"another node is called {self.name} ({other}); give this one another name or name space", field="name"
+                f"another node is called {self.name} ({taken}); give this one another name or name space", field="name"
             )
-        bind = "127.0.0.1" if self.host in ("127.0.0.1", "localhost") else ""
         try:
+            bind = listening_address(self.host, "host")
             listener = socket.create_server((bind, 0), backlog=64)
-            self._slave = _XmlRpcServer((bind, 0), requestHandler=_QuietHandler, logRequests=False, allow_none=True)
+            self._slave = XmlRpcServer((bind, 0))
         except OSError as error:
-            raise BridgeError(f"cannot listen on {bind or 'all interfaces'}: {error}", field="host") from None
+            raise BridgeError(f"cannot listen on {self.host}: {error}", field="host") from None
         listener.setblocking(False)
         self._listener = listener
         self.tcp_port = listener.getsockname()[1]
@@ -339,13 +312,13 @@ class Ros1Node(Node):
         self._wake_in.setblocking(False)
         self._wake_out.setblocking(False)
         self._selector.register(self._wake_in, selectors.EVENT_READ, "wake")
-        self._pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ros1-service")
+        self._pool = WorkerPool(self.threads, "ros1-service", workers=SERVICE_THREADS, limit=MAX_CONNECTIONS)
         for name, target in (
             ("ros1-io", self._io_loop),
             ("ros1-slave", lambda: self._slave.serve_forever(poll_interval=0.1)),
             ("ros1-master", self._master_loop),
         ):
-            self._run(name, target)
+            self.threads.start(name, target)
         self._interval.shorten()
 
     def announce(self) -> None:
@@ -357,7 +330,7 @@ class Ros1Node(Node):
         self._registered = True
         try:
             self._register_all()
-        except (OSError, xmlrpc.client.Error, http.client.HTTPException) as error:
+        except XML_RPC_ERRORS as error:
             raise BridgeError(f"the ROS master at {self.master_uri} did not take the topics: {error}") from None
 
     def stop(self) -> None:
@@ -368,6 +341,7 @@ class Ros1Node(Node):
         deadline = time.monotonic() + 0.5  # give what is queued a chance
         while time.monotonic() < deadline and any(c.out or c.partial is not None for c in list(self._links)):
             time.sleep(0.002)
+        self.threads.close()
         self._stopping.set()
         if self.master_gone_since is None:
             with contextlib.suppress(Exception):
@@ -376,10 +350,9 @@ class Ros1Node(Node):
         self._kick()
         self._slave.shutdown()
         self._slave.server_close()
-        for thread in self._threads:
-            thread.join(5.0)
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.close()
+        self.threads.join(5.0)
         for connection in list(self._links):
             self._close(connection)
         self._selector.close()
@@ -398,7 +371,7 @@ class Ros1Node(Node):
                 return found
             publication = self.publications[topic] = Publication(self, topic, type_name, latch, limit)
         if self._registered:
-            self._work.put(lambda: self._register_publication(_proxy(self.master_uri), publication))
+            self._work.put(lambda: self._register_publication(proxy(self.master_uri), publication))
         return publication
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
@@ -408,7 +381,7 @@ class Ros1Node(Node):
         with self._lock:
             self.subscriptions[topic] = subscription
         if self._registered:
-            self._work.put(lambda: self._register_subscription(_proxy(self.master_uri), subscription))
+            self._work.put(lambda: self._register_subscription(proxy(self.master_uri), subscription))
 
     def unsubscribe(self, topic: str) -> None:
         """Stop listening."""
@@ -420,7 +393,7 @@ class Ros1Node(Node):
         for connection in list(subscription.connections.values()):
             self._shut(connection)
         if self._registered:
-            self._work.put(lambda: self._call(_proxy(self.master_uri).unregisterSubscriber, self.name, topic, self.uri))
+            self._work.put(lambda: self._call(proxy(self.master_uri).unregisterSubscriber, self.name, topic, self.uri))
 
     def serve(self, name: str, type_name: str, callback: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         """Serve a service; the callback runs in a thread of its own and may wait.
@@ -432,7 +405,7 @@ class Ros1Node(Node):
         with self._lock:
             self.services[name] = service
         if self._registered:
-            self._work.put(lambda: self._register_service(_proxy(self.master_uri), service))
+            self._work.put(lambda: self._register_service(proxy(self.master_uri), service))
 
     def set_param(self, name: str, value: Any) -> None:
         """Set a parameter of the server, now and whenever the master comes back."""
@@ -440,7 +413,7 @@ class Ros1Node(Node):
         with self._lock:
             self._parameters[name] = value
         if self._registered:
-            self._work.put(lambda: self._call(_proxy(self.master_uri).setParam, self.name, name, value))
+            self._work.put(lambda: self._call(proxy(self.master_uri).setParam, self.name, name, value))
 
     def serve_action(self, name: str, type_name: str, server: ActionServer) -> None:
         """Serve an action, as actionlib does."""
@@ -449,29 +422,25 @@ class Ros1Node(Node):
     def get_param(self, name: str) -> Any:
         """Return a parameter of the server; None where it has none of that name, or does not answer."""
         try:
-            return self._call(_proxy(self.master_uri).getParam, self.name, name)
-        except (BridgeError, OSError):
+            return self._call(proxy(self.master_uri).getParam, self.name, name)
+        except XML_RPC_ERRORS:
             return None
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return those of the topics that living nodes other than this one publish, with the nodes."""
-        state = self._call(_proxy(self.master_uri).getSystemState, self.name)
         wanted = {"/" + topic.strip("/") for topic in topics}
         found: dict[str, list[str]] = {}
         alive: dict[str, bool] = {}
-        for topic, nodes in state[0]:
-            if topic not in wanted:
+        for topic, node in self._published():
+            if topic not in wanted or node == self.name:
                 continue
-            for node in nodes:
-                if node == self.name:
-                    continue
-                if node not in alive:
-                    try:
-                        alive[node] = self._lives(self._call(_proxy(self.master_uri).lookupNode, self.name, node))
-                    except BridgeError:
-                        alive[node] = False
-                if alive[node]:
-                    found.setdefault(topic, []).append(node)
+            if node not in alive:
+                try:
+                    alive[node] = self._lives(self._call(proxy(self.master_uri).lookupNode, self.name, node))
+                except XML_RPC_ERRORS:
+                    alive[node] = False
+            if alive[node]:
+                found.setdefault(topic, []).append(node)
         return found
 
     # ------------------------------------------------------------------ state
@@ -495,20 +464,24 @@ class Ros1Node(Node):
     # ------------------------------------------------------------------ master
     @staticmethod
     def _call(method: Any, *args: Any) -> Any:
-        code, message, value = method(*args)
+        answer = method(*args)
+        if not isinstance(answer, list) or len(answer) != 3:
+            raise WireError(f"the ROS master answered {str(answer)[:80]!r}; must be [code, message, value]")
+        code, message, value = answer
         if code != 1:
-            raise BridgeError(f"the ROS master refused: {message}")
+            raise BridgeError(f"the ROS master refused: {str(message)[:200]}")
         return value
 
     @staticmethod
     def _lives(uri: str) -> bool:
         try:
-            return _proxy(uri).getPid("/pliant_probe")[0] == 1
-        except (OSError, xmlrpc.client.Error, http.client.HTTPException, ValueError):
+            answer = proxy(check_uris([uri])[0]).getPid("/pliant_probe")
+        except XML_RPC_ERRORS:
             return False
+        return isinstance(answer, list) and answer[:1] == [1]
 
     def _register_all(self) -> None:
-        master = _proxy(self.master_uri)
+        master = proxy(self.master_uri)
         with self._lock:
             publications = list(self.publications.values())
             subscriptions = list(self.subscriptions.values())
@@ -527,7 +500,9 @@ class Ros1Node(Node):
         self._call(master.registerPublisher, self.name, publication.topic, publication.type, self.uri)
 
     def _register_subscription(self, master: Any, subscription: _Subscription) -> None:
-        uris = self._call(master.registerSubscriber, self.name, subscription.topic, subscription.type, self.uri)
+        uris = check_uris(
+            self._call(master.registerSubscriber, self.name, subscription.topic, subscription.type, self.uri)
+        )
         self._work.put(lambda: self._connect_publishers(subscription, uris, new=True))
 
     def _register_service(self, master: Any, service: _Service) -> None:
@@ -535,7 +510,7 @@ class Ros1Node(Node):
         self._call(master.registerService, self.name, service.name, api, self.uri)
 
     def _unregister_all(self) -> None:
-        master = _proxy(self.master_uri)
+        master = proxy(self.master_uri)
         api = f"rosrpc://{self.host}:{self.tcp_port}"
         for publication in self.publications.values():
             master.unregisterPublisher(self.name, publication.topic, self.uri)
@@ -551,23 +526,28 @@ class Ros1Node(Node):
                 work = self._work.get(timeout=max(0.01, due - time.monotonic()))
                 if work is None:
                     return
-                try:
-                    work()
-                except (OSError, xmlrpc.client.Error, http.client.HTTPException, PliantError) as error:
-                    if not self._stopping.is_set():
-                        self.complain(f"talking to {self.master_uri} or a node failed: {error}")
+                self._guard(work)
                 continue
             except queue.Empty:
                 pass
             due = time.monotonic() + HEARTBEAT
-            self._heartbeat()
-            self._look_at_publications()
-            self._look_after_connections()
+            for task in (self._heartbeat, self._look_at_publications, self._look_after_connections):
+                self._guard(task)
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        """Do something that talks to others; what they do wrong costs this work, not the thread."""
+        try:
+            work()
+        except XML_RPC_ERRORS as error:
+            if not self._stopping.is_set():
+                self.complain(f"talking to {self.master_uri} or a node failed: {str(error)[:200]}")
+        except Exception as error:
+            self.fail("talking to the master or a node", error)
 
     def _heartbeat(self) -> None:
         try:
-            pid = self._call(_proxy(self.master_uri).getPid, self.name)
-        except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError):
+            pid = self._call(proxy(self.master_uri).getPid, self.name)
+        except XML_RPC_ERRORS:
             if self.master_gone_since is None:
                 self.master_gone_since = time.time()
                 self.master_losses += 1
@@ -577,7 +557,7 @@ class Ros1Node(Node):
             self._master_pid = pid
             try:
                 self._register_all()
-            except (OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError) as error:
+            except XML_RPC_ERRORS as error:
                 self.complain(f"the ROS master came back, but did not take the topics: {error}")
                 return
             self.master_gone_since = None
@@ -586,17 +566,37 @@ class Ros1Node(Node):
     def _look_at_publications(self) -> None:
         if self.master_gone_since is not None or not self._registered:
             return
-        with contextlib.suppress(OSError, xmlrpc.client.Error, http.client.HTTPException, BridgeError):
-            for topic, nodes in self._call(_proxy(self.master_uri).getSystemState, self.name)[0]:
-                for node in nodes:
-                    if node != self.name:
-                        self.on_publication(topic, node)
+        with contextlib.suppress(*XML_RPC_ERRORS):
+            for topic, node in self._published():
+                if node != self.name:
+                    self.on_publication(topic, node)
+
+    def _published(self) -> list[tuple[str, str]]:
+        """Return the topics that the master knows, with each node that publishes them.
+
+        Raises:
+            WireError: the master answers something else.
+        """
+        try:
+            rows = self._call(proxy(self.master_uri).getSystemState, self.name)[0]
+            found = [(topic, node) for topic, nodes in rows for node in nodes]
+        except (TypeError, ValueError, LookupError) as error:
+            raise WireError(f"the ROS master answered no state of the system: {error}") from None
+        if not all(isinstance(item, str) for row in found for item in row):
+            raise WireError("the ROS master answered names that are no texts")
+        return found
 
     def _look_after_connections(self) -> None:
         """Close who says nothing; try those publishers again that are not connected though the master lists them."""
         now = time.monotonic()
         for connection in list(self._links):
-            if connection.role == "unknown" and now - connection.since > CLIENT_TIMEOUT_S:
+            if connection.role in ("unknown", "subscriber", "closing", "once"):
+                limit = CLIENT_TIMEOUT_S
+            elif connection.role == "service":
+                limit = SERVICE_IDLE_S
+            else:
+                continue
+            if not connection.serving and now - connection.since > limit:
                 self._shut(connection)
         with self._lock:
             subscriptions = list(self.subscriptions.values())
@@ -630,18 +630,17 @@ class Ros1Node(Node):
             subscription.pending.add(uri)
             try:
                 self._connect(subscription, uri)
-            except (OSError, xmlrpc.client.Error, http.client.HTTPException, ValueError) as error:
+            except XML_RPC_ERRORS as error:
                 if uri not in subscription.faulty:
                     subscription.faulty.add(uri)
-                    self.complain(f"{subscription.topic}: its publisher at {uri} cannot be reached: {error}")
+                    text = f"{subscription.topic}: its publisher at {uri[:200]} cannot be reached: {str(error)[:200]}"
+                    self.complain(text)
             finally:
                 subscription.pending.discard(uri)
 
     def _connect(self, subscription: _Subscription, uri: str) -> None:
-        code, message, value = _proxy(uri).requestTopic(self.name, subscription.topic, [["TCPROS"]])
-        if code != 1 or not value or value[0] != "TCPROS":
-            raise ValueError(message or "it offers no TCPROS")
-        sock = socket.create_connection((value[1], int(value[2])), timeout=CALL_TIMEOUT)
+        answer = proxy(uri).requestTopic(self.name, subscription.topic, [["TCPROS"]])
+        sock = socket.create_connection(read_tcpros_address(answer), timeout=CALL_TIMEOUT)
         connection = _Connection(sock, "subscriber")
         connection.topic = subscription.topic
         connection.name = uri
@@ -784,7 +783,9 @@ class Ros1Node(Node):
                 for frame in connection.framer.feed(data):
                     connection.on_frame(connection, frame)
                 return
-        except WireError as error:
+        except Exception as error:
+            if not isinstance(error, PliantError):  # one connection must not cost the thread
+                self.fail(f"a connection from {connection.name}", error)
             subscription = self.subscriptions.get(connection.topic) if connection.role != "publisher" else None
             told = subscription is not None and connection.name in subscription.faulty
             if subscription is not None:
@@ -889,21 +890,50 @@ class Ros1Node(Node):
             connection.role = "closing"
             connection.on_frame = None
             return
-        connection.role = "service"
         persistent = header.get("persistent", "").lower() in ("1", "true")
+        connection.since = time.monotonic()
+        connection.role = "service" if persistent else "once"
         connection.framer = Framer()
 
         def asked(link: _Connection, frame: bytes) -> None:
-            assert self._pool is not None
-            if link.waiting >= MAX_WAITING_REQUESTS:
-                raise WireError(f"{link.waiting} requests wait for their answer, which is the most")
             with self._lock:
-                link.waiting += 1
-            self._pool.submit(self._answer, service, link, frame, persistent)
+                waiting = len(link.requests) + link.serving
+                if link.role != "once" or not waiting:  # what comes behind the only request is not looked at
+                    link.requests.append(frame)
+            if waiting >= MAX_WAITING_REQUESTS:
+                raise WireError(f"{waiting} requests wait for their answer, which is the most")
+            self._serve_next(service, link)
 
         connection.on_frame = asked
 
-    def _answer(self, service: _Service, connection: _Connection, frame: bytes, persistent: bool) -> None:
+    def _serve_next(self, service: _Service, link: _Connection) -> None:
+        """Let a thread answer the next request of a connection: one at a time, so that the answers keep the order."""
+        with self._lock:
+            if link.serving or not link.requests:
+                return
+            link.serving = True
+            frame = link.requests.popleft()
+
+        def serve() -> None:
+            try:
+                self._answer(service, link, frame)
+            except Exception as error:
+                self.fail(f"the service {service.name}", error)
+            with self._lock:
+                link.serving = False
+                link.since = time.monotonic()
+            if link.role == "once":  # as rospy and roscpp do: one answer, then the end
+                link.role = "closing"
+                self.flush()
+            else:
+                self._serve_next(service, link)
+
+        if self._pool is None or not self._pool.submit(serve):
+            with self._lock:
+                link.serving = False
+            self._shut(link)
+
+    def _answer(self, service: _Service, connection: _Connection, frame: bytes) -> None:
         types = self.codec.types.service(service.type)
         service.count += 1
         try:
@@ -913,13 +943,9 @@ class Ros1Node(Node):
             self.complain(f"{service.name}: {error}")
             data = service_response(None, str(error))
         except Exception as error:  # the caller must hear of it, and the thread must live on
-            _log.exception("service %s failed", service.name)
+            self.fail(f"the service {service.name}", error)
             data = service_response(None, f"{type(error).__name__}: {error}")
         connection.out.append(data)
-        with self._lock:
-            connection.waiting -= 1
-        if not persistent:
-            connection.on_frame = None
         self.flush()
 
     def _publisher_answered(self, connection: _Connection, frame: bytes) -> None:
@@ -948,8 +974,8 @@ class Ros1Node(Node):
             except WireError as error:
                 subscription.malformed += 1
                 self.complain(f"{subscription.topic}: {error}")
-            except Exception:  # a fault of ours must not stop the sockets
-                _log.exception("message on %s", subscription.topic)
+            except Exception as error:  # a fault of ours must not stop the sockets
+                self.fail(f"a message on {subscription.topic}", error)
 
         connection.on_frame = arrived
 
@@ -963,8 +989,8 @@ class Ros1Node(Node):
     def _api_getMasterUri(self, _: str) -> list[Any]:
         return [1, "", self.master_uri]
 
-    def _api_shutdown(self, caller: str, reason: str = "") -> list[Any]:
-        why = f"{caller} asked this node to shut down ({reason or 'no reason given'})"
+    def _api_shutdown(self, caller: Any, reason: Any = "") -> list[Any]:
+        why = f"{str(caller)[:100]} asked this node to shut down ({str(reason)[:200] or 'no reason given'})"
         if self.on_shutdown is None:
             self.complain(f"{why}; it goes on")
         else:
@@ -980,21 +1006,30 @@ class Ros1Node(Node):
     def _api_paramUpdate(self, _: str, __: str, ___: Any) -> list[Any]:
         return [1, "", 0]
 
-    def _api_publisherUpdate(self, _: str, topic: str, publishers: list[str]) -> list[Any]:
+    def _api_publisherUpdate(self, _: Any, topic: Any, publishers: Any) -> list[Any]:
+        try:
+            uris = check_uris(publishers)
+        except WireError as error:
+            self.complain(f"publisherUpdate: {error}")
+            return [-1, str(error), 0]
         with self._lock:
-            subscription = self.subscriptions.get(topic)
+            subscription = self.subscriptions.get(topic) if isinstance(topic, str) else None
         if subscription is not None:
-            self._work.put(lambda: self._connect_publishers(subscription, publishers, new=True))
+            if self._work.qsize() >= MAX_WAITING_WORK:
+                return [0, f"{MAX_WAITING_WORK} tasks wait already", 0]
+            self._work.put(lambda: self._connect_publishers(subscription, uris, new=True))
         return [1, "", 0]
 
-    def _api_requestTopic(self, caller: str, topic: str, protocols: list[Any]) -> list[Any]:
+    def _api_requestTopic(self, caller: Any, topic: Any, protocols: Any) -> list[Any]:
+        if not isinstance(topic, str) or not isinstance(protocols, list):
+            return [-1, "requestTopic takes the caller, a topic and a list of protocols", []]
         if topic not in self.publications:
-            return [0, f"{self.name} does not publish {topic}", []]
-        for protocol in protocols:
-            if protocol and protocol[0] == "TCPROS":
-                return [1, "", ["TCPROS", self.host, self.tcp_port]]
-        names = ", ".join(str(protocol[0])[:20] for protocol in protocols[:5] if protocol) or "nothing"
-        self.complain(f"{caller} wants {topic} by {names}; must be TCPROS")
+            return [0, f"{self.name} does not publish {topic[:200]}", []]
+        names = [item[0] for item in protocols if isinstance(item, list) and item and isinstance(item[0], str)]
+        if "TCPROS" in names:
+            return [1, "", ["TCPROS", self.host, self.tcp_port]]
+        said = ", ".join(name[:20] for name in names[:5]) or "nothing"
+        self.complain(f"{str(caller)[:100]} wants {topic} by {said}; must be TCPROS")
         return [0, "only TCPROS is spoken", []]
 
     def _api_getBusStats(self, _: str) -> list[Any]:

@@ -118,12 +118,18 @@ class Ros2Node(Node):
         super().__init__(Codec(2, registry))
         self.names = NodeNames()
         self.participant = RtpsParticipant(
-            node, domain=self.domain, discovery=discovery(loopback), complain=self.complain, user_data=USER_DATA
+            node,
+            domain=self.domain,
+            discovery=discovery(loopback),
+            complain=self.complain,
+            fail=self.fail,
+            threads=self.threads,
+            user_data=USER_DATA,
         )
         self.participant.on_publication = lambda topic, who: self.on_publication(topic, who)
-        self.service_server = Services(self.participant, self.codec, self.complain)
-        self.outbox = Outbox("ros2-writer", self._put, complain=self.complain)
-        self.images = Outbox("ros2-images", self._put, complain=self.complain)
+        self.service_server = Services(self.participant, self.codec, self.complain, self.fail)
+        self.outbox = Outbox("ros2-writer", self._put, threads=self.threads)
+        self.images = Outbox("ros2-images", self._put, threads=self.threads)
         self.publications: dict[str, Publication] = {}
         self._readers: dict[str, LocalReader] = {}
         self._lock = threading.RLock()
@@ -187,10 +193,12 @@ class Ros2Node(Node):
     def stop(self) -> None:
         """Send what is queued, leave the domain, join the threads. May be called twice."""
         self._running = False
+        self.threads.close()
         self.outbox.stop()
         self.images.stop()
         self.participant.stop()
         self.service_server.stop()
+        self.threads.join(5.0)
         for publication in self.publications.values():
             publication.latch = False
             publication.writer.state.proxies.clear()
@@ -272,8 +280,8 @@ class Ros2Node(Node):
             call()
         except WireError as error:
             self.complain(f"{name}: {error}")
-        except Exception:
-            self._log.exception("message on %s", name)
+        except Exception as error:
+            self.fail(f"a message on {name}", error)
 
     def taken(self, topics: list[str]) -> dict[str, list[str]]:
         """Return the topics that other participants write already, and which ones."""
@@ -337,8 +345,3 @@ class Ros2Node(Node):
             "unsent_datagrams": self.participant.unsent,
             **super().health(),
         }
-
-    @property
-    def dead_threads(self) -> dict[str, str]:
-        """Threads that died, and why."""
-        return {**self.participant.dead_threads, **self.outbox.dead_threads, **self.images.dead_threads}

@@ -18,7 +18,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pliant.bridges.ros.threads import WireThread
 from pliant.bridges.ros2.discovery import Discovery
 from pliant.bridges.ros2.endpoints import (
     FRAGMENT_SIZE,
@@ -31,6 +30,7 @@ from pliant.bridges.ros2.endpoints import (
     WriterProxy,
 )
 from pliant.errors import BridgeError, WireError
+from pliant.threads import Threads
 from pliant.wire.rtps import (
     AckNack,
     Data,
@@ -177,6 +177,8 @@ class RtpsParticipant:
         domain: number of the domain.
         discovery: whom it looks for, and whether it talks on 127.0.0.1 only.
         complain: takes the faults of others.
+        fail: takes faults of ours that one datagram caused.
+        threads: whose thread it is; None for threads of its own.
         user_data: what is told of it.
     """
 
@@ -187,6 +189,8 @@ class RtpsParticipant:
         domain: int,
         discovery: Discovery | None = None,
         complain: Callable[[str], None] = lambda _: None,
+        fail: Callable[[str, BaseException], None] | None = None,
+        threads: Threads | None = None,
         user_data: bytes = b"",
     ) -> None:
         self.name = name
@@ -205,7 +209,10 @@ class RtpsParticipant:
         """Called now and then, in the participant's thread, with the time [s, monotonic]."""
         self.on_publication: Callable[[str, str], None] = lambda topic, who: None
         """Called, in the participant's thread, with each topic of ROS that another participant writes, and who."""
+        self.threads = threads or Threads()
+        """Its threads."""
         self._complain = complain
+        self._fail = fail or (lambda what, error: complain(f"{what}: {type(error).__name__}: {error}"))
         self._user_data = user_data
         self._lock = threading.RLock()
         self.direct = False
@@ -219,9 +226,7 @@ class RtpsParticipant:
         self._announced = 0
         self._announcements: list[float] = []
         self._stopping = False
-        self._thread: WireThread | None = None
-        self.thread_faults: dict[str, str] = {}
-        """Thread that died -> why."""
+        self._thread: threading.Thread | None = None
         self._sockets: list[socket.socket] = []
         self._port = 0
         self._host = "127.0.0.1"
@@ -268,8 +273,7 @@ class RtpsParticipant:
         self._join_group()
         now = time.monotonic()
         self._announcements = [now + t for t in ANNOUNCE_EARLY]
-        self._thread = WireThread("ros2-rtps", self._run, self._complain)
-        self._thread.start()
+        self._thread = self.threads.start("ros2-rtps", self._run)
 
     def _join_group(self) -> None:
         """Listen to the group of discovery on every interface; unicast does without.
@@ -303,26 +307,15 @@ class RtpsParticipant:
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        self.threads.close()
         with self._lock:
             self._say_goodbye()
             self._stopping = True
         with contextlib.suppress(OSError):
             self._wake.send(b"x")
         thread.join(5.0)
-        self._collect_fault(thread)
         for sock in (*self._sockets, self._wake):
             sock.close()
-
-    def _collect_fault(self, thread: WireThread) -> None:
-        if thread.fault:
-            self.thread_faults[thread.name] = thread.fault
-
-    @property
-    def dead_threads(self) -> dict[str, str]:
-        """Threads that died, and why."""
-        if self._thread is not None:
-            self._collect_fault(self._thread)
-        return self.thread_faults
 
     @property
     def guid(self) -> bytes:
@@ -592,6 +585,8 @@ class RtpsParticipant:
                 self.malformed += 1
                 if self.malformed <= 10:
                     self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
+            except Exception as error:  # one datagram must not cost the thread
+                self._fail(f"a datagram of {source[0]}:{source[1]}", error)
         return BATCH
 
     def _tick(self, now: float) -> bool:

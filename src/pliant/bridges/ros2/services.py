@@ -7,19 +7,17 @@ and types are the same (``rq/<name>Request``, ``rr/<name>Reply``), so the maker 
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import struct
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from pliant.bridges.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.errors import BridgeError, PliantError, WireError
+from pliant.threads import WorkerPool
 from pliant.wire.ros import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.wire.rtps import related_parameters
 from pliant.wire.rtps.parameters import VENDOR_NAMES
@@ -35,7 +33,6 @@ WAITING_LIMIT = 200
 MATCH_PATIENCE = 5.0
 """How long a reply waits until its client's reader is known [s]."""
 _HEADER = 16
-_log = logging.getLogger("pliant.ros2")
 
 Respond = Callable[[dict[str, Any]], None]
 """Sends the reply to one request; any thread may call it, once."""
@@ -109,28 +106,37 @@ class Services:
         participant: the wire.
         codec: turns requests and replies into bytes.
         complain: takes the faults of clients.
+        fail: takes faults of ours that a request caused.
     """
 
-    def __init__(self, participant: RtpsParticipant, codec: Codec, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        participant: RtpsParticipant,
+        codec: Codec,
+        complain: Callable[[str], None],
+        fail: Callable[[str, BaseException], None],
+    ) -> None:
         self.participant = participant
         self._codec = codec
         self._complain = complain
+        self._fail = fail
         self._services: dict[str, _Service] = {}
         self._lock = threading.Lock()
         self._waiting: deque[tuple[float, _Service, Asker, bytes]] = deque()
         self._pending = 0
         self._refused = 0
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
 
     def start(self) -> None:
         """Start the threads; call this before the participant starts."""
-        self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="ros2-service")
+        # Answers that come later wait in the pool beside the requests.
+        self._pool = WorkerPool(self.participant.threads, "ros2-service", workers=WORKERS, limit=2 * WAITING_LIMIT)
         self.participant.on_tick = self._send_waiting
 
     def stop(self) -> None:
-        """End the threads when the participant has stopped; services that run are not waited for."""
+        """Let the threads end; requests that wait are forgotten."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.close()
 
     @property
     def calls(self) -> dict[str, int]:
@@ -222,8 +228,7 @@ class Services:
                 self._reply(service, asker, reply)
             elif self._pool is not None:
                 # Whoever answers later may be the loop, which waits for no lock of the wire.
-                with contextlib.suppress(RuntimeError):  # the pool is closed: the node leaves
-                    self._pool.submit(self._reply, service, asker, reply)
+                self._submit(service, lambda: self._reply(service, asker, reply))
 
         if not service.waits:
             self._run(service, request, respond)
@@ -235,10 +240,20 @@ class Services:
             self._refused += 1
             self._complain(f"{service.name}: {WAITING_LIMIT} requests wait already; this one is not answered")
             return
-        try:
-            self._pool.submit(self._serve, service, request, respond)
-        except RuntimeError:  # the pool is closed: the node leaves
-            self._pending -= 1
+        if not self._submit(service, lambda: self._serve(service, request, respond)):
+            with self._lock:
+                self._pending -= 1
+
+    def _submit(self, service: _Service, job: Callable[[], None]) -> bool:
+        """Let a thread of the services do a job; a fault costs one request, not the thread."""
+
+        def guarded() -> None:
+            try:
+                job()
+            except Exception as error:
+                self._fail(f"the service {service.name}", error)
+
+        return self._pool is not None and self._pool.submit(guarded)
 
     def _serve(self, service: _Service, request: dict[str, Any], respond: Respond) -> None:
         try:
@@ -252,8 +267,8 @@ class Services:
             service.callback(request, respond)
         except PliantError as error:
             self._complain(f"{service.name}: {error}")
-        except Exception:  # a fault of ours must not stop the thread
-            _log.exception("service %s failed", service.name)
+        except Exception as error:  # a fault of ours must not stop the thread
+            self._fail(f"the service {service.name}", error)
 
     # ------------------------------------------------------------------ replying
     def _reply(self, service: _Service, asker: Asker, values: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import queue
 import re
 import threading
@@ -56,7 +55,6 @@ DEFAULT_QOS = Qos()
 Respond = Callable[[dict[str, Any]], None]
 """Takes the response to a request."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
-_log = logging.getLogger("pliant.zenoh")
 
 
 class Publication:
@@ -130,7 +128,7 @@ class _Request:
             self._node.complain(f"{self.name}: {error}")
             self.refuse(str(error))
         except Exception as error:  # a fault of ours: the client must not wait for ever
-            _log.exception("service %s", self.name)
+            self._node.fail(f"the service {self.name}", error)
             self.refuse(f"{type(error).__name__}: {error}")
 
     def reply(self, response: dict[str, Any]) -> None:
@@ -201,7 +199,7 @@ class ZenohNode(Node):
         self.connect = connect or MODES[mode][1]
         super().__init__(Codec(2))
         self.publications: dict[str, Publication] = {}
-        self.outbox = Outbox("zenoh-writer", self._put, complain=self.complain)
+        self.outbox = Outbox("zenoh-writer", self._put, threads=self.threads)
         self.refused_requests = 0
         """Requests refused because too many waited."""
         self.connected = 0
@@ -246,20 +244,20 @@ class ZenohNode(Node):
         self._tokens.append(session.liveliness().declare_token(self._endpoint("NN").token()))
         self.outbox.start()
         for k in range(SERVICE_THREADS):
-            self._run(f"zenoh-service-{k}", self._answer_loop)
-        self._run("zenoh-watch", self._watch_loop)
+            self.threads.start(f"zenoh-service-{k}", self._answer_loop)
+        self.threads.start("zenoh-watch", self._watch_loop)
 
     def stop(self) -> None:
         """Send what is queued, leave, join the threads. May be called twice."""
         if self._session is None or self._stopping.is_set():
             return
+        self.threads.close()
         self._stopping.set()
         self.outbox.stop()
         for _ in range(SERVICE_THREADS):
             with contextlib.suppress(queue.Full):
                 self._requests.put_nowait(None)
-        for thread in self._threads:
-            thread.join(5.0)
+        self.threads.join(5.0)
         with self._lock:
             for publication in self.publications.values():
                 publication.matched = publication.latch = False
@@ -297,8 +295,8 @@ class ZenohNode(Node):
         def guarded(item: Any) -> None:
             try:
                 call(item)
-            except Exception:  # a fault of ours must not reach zenoh's threads
-                _log.exception("callback of zenoh")
+            except Exception as error:  # a fault of ours must not reach zenoh's threads
+                self.fail("a callback of zenoh", error)
 
         return self._zenoh.handlers.Callback(guarded, indirect=False)
 
@@ -505,7 +503,7 @@ class ZenohNode(Node):
     def _answer_loop(self) -> None:
         while not self._stopping.is_set():
             with contextlib.suppress(queue.Empty):
-                answer = self._requests.get(timeout=1.0)
+                answer = self._requests.get(timeout=0.5)
                 if answer is not None:
                     answer()
                 del answer  # a request that is kept is not ended for its client
@@ -534,8 +532,8 @@ class ZenohNode(Node):
         while not self._stopping.wait(WATCH):
             try:
                 self.connected = len(count())
-            except Exception:  # the session is being closed
-                return
+            except Exception:  # the session is being closed, or this once it cannot be asked
+                continue
             if not self.connect:
                 continue
             if self.connected:
@@ -578,11 +576,6 @@ class ZenohNode(Node):
             "lost": self.lost_text,
             **super().health(),
         }
-
-    @property
-    def dead_threads(self) -> dict[str, str]:
-        """Threads that died, and why."""
-        return {**super().dead_threads, **self.outbox.dead_threads}
 
 
 def _read(item: Any, what: str) -> tuple[Attachment, bytes]:

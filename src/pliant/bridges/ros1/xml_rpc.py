@@ -1,0 +1,184 @@
+"""XML-RPC between nodes of ROS 1 and their master, with limits and checks of everything that comes in."""
+
+from __future__ import annotations
+
+import http.client
+import time
+import urllib.parse
+import xmlrpc.client
+from typing import Any
+from xml.parsers.expat import ExpatError
+from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
+
+from pliant.errors import BridgeError, WireError
+from pliant.serving import ConnectionThreads
+
+__all__ = ["XML_RPC_ERRORS", "XmlRpcServer", "check_uris", "proxy", "read_tcpros_address"]
+
+CALL_TIMEOUT_S = 2.0
+"""Longest wait for an answer [s]."""
+ANSWER_TIMEOUT_S = 10.0
+"""Longest time that an answer takes to come, once it has begun [s]."""
+CLIENT_TIMEOUT_S = 10.0
+"""How long a client may take to say what it wants [s]."""
+MAX_REQUEST_BYTES = 1 << 20
+"""Bytes of a request."""
+MAX_ANSWER_BYTES = 1 << 24
+"""Bytes of an answer; the state of a system of some thousand topics is below 1 MB."""
+MAX_URIS = 1000
+"""Publishers of one topic."""
+MAX_URI = 1000
+"""Characters of an address."""
+
+XML_RPC_ERRORS: tuple[type[Exception], ...] = (
+    OSError, xmlrpc.client.Error, http.client.HTTPException, ExpatError, BridgeError, WireError, UnicodeError,
+)  # fmt: skip
+"""What a call may raise: nobody is there, or somebody who answers something else."""
+
+
+class _Transport(xmlrpc.client.Transport):
+    """XML-RPC over HTTP with a time-out and a limit on answers."""
+
+    accept_gzip_encoding = False
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        """Return a connection with a time-out."""
+        if self._connection and host == self._connection[0]:  # type: ignore[has-type]
+            return self._connection[1]  # type: ignore[return-value]
+        name, self._extra_headers, _ = self.get_host_info(host)
+        self._connection = host, http.client.HTTPConnection(name, timeout=CALL_TIMEOUT_S)
+        return self._connection[1]  # type: ignore[return-value]
+
+    def parse_response(self, response: Any) -> Any:
+        """Read the answer.
+
+        Raises:
+            WireError: it is encoded, too long, or no answer of XML-RPC.
+        """
+        if response.getheader("Content-Encoding"):
+            raise WireError("the answer has a Content-Encoding, which was not asked for")
+        end = time.monotonic() + ANSWER_TIMEOUT_S
+        data = b""
+        while piece := response.read1(1 << 16):
+            data += piece
+            if len(data) > MAX_ANSWER_BYTES or time.monotonic() > end:
+                raise WireError(f"the answer has more than {MAX_ANSWER_BYTES} bytes, or takes too long")
+        _refuse_document_type(data)
+        parser, unmarshaller = self.getparser()
+        try:
+            parser.feed(data)
+            parser.close()
+            return unmarshaller.close()
+        except (xmlrpc.client.Error, ExpatError):
+            raise
+        except Exception as error:  # what the standard library raises where the types do not fit
+            raise WireError(f"the answer is no XML-RPC: {type(error).__name__}: {error}") from None
+
+
+def proxy(uri: str) -> Any:
+    """Return what calls the functions of a master or node.
+
+    Raises:
+        WireError: the address is none of HTTP.
+    """
+    try:
+        parts = urllib.parse.urlsplit(uri)
+        good = parts.scheme == "http" and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or too large; brackets that do not close
+        good = False
+    if not good:
+        raise WireError(f"{uri[:200]!r} is no address of a node; must be http://HOST:PORT/")
+    return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
+
+
+def check_uris(value: Any) -> list[str]:
+    """Return addresses of nodes as a list of texts.
+
+    Raises:
+        WireError: it is something else, or too many or too long ones.
+    """
+    if not isinstance(value, list) or len(value) > MAX_URIS:
+        raise WireError(f"the publishers are {str(value)[:80]!r}; must be a list of at most {MAX_URIS} addresses")
+    for item in value:
+        if not isinstance(item, str) or len(item) > MAX_URI or not item.isprintable():
+            raise WireError(
+                f"the publishers hold {str(item)[:80]!r}; must be addresses such as http://127.0.0.1:40000/"
+            )
+    return value
+
+
+def read_tcpros_address(answer: Any) -> tuple[str, int]:
+    """Return host and port from the answer to ``requestTopic``.
+
+    Raises:
+        WireError: the publisher refused, or answered something else.
+    """
+    if not isinstance(answer, list) or len(answer) != 3:
+        raise WireError(f"it answered {str(answer)[:80]!r} to requestTopic; must be [code, message, protocol]")
+    code, message, value = answer
+    if code != 1:
+        raise WireError(f"it refused: {str(message)[:200]}")
+    if not isinstance(value, list) or not value or value[0] != "TCPROS":
+        raise WireError(f"it offers no TCPROS: {str(message)[:200]}")
+    host, port = [*value, None, None][1:3]
+    if not isinstance(host, str) or not 0 < len(host) <= 255 or not host.isprintable():
+        raise WireError(f"it offers TCPROS at the host {str(host)[:80]!r}; must be a name or an address")
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+        raise WireError(f"it offers TCPROS at the port {str(port)[:80]!r}; must be 1 to 65535")
+    return host, port
+
+
+def _refuse_document_type(data: bytes) -> None:
+    """Refuse definitions of entities, by which a short text becomes a long one; XML-RPC has none.
+
+    Raises:
+        WireError: there is one.
+    """
+    if b"<!" in data.replace(b"<!--", b""):
+        raise WireError("a document type in XML-RPC")
+
+
+class _Handler(SimpleXMLRPCRequestHandler):
+    rpc_paths = ()  # ROS nodes call any path
+    timeout = CLIENT_TIMEOUT_S
+    wbufsize = -1  # head and body in one piece
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        """Answer one call; what is too long or encoded is not even read."""
+        size = self.headers.get("content-length", "")
+        if not size.isascii() or not size.isdigit() or int(size[:20]) > MAX_REQUEST_BYTES:
+            self.send_error(413, f"a request has 0 to {MAX_REQUEST_BYTES} bytes")
+            return
+        if self.headers.get("content-encoding") or self.headers.get("transfer-encoding"):
+            self.send_error(415, "a request must not be encoded")
+            return
+        if any(name in self.headers for name in ("origin", "sec-fetch-site")):
+            self.send_error(403, "nodes are not for browsers")
+            return
+        super().do_POST()
+
+    def decode_request_content(self, data: bytes) -> bytes | None:
+        """Return the body, unless it defines entities."""
+        try:
+            _refuse_document_type(data)
+        except WireError as error:
+            self.send_error(400, str(error))
+            return None
+        return data
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: the base class prints."""
+
+
+class XmlRpcServer(ConnectionThreads, SimpleXMLRPCServer):
+    """Serves the functions of a node.
+
+    Args:
+        address: host and port to listen on.
+    """
+
+    thread_name = "ros1-xmlrpc"
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        super().__init__(address, requestHandler=_Handler, logRequests=False, allow_none=True)
