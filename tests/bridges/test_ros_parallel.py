@@ -22,6 +22,7 @@ from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.recording.recording import RecordedDevice
 from pliant.rods import load_robot
 from pliant.simulation import Simulation, sync
+from pliant.threads import Threads
 from pliant.wire.ros import Codec
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
@@ -63,7 +64,7 @@ class Wire:
     wire, state_type, has_services, lockstep = "test", "viactors_plugins/state_info", True, False
 
     def __init__(self, version=1):
-        self.codec = Codec(version)
+        self.codec, self.threads = Codec(version), Threads()
         self.on_complaint = lambda text: None
         self.out, self.into, self.answers, self.params, self.said = {}, {}, {}, {}, []
 

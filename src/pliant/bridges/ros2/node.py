@@ -127,7 +127,7 @@ class Ros2Node(Node):
             user_data=USER_DATA,
         )
         self.participant.on_publication = lambda topic, who: self.on_publication(topic, who)
-        self.service_server = Services(self.participant, self.codec, self.complain, self.fail)
+        self.service_server = Services(self.participant, self.codec, self.complain)
         self.outbox = Outbox("ros2-writer", self._put, threads=self.threads)
         self.images = Outbox("ros2-images", self._put, threads=self.threads)
         self.publications: dict[str, Publication] = {}

@@ -212,7 +212,8 @@ class RtpsParticipant:
         self.threads = threads or Threads()
         """Its threads."""
         self._complain = complain
-        self._fail = fail or (lambda what, error: complain(f"{what}: {type(error).__name__}: {error}"))
+        self.fail = fail or (lambda what, error: complain(f"{what}: {type(error).__name__}: {error}"))
+        """Takes faults of ours that one datagram or request caused."""
         self._user_data = user_data
         self._lock = threading.RLock()
         self.direct = False
@@ -586,7 +587,7 @@ class RtpsParticipant:
                 if self.malformed <= 10:
                     self._complain(f"{source[0]}:{source[1]} sent what is no RTPS: {error}")
             except Exception as error:  # one datagram must not cost the thread
-                self._fail(f"a datagram of {source[0]}:{source[1]}", error)
+                self.fail(f"a datagram of {source[0]}:{source[1]}", error)
         return BATCH
 
     def _tick(self, now: float) -> bool:

@@ -106,20 +106,12 @@ class Services:
         participant: the wire.
         codec: turns requests and replies into bytes.
         complain: takes the faults of clients.
-        fail: takes faults of ours that a request caused.
     """
 
-    def __init__(
-        self,
-        participant: RtpsParticipant,
-        codec: Codec,
-        complain: Callable[[str], None],
-        fail: Callable[[str, BaseException], None],
-    ) -> None:
+    def __init__(self, participant: RtpsParticipant, codec: Codec, complain: Callable[[str], None]) -> None:
         self.participant = participant
         self._codec = codec
         self._complain = complain
-        self._fail = fail
         self._services: dict[str, _Service] = {}
         self._lock = threading.Lock()
         self._waiting: deque[tuple[float, _Service, Asker, bytes]] = deque()
@@ -251,7 +243,7 @@ class Services:
             try:
                 job()
             except Exception as error:
-                self._fail(f"the service {service.name}", error)
+                self.participant.fail(f"the service {service.name}", error)
 
         return self._pool is not None and self._pool.submit(guarded)
 
@@ -268,7 +260,7 @@ class Services:
         except PliantError as error:
             self._complain(f"{service.name}: {error}")
         except Exception as error:  # a fault of ours must not stop the thread
-            self._fail(f"the service {service.name}", error)
+            self.participant.fail(f"the service {service.name}", error)
 
     # ------------------------------------------------------------------ replying
     def _reply(self, service: _Service, asker: Asker, values: dict[str, Any]) -> None:
