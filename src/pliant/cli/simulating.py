@@ -7,7 +7,7 @@ import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,6 +89,9 @@ class RunOptions:
     continues without it."""
     realtime: Annotated[bool, Parameter(negative=())] = False
     """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the permission."""
+    console: Annotated[bool, Parameter(negative=())] = False
+    """Take requests from standard input, one a line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as
+    franka.user_stop on."""
     view: Annotated[bool, Parameter(negative=())] = False
     """Show the simulation in the browser."""
     view_port: int | None = option(None, low=0, high=65535)
@@ -249,6 +252,8 @@ class Run:
             if self.plan.realtime:
                 stack.enter_context(realtime())
             bar = stack.enter_context(Bar(self.console, "simulating", "s", shown=not self.plan.json))
+            if self.plan.console:
+                stack.enter_context(self._listen())
             try:
                 with _Interrupt(self.simulation) as interrupt:
                     self.report = self.simulation.run(
@@ -262,6 +267,22 @@ class Run:
         self.interrupted = pressed and self.duration is not None
         self.health = self.simulation.health()
         self.served = {wire.name: rows for wire in self.wires if (rows := list(wire.report()))}
+
+    @contextlib.contextmanager
+    def _listen(self) -> Iterator[None]:
+        """Take requests from standard input while the block runs."""
+        from pliant.cli.console import RequestConsole
+
+        buttons = [f"{d.name}.{name}" for d in self.simulation.devices.values() for name in d.buttons]
+        self.console.print(f"console: {', '.join(buttons) or 'no buttons'}", soft_wrap=True)
+        reader = RequestConsole(
+            self.simulation, sys.stdin, lambda text: self.console.print(plain(text), soft_wrap=True)
+        )
+        reader.start()
+        try:
+            yield
+        finally:
+            reader.close()
 
     @property
     def achieved_rtf(self) -> float | None:

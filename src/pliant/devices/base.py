@@ -152,6 +152,15 @@ def request(method: F) -> F:
     return method
 
 
+def button(method: F) -> F:
+    """Mark a method of a device as a request that a person gives: pressed, or switched by its one argument, a bool.
+
+    Bridges and the console of the command line offer these requests by themselves.
+    """
+    method.__pliant_button__ = True  # type: ignore[attr-defined]
+    return request(method)
+
+
 class Mailbox:
     """Latest-wins box of commands: the only object of the loop that another thread writes.
 
@@ -411,6 +420,11 @@ class Device(SampleSource, Protocol):
         """Name of every request -> how it is called."""
         ...
 
+    @property
+    def buttons(self) -> Mapping[str, str]:
+        """Requests that a person gives -> the name of the argument that switches them, a bool; "" if only pressed."""
+        ...
+
     def attach(self, engine: Engine) -> None:
         """Resolve every port and fix the period; called once, before the first reset."""
         ...
@@ -598,10 +612,13 @@ class DeviceBase:
             self._perturbations.append(_Perturbation(field_name, value, info.shape))
         self._arrays = tuple(key for key, info in self.samples.items() if info.shape)
         self._requests: dict[str, tuple[Callable[..., Any], inspect.Signature]] = {}
+        self._buttons: dict[str, str] = {}
         for key in dir(type(self)):
             if getattr(getattr(type(self), key, None), "__pliant_request__", False):
                 method = getattr(self, key)
                 self._requests[key] = (method, inspect.signature(method))
+                if getattr(method, "__pliant_button__", False):
+                    self._buttons[key] = next(iter(inspect.signature(method).parameters), "")
         self._queue: deque[tuple[Callable[..., Any], dict[str, Any], Future[Any]]] = deque()
         self._counters = _Counters()
         self._rng = np.random.default_rng(0)
@@ -782,6 +799,11 @@ class DeviceBase:
     def requests(self) -> Mapping[str, str]:
         """Name of every request -> how it is called."""
         return {name: f"{name}{signature}" for name, (_, signature) in self._requests.items()}
+
+    @property
+    def buttons(self) -> Mapping[str, str]:
+        """Requests that a person gives -> the name of the argument that switches them, a bool; "" if only pressed."""
+        return self._buttons
 
     def health(self) -> Mapping[str, Any]:
         """Return counters since the last reset: samples, commands, stale ones, watchdog trips, requests."""

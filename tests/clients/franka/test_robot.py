@@ -407,3 +407,21 @@ def test_verbose_changes_the_level_of_what_is_logged(robot, caplog):
 def test_importing_the_package_of_the_robots_stays_light():
     code = "import sys, pliant.robots.franka; assert 'numba' not in sys.modules and 'mujoco' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_guiding_user_stop_and_brakes_are_methods(robot):
+    for press, mode in ((robot.guide, "guiding"), (robot.user_stop, "user_stopped"), (robot.brakes, "other")):
+        press()
+        robot.wait(0.002)
+        assert robot._backend.mode == mode
+        press(False)
+        robot.wait(0.002)
+        assert robot._backend.mode == "idle"
+    robot.user_stop()
+    with pytest.raises(DeviceError, match="the robot's mode is user_stopped"):
+        robot.guide()
+    with pytest.raises(DeviceError, match="refused"):
+        robot.set_robot_state("velocity")
+    robot.user_stop(False)
+    robot.set_robot_state("velocity")
+    robot.stop_motion()

@@ -163,7 +163,7 @@ def test_a_command_of_the_interface_has_the_values_of_its_mode():
 
 def test_the_requests_are_those_of_the_interface(simulation):
     arm = arm_of(simulation)
-    assert set(arm.requests) == {*REQUESTS.values(), "user_stop", "guide", "disconnect"}
+    assert set(arm.requests) == {*REQUESTS.values(), "user_stop", "guide", "brakes", "disconnect"}
     assert "set_load(*, mass: " in arm.requests["set_load"]
     load = {"mass": 0.5, "F_x_Cload": (0.0, 0.0, 0.1), "I_load": (1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3)}
     assert ask(simulation, "set_load", **load) == "success"

@@ -708,6 +708,46 @@ def test_guiding_yields_along_the_free_directions_only(rig):
     np.testing.assert_allclose(state.q, state.q_d, atol=1e-4)
 
 
+def test_the_user_stop_during_guiding_holds_the_arm_where_it_is(rig):
+    rig.run(3)
+    start = rig.begin().q.copy()
+    rig.cabinet.guide(True)
+    for _ in range(400):
+        push(rig, [0.0, 6.0, 0, 0, 0, 0])
+        rig.begin()
+        rig.end()
+    push(rig, [0] * 6)
+    rig.cabinet.user_stop(True)
+    here = rig.begin().q.copy()
+    assert np.abs(here - start).max() > 0.02
+    state = rig.run(500)
+    assert state.robot_mode == RobotMode.USER_STOPPED
+    assert np.abs(state.q - here).max() < 0.3 * np.abs(here - start).max()
+    assert not state.errors.any()
+
+
+def test_locked_brakes_end_a_motion_and_a_reflex_stays_behind_them(rig):
+    rig.move(JOINT, POSITION)
+    rig.run(10, lambda s, k: command(s, q=Q_START))
+    rig.cabinet.lock_brakes(True)
+    rig.run(10)
+    assert rig.statuses() == ["started", "emergency"]
+    assert rig.begin().robot_mode == RobotMode.OTHER
+    assert rig.request(fci.AutomaticErrorRecovery()) == "not_possible"
+    assert rig.request(fci.SetLoad(mass=0.0, F_x_Cload=(0.0,) * 3, I_load=(0.0,) * 9)) == "not_possible"
+    rig.cabinet.user_stop(True)
+    rig.cabinet.lock_brakes(False)
+    assert rig.begin().robot_mode == RobotMode.USER_STOPPED
+    rig.cabinet.user_stop(False)
+    assert rig.begin().robot_mode == RobotMode.IDLE
+    rig.move(JOINT, POSITION)
+    rig.run(50, jump_q(0, 0.5))
+    assert rig.begin().robot_mode == RobotMode.REFLEX
+    rig.cabinet.lock_brakes(True)
+    rig.cabinet.lock_brakes(False)
+    assert rig.begin().robot_mode == RobotMode.REFLEX
+
+
 def test_guiding_does_not_start_during_a_motion(rig):
     rig.move(JOINT, POSITION)
     with pytest.raises(DeviceError, match="only from idle; the robot's mode is move"):

@@ -1,14 +1,16 @@
-"""Devices without a message of their own kind: every field of their table on a topic of its name."""
+"""Devices without a message of their own kind: each field on a topic and each button as a service of its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.topics import RosTopics
-from pliant.devices.base import FieldInfo, Sample, SampleSource
+from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
+from pliant.errors import PliantError
 
 __all__ = ["serve_fields"]
 
@@ -16,12 +18,34 @@ __all__ = ["serve_fields"]
 def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
     """Serve each field as ``<namespace>/<name>/<field>``: std_msgs/Float64, arrays as Float64MultiArray.
 
-    A topic that the device's description gives stands in place of ``<namespace>/<name>``.
+    Each of the device's buttons is a service ``<namespace>/<name>/<button>``: std_srvs/SetBool for one that is
+    switched, std_srvs/Trigger for one that is only pressed. A topic that the device's description gives stands in place
+    of ``<namespace>/<name>``.
     """
     base = device.topic or name
+
+    def full(part: str) -> str:
+        return topic_name(base, part) if base.startswith("/") else topics.name(base, part)
+
     for field, info in device.samples.items():
-        topic = topic_name(base, field) if base.startswith("/") else topics.name(base, field)
-        topics.writers[name].append(_writer(topics, topic, field, info))
+        topics.writers[name].append(_writer(topics, full(field), field, info))
+    if isinstance(device, Device) and topics.node.has_services:
+        for request, argument in device.buttons.items():
+            kind = "std_srvs/SetBool" if argument else "std_srvs/Trigger"
+            topics.node.serve(full(request), kind, _service(device, request, argument))
+
+
+def _service(device: Device, request: str, argument: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what answers a service that gives a request; it runs in a thread of the wire."""
+
+    def answer(message: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": ""}
+
+    return answer
 
 
 def _writer(topics: RosTopics, topic: str, field: str, info: FieldInfo) -> Callable[[Sample], None]:

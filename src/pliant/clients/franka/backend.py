@@ -80,6 +80,10 @@ class Backend(Protocol):
         """Clear the errors of a reflex."""
         ...
 
+    def press(self, button: str, pressed: bool) -> None:
+        """Switch "guide", "user_stop" or "brakes"."""
+        ...
+
     def set_load(self, load: Payload) -> None:
         """Set the load that the controller compensates beside the end effector."""
         ...

@@ -138,6 +138,13 @@ class NetworkArm:
             self._robot.automatic_error_recovery()
         self.refresh()
 
+    def press(self, button: str, pressed: bool) -> None:
+        raise DeviceError(
+            f"{button} is no request of the robot's interface: press it at the robot; for a simulated robot, run it "
+            f"with --console and enter '{button} {'on' if pressed else 'off'}', or call its ROS service",
+            field=button,
+        )
+
     def set_load(self, load: Payload) -> None:
         with self._errors():
             self._robot.set_load(load.mass, list(load.center_of_mass), list(load.inertia))

@@ -281,6 +281,33 @@ class FrankaRobot:
         self._state = "stop"
         self._backend.recover()
 
+    def guide(self, pressed: bool = True) -> None:
+        """Press or release the guiding button at the wrist: while it is pressed, the arm yields to a hand.
+
+        Raises:
+            DeviceError: the robot is not idle, or it is reached through its interface, which has no such request.
+        """
+        self._state = "stop"
+        self._backend.press("guide", pressed)
+
+    def user_stop(self, pressed: bool = True) -> None:
+        """Press or release the user stop: a motion ends, and none starts until it is released.
+
+        Raises:
+            DeviceError: the robot is reached through its interface, which has no such request.
+        """
+        self._state = "stop"
+        self._backend.press("user_stop", pressed)
+
+    def brakes(self, locked: bool = True) -> None:
+        """Lock or open the brakes of all joints.
+
+        Raises:
+            DeviceError: the robot is reached through its interface, which has no such request.
+        """
+        self._state = "stop"
+        self._backend.press("brakes", locked)
+
     def wait(self, duration: float) -> None:
         """Wait in robot time; a running control repeats its last command.
 

@@ -158,6 +158,11 @@ class SimulationArm:
     def recover(self) -> None:
         self._require("automatic_error_recovery")
 
+    def press(self, button: str, pressed: bool) -> None:
+        future = self.device.request(button, **{self.device.buttons[button]: pressed})
+        self._cycle()
+        future.result(0.0)
+
     def set_load(self, load: Payload) -> None:
         self._require("set_load", mass=load.mass, F_x_Cload=load.center_of_mass, I_load=load.inertia)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, request
+from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, button, request
 from pliant.devices.franka.cabinet import Answer, Cabinet, Motion
 from pliant.devices.franka.gripper import Gripper, GripperAnswer
 from pliant.devices.franka.parameters import Arm, Hand, Payload
@@ -236,6 +236,8 @@ _ROBOT_REQUESTS = (
     fci.SetFilters,
     fci.AutomaticErrorRecovery,
 )
+_PRESSED = (fci.StopMove, fci.AutomaticErrorRecovery, fci.GripperHoming, fci.GripperStop)
+"""Requests without values, which a person may give too."""
 _HAND_REQUESTS = (fci.GripperHoming, fci.GripperMove, fci.GripperGrasp, fci.GripperStop)
 
 
@@ -284,6 +286,8 @@ class FrankaArm(DeviceBase):
             self._add_request(kind, self._ask)
         for kind in _HAND_REQUESTS:
             self._add_request(kind, self._ask_hand)
+            if description.hand is None:
+                self._buttons.pop(REQUESTS[kind], None)
 
     def _add_request(self, kind: type, ask: Callable[..., str]) -> None:
         def method(answered: Answered | None = None, **fields: Any) -> str:
@@ -292,6 +296,8 @@ class FrankaArm(DeviceBase):
         parameters = list(inspect.signature(kind).parameters.values())
         extra = inspect.Parameter("answered", inspect.Parameter.KEYWORD_ONLY, default=None)
         self._requests[REQUESTS[kind]] = (method, inspect.Signature([*parameters, extra]))
+        if kind in _PRESSED:
+            self._buttons[REQUESTS[kind]] = ""
 
     # ------------------------------------------------------------------------------------------------- cycle
 
@@ -358,7 +364,9 @@ class FrankaArm(DeviceBase):
         cabinet = self.cabinet
         q, dq, tau_J = self.plant.read()
         motion = cabinet.motion
-        if motion is None or motion.first:
+        if cabinet.locked_at is not None:
+            self.plant.settle(cabinet.locked_at)
+        elif motion is None or motion.first:
             rest = cabinet.settle(q, dq)
             if rest is not None:
                 self.plant.settle(rest)
@@ -429,16 +437,22 @@ class FrankaArm(DeviceBase):
         if receive is not None:
             receive(answer)
 
-    @request
+    @button
     def user_stop(self, pressed: bool = True) -> None:
         """Press or release the user stop."""
         self.cabinet.user_stop(pressed)
         self._follow()
 
-    @request
+    @button
     def guide(self, pressed: bool = True) -> None:
-        """Press or release the guiding button at the wrist."""
+        """Press or release the guiding button at the wrist: while it is pressed, the arm yields to a hand."""
         self.cabinet.guide(pressed)
+        self._follow()
+
+    @button
+    def brakes(self, locked: bool = True) -> None:
+        """Lock or open the brakes of all joints, as Desk does: locked, the arm stands still whatever pulls at it."""
+        self.cabinet.lock_brakes(locked)
         self._follow()
 
     @request

@@ -153,6 +153,7 @@ class Cabinet:
         self.answers: list[Answer] = []
         self._motion: Motion | None = None
         self._recovery: tuple[int | None, int] | None = None
+        self._locked_at: Array | None = None
         self._version_rounding = True
         self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
         self._command_motion, self._command_tau = np.zeros(38), np.zeros(7)
@@ -185,6 +186,7 @@ class Cabinet:
         self._set("mode", k.HOLD)
         self._motion = None
         self._recovery = None
+        self._locked_at = None
         self.answers.clear()
         self.state.message_id = 0
         self.state.robot_mode = RobotMode.IDLE
@@ -473,20 +475,65 @@ class Cabinet:
         """Press or release the external activation device. Pressed: the motion ends and the arm holds."""
         state = self.state
         if pressed:
-            if self._motion is not None:
-                motion = self._motion
-                self._release()
-                self._motion = None
-                self._say("Move", motion.command_id, "emergency")
-                self._say("StopMove", motion.stop_id, "emergency")
-            if self._recovery is not None:
-                self._say("AutomaticErrorRecovery", self._recovery[0], "emergency")
-                self._recovery = None
-            self._set("mode", k.HOLD)
-            self._idle_modes()
+            self._halt()
             state.robot_mode = RobotMode.USER_STOPPED
         elif state.robot_mode == RobotMode.USER_STOPPED:
-            state.robot_mode = RobotMode.REFLEX if state.errors.any() else RobotMode.IDLE
+            state.robot_mode = self._mode_at_rest()
+
+    def _halt(self) -> None:
+        """End whatever runs and hold; those who wait for an answer get "emergency"."""
+        if self._motion is not None:
+            motion = self._motion
+            self._release()
+            self._motion = None
+            self._say("Move", motion.command_id, "emergency")
+            self._say("StopMove", motion.stop_id, "emergency")
+        if self._recovery is not None:
+            self._say("AutomaticErrorRecovery", self._recovery[0], "emergency")
+            self._recovery = None
+        if self.state.robot_mode == RobotMode.GUIDING:
+            self._hold_here()
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+
+    def _mode_at_rest(self) -> RobotMode:
+        if self._locked_at is not None:
+            return RobotMode.OTHER
+        return RobotMode.REFLEX if self.state.errors.any() else RobotMode.IDLE
+
+    def _hold_here(self) -> None:
+        """Hold the measured pose; an arm that moves decelerates."""
+        m = self._record
+        m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
+        m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
+        m["ddq_d"][:] = 0.0
+
+    @property
+    def locked_at(self) -> Array | None:
+        """Joint positions at which the brakes hold the arm, shape (7,) [rad]; None while they are open."""
+        return self._locked_at
+
+    def lock_brakes(self, locked: bool) -> None:
+        """Lock or open the brakes. Locked: the motion ends, the arm stands where it is, and takes no motion.
+
+        The robot's mode is then "other", as the vendor's interface reports a robot with locked joints.
+        """
+        m, state = self._record, self.state
+        if locked and self._locked_at is None:
+            self._halt()
+            self._locked_at = m["q"].copy()
+            m["q_d"][:] = m["q"]
+            m["dq_d"][:] = m["ddq_d"][:] = 0.0
+            self._set("observer_started", 0)  # the brakes take the momentum, no external torque
+            if state.robot_mode != RobotMode.USER_STOPPED:
+                state.robot_mode = RobotMode.OTHER
+        elif not locked and self._locked_at is not None:
+            self._locked_at = None
+            self._hold_here()
+            for name in ("residual", "integral"):
+                m[name][:] = 0.0
+            if state.robot_mode == RobotMode.OTHER:
+                state.robot_mode = self._mode_at_rest()
 
     def guide(self, pressed: bool) -> None:
         """Press or release the guiding button at the wrist.
@@ -504,9 +551,7 @@ class Cabinet:
             self._set("mode", k.GUIDING)
             state.robot_mode = RobotMode.GUIDING
         elif state.robot_mode == RobotMode.GUIDING:
-            m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
-            m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
-            m["ddq_d"][:] = 0.0
+            self._hold_here()
             self._set("mode", k.HOLD)
             state.robot_mode = RobotMode.IDLE
 
@@ -525,7 +570,8 @@ class Cabinet:
         if name in ("Move", "StopMove", "AutomaticErrorRecovery", "GetCartesianLimit"):
             handler(request, command_id)
             return
-        if self._motion is not None or self.state.robot_mode in (RobotMode.GUIDING, RobotMode.USER_STOPPED):
+        busy = (RobotMode.GUIDING, RobotMode.USER_STOPPED, RobotMode.OTHER)
+        if self._motion is not None or self.state.robot_mode in busy:
             status = "not_possible"
         else:
             try:
@@ -591,7 +637,7 @@ class Cabinet:
     def _on_AutomaticErrorRecovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
         m, mode = self._record, self.state.robot_mode
         status = None
-        if self._motion is not None or mode == RobotMode.GUIDING or self._recovery is not None:
+        if self._motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
             status = "not_possible"
         elif mode == RobotMode.USER_STOPPED:
             status = "emergency"
@@ -677,6 +723,7 @@ class Cabinet:
             if motion is None
             else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__}),
             "recovery": self._recovery,
+            "locked_at": None if self._locked_at is None else self._locked_at.copy(),
             "bodies": (self.load, self.NE_T_EE.copy()),
             "answers": list(self.answers),
         }
@@ -698,6 +745,7 @@ class Cabinet:
             None if motion is None else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__})
         )
         self._recovery = saved["recovery"]
+        self._locked_at = None if saved["locked_at"] is None else saved["locked_at"].copy()
         self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
         self.answers = list(saved["answers"])
 

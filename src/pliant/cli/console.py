@@ -1,0 +1,136 @@
+"""Requests to devices that a person types while a run goes on."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pliant.errors import DeviceError, PliantError, nearest
+
+if TYPE_CHECKING:
+    from pliant.devices import Device
+    from pliant.simulation import Simulation
+
+__all__ = ["RequestConsole", "parse_line"]
+
+MAX_LINE = 4096
+"""Longest line [bytes]."""
+SWITCH = {"on": True, "off": False, "true": True, "false": False, "1": True, "0": False}
+
+
+def parse_line(line: str, devices: Mapping[str, Device]) -> tuple[str, str, dict[str, Any]]:
+    """Return device, request and arguments of a line.
+
+    Examples: ``franka.user_stop on``, ``guide off``, ``gripper_move width=0.04 speed=0.1``.
+
+    Args:
+        line: ``[DEVICE.]REQUEST [on|off] [NAME=NUMBER[,NUMBER...] ...]``. The device may be left out where only one has
+            such a request.
+        devices: those of the simulation.
+
+    Raises:
+        DeviceError: no such request, or a value that is no number.
+    """
+    head, *words = line.split()
+    device, dot, name = head.rpartition(".")
+    if not dot:
+        owners = [key for key, value in devices.items() if name in value.requests]
+        if len(owners) > 1:
+            raise DeviceError(f"{name} is a request of {', '.join(owners)}; write for example {owners[0]}.{name}")
+        if not owners:
+            valid = [f"{key}.{request}" for key, value in devices.items() for request in value.requests]
+            raise DeviceError(f"there is no request {name!r}; {nearest(name, valid)}", field=name)
+        device = owners[0]
+    if device not in devices:
+        raise DeviceError(f"there is no device {device!r}; {nearest(device, devices)}", field=device)
+    if name not in devices[device].requests:
+        raise DeviceError(f"{device} has no request {name!r}; {nearest(name, devices[device].requests)}", field=name)
+    values: dict[str, Any] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals:
+            key, text = devices[device].buttons.get(name, ""), word
+            if not key or text.lower() not in SWITCH:
+                raise DeviceError(
+                    f"{word!r} is not understood; must be NAME=VALUE, or on or off for a switch", field=name
+                )
+        values[key] = _value(text)
+    return device, name, values
+
+
+def _value(text: str) -> bool | float | int | tuple[float, ...]:
+    if text.lower() in ("on", "off", "true", "false"):
+        return SWITCH[text.lower()]
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise DeviceError(f"{text!r} is not a number; must be one number, or several with commas") from None
+    if len(numbers) > 1:
+        return tuple(numbers)
+    return int(text) if text.lstrip("+-").isdigit() else numbers[0]
+
+
+class RequestConsole:
+    """Reads lines from a stream in a thread of its own and gives them to the devices as requests.
+
+    Args:
+        simulation: whose devices are asked.
+        stream: where lines come from, such as ``sys.stdin``.
+        say: prints a line.
+    """
+
+    def __init__(self, simulation: Simulation, stream: TextIO, say: Callable[[str], None]) -> None:
+        self._simulation, self._stream, self._say = simulation, stream, say
+        self._wake_reader, self._wake_writer = os.pipe()
+        self._thread = threading.Thread(target=self._read, name="pliant-console", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop reading and join the thread."""
+        os.write(self._wake_writer, b"x")
+        self._thread.join()
+        os.close(self._wake_reader)
+        os.close(self._wake_writer)
+
+    def _read(self) -> None:
+        poll, source = select.poll(), self._stream.fileno()
+        poll.register(source, select.POLLIN)
+        poll.register(self._wake_reader, select.POLLIN)
+        pending = b""
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if self._wake_reader in ready:
+                return
+            data = os.read(source, 65536)
+            *lines, pending = (pending + data).split(b"\n")
+            for line in lines:
+                self.enter(line.decode(errors="replace"))
+            if not data:
+                poll.unregister(source)  # the end of the input; the run goes on
+            elif len(pending) > MAX_LINE:
+                self._say(f"a line is longer than {MAX_LINE} bytes and is dropped")
+                pending = b""
+
+    def enter(self, line: str) -> None:
+        """Give the request of one line; what it returns or refuses is printed."""
+        if not line.strip():
+            return
+        try:
+            device, name, values = parse_line(line, self._simulation.devices)
+            future = self._simulation.request(device, name, **values)
+        except PliantError as error:
+            self._say(str(error))
+            return
+
+        def done(future: Future[Any]) -> None:
+            error = None if future.cancelled() else future.exception()
+            self._say(f"{device}.{name}: {error or 'done'}")
+
+        future.add_done_callback(done)
