@@ -1,6 +1,7 @@
 """What every bridge must do. A bridge that is registered is under this contract without a line here."""
 
 import contextlib
+import ipaddress
 import math
 import re
 import socket
@@ -21,6 +22,8 @@ from pliant.simulation import Bridge, BridgeBase, LockstepBridge, Simulation, sy
 
 pytestmark = pytest.mark.network
 
+MIN_SOCKETS = {"ros1": 2, "ros2": 1, "zenoh": 1, "fci": 2}
+"""Sockets that a bridge listens with at least: what `listening` finds is not nothing."""
 ROBOTS = {"fci": "franka"}
 """Bridges that serve another robot than a compliant joint."""
 
@@ -84,10 +87,17 @@ def _target(fd):
 
 
 def listening():
-    """Return the addresses on which this process takes TCP connections, as /proc writes them."""
+    """Return the sockets with which this process takes connections and datagrams: (protocol, address, port)."""
     own = {target[8:-1] for target in open_sockets()}
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in own}
+    found = set()
+    for protocol, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
+        for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]:
+            row = line.split()
+            if row[3] == state and row[9] in own:
+                address, _, port = row[1].partition(":")
+                words = [bytes.fromhex(address[k : k + 8])[::-1] for k in range(0, len(address), 8)]
+                found.add((protocol, str(ipaddress.ip_address(b"".join(words))), int(port, 16)))
+    return found
 
 
 def plain(value):
@@ -139,7 +149,10 @@ def test_a_run_is_served_on_this_machine_only_and_leaves_nothing_open(name, opti
         except MissingDependency as error:
             pytest.skip(str(error))
         simulation.step(20)
-        assert listening() - before <= {"0100007F"}
+        opened = listening() - before
+        # Discovery of ROS 2 also listens to its multicast group, and passes over what other machines say there.
+        assert {address for _, address, _ in opened} <= {"127.0.0.1", "239.255.0.1"}, opened
+        assert len(opened) >= MIN_SOCKETS.get(name, 0), opened
         health = simulation.health()["bridges"]
         assert plain(health), health
         for row in bridge.report():
@@ -167,6 +180,43 @@ def running(name, options, **policy):
     # A thread of another language that has called Python once is a dummy to it.
     dummy = threading._DummyThread
     return simulation, bridge, {t for t in set(threading.enumerate()) - before if not isinstance(t, dummy)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fci:host=0.0.0.0,port=0,gripper_port=0",
+        "zenoh:mode=router,listen=tcp/0.0.0.0:0",
+        "zenoh:mode=router,listen=tcp/[::]:0",
+        "zenoh:listen=tcp/127.0.0.1:0+tcp/0.0.0.0:0",
+        "ros1:master=http://127.0.0.1:{port},host=0.0.0.0",
+    ],
+)
+def test_a_bridge_on_every_interface_is_refused(text):
+    master = FakeMaster()
+    robot = load(ROBOTS.get(text.partition(":")[0], "qbmove-1dof"))
+    before = listening()
+    try:
+        bridge = make_bridge(text.format(port=master.port), robot)
+        simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
+        with pytest.raises(BridgeError, match="every interface"):
+            simulation.start()
+        assert listening() == before
+    except MissingDependency as error:
+        pytest.skip(str(error))
+    finally:
+        master.close()
+
+
+def test_ros_2_in_the_subnet_listens_on_the_address_of_its_interface_and_on_127_0_0_1_only():
+    robot = load("qbmove-1dof")
+    bridge = make_bridge("ros2:domain=174,loopback=false", robot)
+    before = listening()
+    with Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync()) as simulation:
+        simulation.start()
+        opened = {address for _, address, _ in listening() - before}
+    assert opened
+    assert not any(ipaddress.ip_address(address).is_unspecified for address in opened), opened
 
 
 def kinds(bridge):

@@ -1,10 +1,12 @@
 """The view in a browser."""
 
 import contextlib
+import ipaddress
 import socket
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +68,23 @@ def serving_a_view(port):
             process.kill()
 
 
+def listening(pid):
+    """Return the addresses on which a process takes TCP connections."""
+    own = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            own.add(str(descriptor.readlink()))
+    found = []
+    for name in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+            row = line.split()
+            if row[3] == "0A" and f"socket:[{row[9]}]" in own:
+                address = row[1].partition(":")[0]
+                words = [bytes.fromhex(address[k : k + 8])[::-1] for k in range(0, len(address), 8)]
+                found.append(str(ipaddress.ip_address(b"".join(words))))
+    return found
+
+
 def answer_to(port, path, headers):
     """Return the head of what is answered to a request, or to a WebSocket's handshake."""
     lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
@@ -85,7 +104,10 @@ def answer_to(port, path, headers):
 
 def test_another_site_can_neither_read_the_model_nor_take_control_nor_drop_a_file():
     port = free_port()
-    with serving_a_view(port):
+    with serving_a_view(port) as process:
+        addresses = listening(process.pid)
+        assert len(addresses) >= 2
+        assert set(addresses) == {"127.0.0.1"}, addresses
         for path in ("/model", "/model?total_bytes", "/ui?sid=a", "/state?sid=a", "/drop?sid=a"):
             for headers in FOREIGN:
                 answer = answer_to(port, path, headers)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pliant.bridges.fci.arm_server import ArmServer
 from pliant.bridges.fci.options import FciOptions
 from pliant.errors import BridgeError, PliantError
+from pliant.listening import check_listening_host
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
 from pliant.simulation.realtime import realtime
@@ -79,7 +80,8 @@ class FciBridge(BridgeBase):
         """Listen for clients.
 
         Raises:
-            BridgeError: the robot has no Franka arm, a port is in use, or the priority is refused.
+            BridgeError: the robot has no Franka arm, a port is in use, the host is every interface, or the priority is
+                refused.
         """
         from pliant.devices.franka.arm import FrankaArm
 
@@ -90,6 +92,7 @@ class FciBridge(BridgeBase):
                 field="bridge",
             )
         options = self.options
+        check_listening_host(options.host, "host")
         for i, device in enumerate(found):
             host = _next_address(options.host, i)
             server = ArmServer(device, host=host, port=options.port, gripper_port=options.gripper_port)

@@ -254,7 +254,7 @@ class RtpsParticipant:
         first = 7400 + 250 * self.domain + 10
         for index in range(120):
             with contextlib.suppress(OSError):
-                sock.bind(("127.0.0.1" if self.loopback else "", first + 2 * index))
+                sock.bind((self._host, first + 2 * index))
                 break
         else:
             sock.close()
@@ -271,10 +271,26 @@ class RtpsParticipant:
         wake.setblocking(False)
         self._wake.setblocking(False)
         self._sockets = [sock, wake]
+        if self._host != "127.0.0.1":
+            self._listen_on_loopback()
         self._join_group()
         now = time.monotonic()
         self._announcements = [now + t for t in ANNOUNCE_EARLY]
         self._thread = self.threads.start("ros2-rtps", self._run)
+
+    def _listen_on_loopback(self) -> None:
+        """Listen on 127.0.0.1 besides the interface of the subnet: nodes of this machine may announce themselves there.
+
+        One socket on every interface would take what comes in by interfaces that nobody thinks of.
+        """
+        local = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            local.bind(("127.0.0.1", self._port))
+        except OSError:  # another participant has it; unicast does without
+            local.close()
+            return
+        local.setblocking(False)
+        self._sockets.append(local)
 
     def _join_group(self) -> None:
         """Listen to the group of discovery on every interface; unicast does without.

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from pliant.errors import BridgeError, MissingDependency, nearest
+from pliant.listening import check_listening_host
 
 __all__ = ["MODES", "ROUTER", "endpoints", "load_zenoh", "open_session"]
 
@@ -73,12 +74,14 @@ def open_session(zenoh: Any, mode: str, listen: tuple[str, ...], connect: tuple[
     """Open a session; without addresses it takes those of `MODES`.
 
     Raises:
-        BridgeError: no such mode, an address in use or not reachable.
+        BridgeError: no such mode, an address in use or not reachable, or every interface to listen on.
     """
     if mode not in MODES:
         raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
     default_listen, default_connect = MODES[mode]
     listen, connect = listen or default_listen, connect or default_connect
+    for item in listen:
+        check_listening_host(re.sub(r":\d+$", "", item.partition("/")[2].partition("?")[0].partition("#")[0]), "listen")
     config = {
         "mode": mode,
         "listen": {"endpoints": list(listen)},
