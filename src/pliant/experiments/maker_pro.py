@@ -1,95 +1,86 @@
 """Loops of deflection over torque measured on a qbMove Maker Pro, against the law and with identified friction.
 
-The measurements are read by eye from a figure of the draft of the plugin's first paper
-(github.com/nickparnenzini/qbmove_plugin): a load of 1 kg gives +-1.5 N m at three stiffness presets. What can be
-predicted is predicted, what has to be fitted is said to be fitted.
+The loops are those of figure 3 of the draft of the plugin's first paper (github.com/nickparnenzini/qbmove_plugin): a
+weight of 1 kg is turned slowly between -1.5 and +1.5 N m at three stiffness presets, for five cycles (two at the
+stiffest preset). The figure is a vector drawing, from which the curves "Real experiment" were taken point by point.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.experiments.base import Context, Figure, Result, Table, Target, experiment
+from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "LOOPS",
-    "READINGS",
-    "Loss",
-    "Reading",
-    "branch",
-    "identify_friction",
-    "identify_joint",
-    "maker_pro",
-    "sweep",
-]
+__all__ = ["MEASURED", "PRESETS", "Loss", "MakerProOptions", "branch", "identify", "maker_pro", "spring", "sweep"]
 
 PAPER = "qbMove Maker Pro, draft of the plugin's first paper (nickparnenzini/qbmove_plugin)"
 PEAK = 1.5
-"""Largest torque of the load [N m]."""
-READING_ERROR = 0.005
-"""Error of reading the figure [rad]."""
+"""Largest torque of the load [N m]. Section IV A."""
 PRESETS = (0.0, 0.4602, 0.6903)
-"""Stiffness presets theta_sr [rad]."""
+"""Stiffness presets theta_sr [rad]. Figure 3."""
+CLOSE = 0.1
+"""Largest RMS misfit of a "very good approximation", as a fraction of the largest measured deflection: ours."""
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One point read from the figure."""
-
-    preset: float
-    """Stiffness preset [rad]."""
-    torque: float
-    """External torque [N m]."""
-    rising: bool
-    """Whether the torque rises at the point."""
-    low: float
-    """Smallest deflection that may be read there [rad]."""
-    high: float
-    """Largest one [rad]; the same where the figure shows a point."""
-
-    @property
-    def value(self) -> float:
-        """Middle of the range [rad]."""
-        return 0.5 * (self.low + self.high)
-
-    @property
-    def sigma(self) -> float:
-        """Half of the range, or the reading error [rad]."""
-        return max(READING_ERROR, 0.5 * (self.high - self.low))
-
-    @property
-    def text(self) -> str:
-        """Preset, torque and branch."""
-        tip = "" if abs(self.torque) == PEAK else ", rising" if self.rising else ", falling"
-        return f"preset {self.preset:g}, {self.torque:+g} N m{tip}"
-
-
-READINGS: tuple[Reading, ...] = (
-    Reading(0.0, 1.5, True, 0.60, 0.60),
-    Reading(0.0, -1.5, False, -0.59, -0.59),
-    Reading(0.4602, 1.5, True, 0.30, 0.33),
-    Reading(0.4602, -1.5, False, -0.325, -0.29),
-    Reading(0.4602, 0.5, True, 0.150, 0.150),
-    Reading(0.4602, 0.5, False, 0.265, 0.265),
-    Reading(0.4602, -0.5, True, -0.238, -0.238),
-    Reading(0.4602, -0.5, False, -0.156, -0.156),
-    Reading(0.6903, 1.5, True, 0.134, 0.149),
-    Reading(0.6903, -1.5, False, -0.117, -0.117),
-    Reading(0.6903, 0.5, True, 0.030, 0.030),
-    Reading(0.6903, 0.5, False, 0.057, 0.057),
+MEASURED: NDArray[np.float64] = np.array(
+    # torque [N m]; deflection [rad] at each preset, torque rising and torque falling: medians over the cycles
+    [
+        [-1.4, -0.5856, -0.5705, -0.3228, -0.2720, -0.1142, -0.1096],
+        [-1.3, -0.5804, -0.5596, -0.3152, -0.2544, -0.1085, -0.1012],
+        [-1.2, -0.5737, -0.5498, -0.3081, -0.2423, -0.1027, -0.0951],
+        [-1.1, -0.5674, -0.5368, -0.3005, -0.2307, -0.0958, -0.0881],
+        [-1.0, -0.5581, -0.5256, -0.2905, -0.2199, -0.0891, -0.0781],
+        [-0.9, -0.5469, -0.5134, -0.2840, -0.2093, -0.0822, -0.0674],
+        [-0.8, -0.5347, -0.4986, -0.2728, -0.1966, -0.0757, -0.0580],
+        [-0.7, -0.5197, -0.4838, -0.2631, -0.1841, -0.0684, -0.0485],
+        [-0.6, -0.4989, -0.4662, -0.2531, -0.1705, -0.0605, -0.0398],
+        [-0.5, -0.4698, -0.4423, -0.2415, -0.1585, -0.0536, -0.0314],
+        [-0.4, -0.4314, -0.4091, -0.2246, -0.1409, -0.0457, -0.0204],
+        [-0.3, -0.3733, -0.3639, -0.1885, -0.1188, -0.0367, -0.0114],
+        [-0.2, -0.2788, -0.2918, -0.1436, -0.0911, -0.0291, -0.0001],
+        [-0.1, -0.1287, -0.1853, -0.0856, -0.0498, -0.0195, 0.0098],
+        [0.0, 0.0488, -0.0109, 0.0016, 0.0132, -0.0007, 0.0212],
+        [0.1, 0.1952, 0.1851, 0.0561, 0.0945, 0.0077, 0.0319],
+        [0.2, 0.3066, 0.3177, 0.0966, 0.1655, 0.0184, 0.0419],
+        [0.3, 0.3912, 0.4158, 0.1271, 0.2111, 0.0284, 0.0511],
+        [0.4, 0.4428, 0.4714, 0.1467, 0.2373, 0.0396, 0.0591],
+        [0.5, 0.4745, 0.5051, 0.1647, 0.2521, 0.0480, 0.0666],
+        [0.6, 0.4942, 0.5269, 0.1812, 0.2694, 0.0580, 0.0733],
+        [0.7, 0.5088, 0.5435, 0.1941, 0.2798, 0.0668, 0.0806],
+        [0.8, 0.5233, 0.5555, 0.2076, 0.2907, 0.0752, 0.0863],
+        [0.9, 0.5376, 0.5666, 0.2201, 0.3035, 0.0844, 0.0940],
+        [1.0, 0.5493, 0.5757, 0.2333, 0.3099, 0.0946, 0.1000],
+        [1.1, 0.5596, 0.5840, 0.2441, 0.3163, 0.1047, 0.1055],
+        [1.2, 0.5700, 0.5923, 0.2570, 0.3231, 0.1170, 0.1105],
+        [1.3, 0.5809, 0.5986, 0.2723, 0.3307, 0.1254, 0.1173],
+        [1.4, 0.5923, 0.6084, 0.2855, 0.3384, 0.1358, 0.1266],
+    ]
 )
-"""What the figure shows."""
+"""Measured loops, shape (29, 7). The figure does not show which way the loops are run through; they are run through
+such that the joint dissipates energy."""
+SPREAD = {0.0: 0.0039, 0.4602: 0.0057, 0.6903: 0.0025}
+"""RMS difference between the cycles of a loop, by preset [rad]."""
 
-LOOPS: tuple[tuple[float, float, float], ...] = ((0.4602, 0.5, 0.11), (0.4602, -0.5, 0.08), (0.6903, 0.5, 0.03))
-"""(preset [rad], torque [N m], width of the loop [rad]) that a friction model shall give: differences of the readings,
-to a hundredth."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakerProOptions:
+    """Assumptions of the experiment."""
+
+    k: float = option(0.022, unit="N m", low=0.0, above=True, high=10.0, source="table I of the draft")
+    """Stiffness parameter of both springs."""
+    a: float = option(6.85, unit="1/rad", low=0.0, above=True, high=100.0, source="table I of the draft")
+    """Exponent of both springs."""
+    friction: float = option(0.01, unit="N m", low=0.0, high=10.0, source="table I of the draft; its unit is lost")
+    """Dry friction of the output shaft."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,78 +102,74 @@ class Loss:
         return max(0.0, commanded - self.dead_band)
 
 
-def spring() -> Any:
-    """Return the law of the Maker Pro with the draft's k = 0.022 N m and a = 6.85 1/rad."""
+def measured(preset: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the deflections of a measured loop with rising and with falling torque, each of shape (29,) [rad]."""
+    column = 1 + 2 * PRESETS.index(preset)
+    return MEASURED[:, column], MEASURED[:, column + 1]
+
+
+def spring(options: MakerProOptions | None = None) -> Any:
+    """Return the law of the Maker Pro."""
     from pliant.robots.qbmove import spring_law
 
-    return spring_law("maker-pro")
+    o = options or MakerProOptions()
+    return dataclasses.replace(spring_law("maker-pro"), k1=o.k, k2=o.k, a1=o.a, a2=o.a)
 
 
-def branch(reading: Reading, loss: Loss) -> float:
-    """Return the deflection at a reading, in closed form, on a steady loop [rad].
+def branch(
+    preset: float, torque: Any, rising: bool, loss: Loss, options: MakerProOptions | None = None
+) -> NDArray[np.float64]:
+    """Return the deflection on a branch of a steady loop, in closed form [rad].
 
     The spring carries the external torque less the friction, which opposes the motion:
     phi = asinh((tau -+ F) / (2 k cosh(a p))) / a.
-    """
-    law = spring()
-    force = loss.friction if reading.rising else -loss.friction
-    torque = reading.torque - loss.torque_offset - force
-    scale = 2.0 * law.k1 * math.cosh(law.a1 * loss.preset(reading.preset))
-    return math.asinh(torque / scale) / law.a1 + loss.position_offset
-
-
-def _width(preset: float, torque: float, loss: Loss) -> float:
-    rising = branch(Reading(preset, torque, True, 0.0, 0.0), loss)
-    return branch(Reading(preset, torque, False, 0.0, 0.0), loss) - rising
-
-
-def measured_width(preset: float, torque: float) -> float:
-    """Return the width of a measured loop [rad]."""
-    values = {r.rising: r.value for r in READINGS if r.preset == preset and r.torque == torque}
-    return values[False] - values[True]
-
-
-def identify_friction() -> Loss:
-    """Return the friction alone that gives the mean width of the two loops measured at preset 0.4602."""
-    from scipy.optimize import brentq
-
-    wanted = np.mean([width for preset, _, width in LOOPS if preset == 0.4602])
-
-    def excess(friction: float) -> float:
-        loss = Loss(friction=friction)
-        return float(np.mean([_width(0.4602, torque, loss) for torque in (0.5, -0.5)]) - wanted)
-
-    return Loss(friction=float(brentq(excess, 1e-6, 1.0, xtol=1e-12)))
-
-
-def identify_joint(width_weight: float = 0.0) -> tuple[Loss, NDArray[np.float64]]:
-    """Return the loss fitted to all readings and to the widths of the three loops, and its standard errors.
 
     Args:
-        width_weight: how much more a loop's width weighs than a reading; 0 fits the readings alone.
+        preset: commanded preset [rad].
+        torque: external torque, a number or an array [N m].
+        rising: whether the torque rises.
+        loss: friction, dead band, offsets of the measurement.
+        options: of the law.
+    """
+    o = options or MakerProOptions()
+    force = loss.friction if rising else -loss.friction
+    scale = 2.0 * o.k * math.cosh(o.a * loss.preset(preset))
+    return (
+        np.arcsinh((np.asarray(torque, dtype=float) - loss.torque_offset - force) / scale) / o.a + loss.position_offset
+    )
 
-    Returns:
-        (loss, errors): errors of friction, dead band, torque offset and position offset, shape (4,).
+
+def misfit(preset: float, loss: Loss, options: MakerProOptions | None = None) -> NDArray[np.float64]:
+    """Return closed form minus measurement on both branches, shape (58,) [rad]."""
+    torque = MEASURED[:, 0]
+    pairs = zip((True, False), measured(preset))
+    return np.concatenate([branch(preset, torque, rising, loss, options) - q for rising, q in pairs])
+
+
+def relative_misfit(preset: float, loss: Loss, options: MakerProOptions | None = None) -> float:
+    """Return the RMS misfit of a loop over its largest measured deflection."""
+    return float(np.sqrt(np.mean(misfit(preset, loss, options) ** 2)) / np.abs(measured(preset)).max())
+
+
+def identify(presets: Sequence[float] = PRESETS, options: MakerProOptions | None = None) -> Loss:
+    """Return the loss that fits the measured loops best; each loop counts by its largest deflection.
+
+    Args:
+        presets: of the loops that are used.
+        options: of the law, which is not fitted.
     """
     from scipy.optimize import least_squares
 
     def residual(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        loss = _loss(x)
-        points = [(branch(r, loss) - r.value) / r.sigma for r in READINGS]
-        factor = width_weight / (READING_ERROR * math.sqrt(0.5))
-        widths = [(_width(p, t, loss) - width) * factor for p, t, width in LOOPS]
-        return np.array(points + widths)
+        return np.concatenate([misfit(p, _loss(x), options) / np.abs(measured(p)).max() for p in presets])
 
-    scale = np.array([0.1, 0.05, 0.1, 0.02])
-    starts = [(f, d, 0.0, 0.0) for f in (0.05, 0.2) for d in (0.0, 0.05, 0.1)]
     bounds = ([0.0, 0.0, -0.5, -0.1], [1.0, 0.4, 0.5, 0.1])
-    best = min(
-        (least_squares(residual, np.clip(x, *bounds), bounds=bounds, x_scale=scale, xtol=1e-14) for x in starts),
-        key=lambda s: s.cost,
+    starts = [(f, d, 0.0, 0.0) for f in (0.05, 0.2) for d in (0.0, 0.05, 0.1)]
+    fits = (
+        least_squares(residual, np.clip(x, *bounds), bounds=bounds, x_scale=[0.1, 0.05, 0.1, 0.02], xtol=1e-12)
+        for x in starts
     )
-    variance = 2.0 * best.cost / (len(READINGS) + (3 if width_weight else 0) - best.x.size)
-    errors = np.sqrt(np.diag(np.linalg.inv(best.jac.T @ best.jac)) * variance)
-    return _loss(best.x), errors
+    return _loss(min(fits, key=lambda s: s.cost).x)
 
 
 def _loss(x: Any) -> Loss:
@@ -190,7 +177,13 @@ def _loss(x: Any) -> Loss:
 
 
 def sweep(
-    preset: float, loss: Loss, timestep: float = 1e-3, period: float = 60.0, *, every: int = 25
+    preset: float,
+    loss: Loss,
+    timestep: float = 2e-3,
+    period: float = 100.0,
+    *,
+    every: int = 25,
+    options: MakerProOptions | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Run a joint in the engine under a slow load and return its steady loop.
 
@@ -203,6 +196,7 @@ def sweep(
         timestep: of the simulation [s].
         period: of the load [s].
         every: steps between two samples.
+        options: of the law.
 
     Returns:
         "torque" and "deflection" as they would be measured, shape (t,).
@@ -211,18 +205,21 @@ def sweep(
     from pliant.experiments.runs import drive
     from pliant.robots import build_robot
 
+    o = options or MakerProOptions()
     robot = build_robot(
         "qbmove-1dof",
         {
             "springs": "maker-pro",
             "preset": loss.preset(preset),
             "load_mass": 0.0,
+            "damping": 2e-3,  # the measured motion is slow: none of its loss is viscous
             "friction": loss.friction,
-            "friction_stiffness": 1000.0,
+            "friction_stiffness": 200.0,
             "mode": 3,
             "timestep": timestep,
         },
     )
+    robot.update({"joint.k1": o.k, "joint.k2": o.k, "joint.a1": o.a, "joint.a2": o.a})
     robot.set("option.gravity", [0.0, 0.0, 0.0])
     engine = MujocoEngine(robot)
     steps = round(1.5 * period / timestep / every) * every
@@ -245,263 +242,275 @@ def sweep(
     return {"torque": torque[here], "deflection": traces["joint/position"][here] + loss.position_offset}
 
 
-def _read(loop: dict[str, NDArray[np.float64]], torque: float, rising: bool) -> float:
-    """Return the deflection of a steady loop, which begins at the largest torque, at a torque [rad]."""
+def read_loop(loop: dict[str, NDArray[np.float64]], rising: bool) -> NDArray[np.float64]:
+    """Return the deflections of a steady loop, which begins at the largest torque, at the measured torques [rad]."""
     lowest = int(np.argmin(loop["torque"]))
     part = slice(lowest, None) if rising else slice(0, lowest + 1)
     t, q = loop["torque"][part], loop["deflection"][part]
     order = np.argsort(t, kind="stable")
-    return float(np.interp(torque, t[order], q[order]))
+    return np.interp(MEASURED[:, 0], t[order], q[order])
 
 
-def _loop_width(loop: dict[str, NDArray[np.float64]], torque: float) -> float:
-    return _read(loop, torque, False) - _read(loop, torque, True)
+def _at(values: NDArray[np.float64], torque: float) -> float:
+    return float(values[int(np.argmin(np.abs(MEASURED[:, 0] - torque)))])
 
 
-@experiment(
-    "maker-pro",
-    title="Loops measured on a qbMove Maker Pro",
-    paper=PAPER,
-    section="figure of deflection over torque",
-)
-def maker_pro(context: Context) -> Result:
+def width(preset: float, torque: float, loss: Loss | None, options: MakerProOptions | None = None) -> float:
+    """Return the width of a loop at a torque: measured where ``loss`` is None, else in closed form [rad]."""
+    if loss is None:
+        rising, falling = measured(preset)
+        return _at(falling, torque) - _at(rising, torque)
+    return float(branch(preset, torque, False, loss, options) - branch(preset, torque, True, loss, options))
+
+
+@experiment("maker-pro", title="Loops measured on a qbMove Maker Pro", paper=PAPER, section="figure 3")
+def maker_pro(context: Context, options: MakerProOptions) -> Result:
     """Compare measured loops of deflection over torque with the law, and with friction identified from them."""
-    alone = Loss()
-    friction = identify_friction()
-    joint, errors = identify_joint()
-    wide, wide_errors = identify_joint(10.0)
-    losses = {"friction": friction, "joint": joint, "widths": wide}
-    loops = {}
-    for name, loss in context.track(losses.items(), lambda item: f"loops: {item[0]}", low=0.05, high=0.7):
-        loops[name] = {preset: sweep(preset, loss) for preset in PRESETS}
+    context.progress(0.02, "identification")
+    fit = identify(options=options)
+    left_out = {p: identify([q for q in PRESETS if q != p], options) for p in PRESETS}
+    loops = {
+        p: sweep(p, fit, options=options)
+        for p in context.track(PRESETS, lambda p: f"loop at preset {p:g}", low=0.1, high=0.7)
+    }
+    context.progress(0.7, "half the time step")
+    half = sweep(PRESETS[-1], fit, 1e-3, every=50, options=options)
+    result = Result(
+        statements=[
+            *law_statements(options),
+            friction_statement(options),
+            *fit_statements(fit, left_out, options),
+            Statement(
+                what="The maximum speed is 3.75 rad/s; the stiffness preset changes within the time shown.",
+                where="section IV B and C, figures 4 and 5",
+                found="The figures do not say which curves were recorded and which were simulated, nor the voltage.",
+            ),
+        ],
+        targets=checks(loops, half, fit, options),
+        summary=(
+            "Measured loops of deflection over torque at three presets, taken from the vector drawing of the figure at "
+            f"{MEASURED.shape[0]} torques on both branches. Nothing of the law is fitted: it meets the loop at preset "
+            "0 and is too stiff at the others. Four further numbers, friction, motors that stop short and two zero "
+            "errors, are fitted to all loops and, to see what they predict, to two loops at a time."
+        ),
+        notes=_notes(fit, left_out, options),
+        assumptions=[
+            "The load moves slowly enough for statics; the draft does not say how fast.",
+            "Once in place the motors do not yield to the load.",
+            "The printed preset is half the difference of the motors' angles, theta_sr. With the whole difference the "
+            f"law would give {float(branch(0.5 * PRESETS[1], 1.4, True, Loss(), options)):.3f} and "
+            f"{float(branch(0.5 * PRESETS[2], 1.4, True, Loss(), options)):.3f} rad at 1.4 N m for "
+            f"{_at(measured(PRESETS[1])[0], 1.4):.3f} and {_at(measured(PRESETS[2])[0], 1.4):.3f} rad measured.",
+        ],
+    )
+    result.tables = _tables(fit, left_out, options)
+    context.progress(0.9, "figures")
+    result.figures = [_figure(loops, options)]
+    result.traces = {
+        f"fit_{preset:g}_{key}": values
+        for preset, loop in loops.items()
+        for key, values in (("torque_nm", loop["torque"]), ("deflection_rad", loop["deflection"]))
+    }
+    return result
 
-    expected = {0.0: 0.616, 0.4602: 0.261, 0.6903: 0.083}
-    targets = [
-        Target(
-            f"law: deflection at 1.5 N m, preset {preset:g}",
-            equals=value,
-            tolerance=1e-3,
-            unit="rad",
-            source="asinh(tau / (2 k cosh(a p))) / a, k 0.022 N m, a 6.85 1/rad",
-            note="Nothing is fitted.",
-        ).measure(branch(Reading(preset, PEAK, True, 0.0, 0.0), alone))
-        for preset, value in expected.items()
+
+def law_statements(options: MakerProOptions) -> list[Statement]:
+    """Return what the draft says about its law, a statement for each measured loop."""
+    out = []
+    for preset in PRESETS:
+        rising, falling = measured(preset)
+        middle = 0.5 * (_at(rising, 1.4) + _at(falling, 1.4))
+        law = float(branch(preset, 1.4, True, Loss(), options))
+        share = relative_misfit(preset, Loss(), options)
+        out.append(
+            Statement(
+                what=f"tau = k sinh(a (x - q1)) + k sinh(a (x - q2)) is a very good approximation (preset {preset:g}).",
+                where="section II, table I, figure 3",
+                targets=[
+                    Target(
+                        f"Law alone: RMS misfit of the loop over its largest deflection, preset {preset:g}",
+                        share,
+                        high=CLOSE,
+                        source="section II and figure 3; one tenth is ours",
+                    )
+                ],
+                found=f"The law misses the loop by {100 * share:.1f} % RMS of its largest deflection. At 1.4 N m it "
+                f"gives {law:.3f} rad; the middle of the measured loop is {middle:.3f} rad.",
+            )
+        )
+    return out
+
+
+def friction_statement(options: MakerProOptions) -> Statement:
+    """Return what the draft says about friction."""
+    loss = Loss(friction=options.friction)
+    pairs = {p: (width(p, 0.5, loss, options), width(p, 0.5, None)) for p in PRESETS}
+    return Statement(
+        what="The static friction of the output shaft is 0.01.",
+        where="table I",
+        targets=[
+            Target(
+                f"Friction of the draft: width of the loop at 0.5 N m over the measured one, preset {preset:g}",
+                model / real,
+                low=0.5,
+                high=2.0,
+                source="table I and figure 3; a factor of two is ours",
+            )
+            for preset, (model, real) in pairs.items()
+        ],
+        found="At 0.5 N m the loops are "
+        + ", ".join(f"{1e3 * real:.0f}" for _, real in pairs.values())
+        + " mrad wide; this friction gives "
+        + ", ".join(f"{1e3 * model:.1f}" for model, _ in pairs.values())
+        + " mrad.",
+        rests_on="The unit of the number, N m, is lost in the draft.",
+    )
+
+
+def fit_statements(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> list[Statement]:
+    """Return how well four fitted numbers describe the loops, and predict a loop that was left out."""
+    own = {p: relative_misfit(p, fit, options) for p in PRESETS}
+    predicted = {p: relative_misfit(p, left_out[p], options) for p in PRESETS}
+
+    def text(shares: dict[float, float]) -> str:
+        return ", ".join(f"{100 * share:.1f} % (preset {p:g})" for p, share in shares.items())
+
+    def targets(shares: dict[float, float], head: str) -> list[Target]:
+        return [
+            Target(f"{head}, preset {p:g}", share, high=CLOSE, source="figure 3, real experiment; one tenth is ours")
+            for p, share in shares.items()
+        ]
+
+    return [
+        Statement(
+            what="Ours: the law, with friction and motors that stop short fitted to all loops, describes all loops.",
+            where="figure 3, real experiment",
+            targets=targets(own, "Fit to all loops: RMS misfit over the largest deflection"),
+            found=f"RMS misfit over the largest deflection: {text(own)}. Friction {fit.friction:.3f} N m, motors "
+            f"{fit.dead_band:.3f} rad short.",
+            rests_on="The form of the losses is ours.",
+        ),
+        Statement(
+            what="Ours: fitted to two loops, it predicts the third.",
+            where="figure 3, real experiment",
+            targets=targets(predicted, "Fit to the other loops: RMS misfit over the largest deflection"),
+            found=f"RMS misfit of the loop that was left out, over its largest deflection: {text(predicted)}.",
+            rests_on="The form of the losses is ours.",
+        ),
     ]
-    targets.append(
-        Target(
-            "friction alone: width of the loop at preset 0.6903, 0.5 N m",
-            equals=0.03,
-            tolerance=READING_ERROR,
-            unit="rad",
-            source="figure, read by eye",
-            note="Predicted: the friction is fitted to the loops at preset 0.4602 only.",
-        ).measure(_loop_width(loops["friction"][0.6903], 0.5))
-    )
-    targets.extend(
-        Target(
-            f"fit to the widths: preset {preset:g}, {torque:+g} N m",
-            equals=value,
-            tolerance=READING_ERROR,
-            unit="rad",
-            source="figure, read by eye",
-            note="Fitted: four numbers, to three widths and, with a tenth of the weight, twelve readings.",
-        ).measure(_loop_width(loops["widths"][preset], torque))
-        for preset, torque, value in LOOPS
-    )
-    targets.extend(
-        Target(
-            f"fit to the readings: {r.text}",
-            equals=r.value,
-            tolerance=READING_ERROR,
-            unit="rad",
-            source="figure, read by eye",
-            note="Fitted: four numbers to twelve readings.",
-        ).measure(_read(loops["joint"][0.0], r.torque, r.rising))
-        for r in READINGS[:2]
-    )
+
+
+def checks(
+    loops: dict[float, dict[str, NDArray[np.float64]]],
+    half: dict[str, NDArray[np.float64]],
+    fit: Loss,
+    options: MakerProOptions,
+) -> list[Target]:
+    """Return the simulation against statics, its convergence, and the direction of the measured loops."""
+    torque = MEASURED[:, 0]
     closed = max(
-        abs(_read(loops[name][r.preset], r.torque, r.rising) - branch(r, loss))
-        for name, loss in losses.items()
-        for r in READINGS
+        float(np.abs(read_loop(loop, rising) - branch(p, torque, rising, fit, options)).max())
+        for p, loop in loops.items()
+        for rising in (True, False)
     )
-    targets.append(
+    change = max(float(np.abs(read_loop(half, r) - read_loop(loops[PRESETS[-1]], r)).max()) for r in (True, False))
+    lost = min(float(np.trapezoid(measured(p)[1] - measured(p)[0], torque)) for p in PRESETS)
+    return [
         Target(
-            "largest difference of the simulated loops from the closed form",
+            "Simulated loops: largest difference from the closed form",
+            closed,
             high=2e-3,
             unit="rad",
-            source="statics of spring and Coulomb friction",
+            source="ours: statics of spring and Coulomb friction",
             note="What is left is presliding and the bearing's damping at the load's speed.",
-        ).measure(closed)
-    )
-    model = {
-        "law": [branch(r, alone) for r in READINGS],
-        **{name: [_read(by[r.preset], r.torque, r.rising) for r in READINGS] for name, by in loops.items()},
-    }
-    rms = {
-        name: float(np.sqrt(np.mean([(x - r.value) ** 2 for x, r in zip(values, READINGS)])))
-        for name, values in model.items()
-    }
-    beyond = {
-        name: [max(0.0, r.low - READING_ERROR - x, x - r.high - READING_ERROR) for x, r in zip(values, READINGS)]
-        for name, values in model.items()
-    }
-    spans = ", ".join(f"{_loop_width(loops['joint'][p], t):.3f}" for p, t, _ in LOOPS)
-    outside = int(np.count_nonzero(beyond["joint"]))
-    notes = [
-        f"Friction alone: {friction.friction:.3f} N m gives the mean width at preset 0.4602 and predicts that at "
-        "0.6903. Equal springs and friction that does not know directions give the same width at +0.5 and -0.5 N m, so "
-        "0.11 and 0.08 cannot both follow from it.",
-        f"Fit to the readings: friction {joint.friction:.3f} +- {errors[0]:.3f} N m, motors that stop "
-        f"{joint.dead_band:.3f} +- {errors[1]:.3f} rad short of their references. It brings the rms misfit from "
-        f"{rms['law']:.3f} rad (law) to {rms['joint']:.3f} rad; {outside} of 12 readings stay beyond the reading "
-        f"error, by up to {max(beyond['joint']):.3f} rad, and its loops are {spans} rad wide.",
-        f"Fit to the widths: friction {wide.friction:.3f} +- {wide_errors[0]:.3f} N m, dead band "
-        f"{wide.dead_band:.3f} +- {wide_errors[1]:.3f} rad, and zero errors of the measurement of "
-        f"{wide.torque_offset:.3f} +- {wide_errors[2]:.3f} N m and {wide.position_offset:.3f} +- "
-        f"{wide_errors[3]:.3f} rad. It has the three widths, at the price of the positions: rms {rms['widths']:.3f} "
-        f"rad, up to {max(beyond['widths']):.3f} rad beyond the reading error. No single set of these four numbers "
-        "gives both.",
-        "The zero errors stand for whatever makes the two halves of the loops differ; the readings do not tell what "
-        "it is: the weight of the link, unequal springs, or friction that depends on the direction. Nor is it in "
-        "the model that the real joint softens under a large load at the stiffest preset.",
+        ),
+        Target(
+            "Simulated loops: largest change with half the time step",
+            change,
+            high=1e-4,
+            unit="rad",
+            source="ours: convergence",
+        ),
+        Target(
+            "Measured loops: smallest energy that a loop dissipates",
+            lost,
+            low=0.0,
+            unit="J",
+            source="ours: the joint is passive",
+        ),
     ]
-    if not context.quick:
-        context.progress(0.75, "half the time step")
-        half = {preset: sweep(preset, wide, 5e-4, every=50) for preset in PRESETS}
-        change = max(abs(_loop_width(half[p], t) - _loop_width(loops["widths"][p], t)) for p, t, _ in LOOPS)
-        notes.append(f"Half the time step changes no width by more than {1e6 * change:.1f} urad.")
-    rows = [
-        [
-            r.text,
-            f"{r.low:g}" if r.low == r.high else f"{r.low:g} to {r.high:g}",
-            *(model[name][i] for name in ("law", "friction", "joint", "widths")),
-        ]
-        for i, r in enumerate(READINGS)
+
+
+def _notes(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> list[str]:
+    worst = {p: float(np.abs(misfit(p, fit, options)).max()) for p in PRESETS}
+    return [
+        "The cycles of a loop differ by "
+        + ", ".join(f"{1e3 * s:.1f} mrad RMS (preset {p:g})" for p, s in SPREAD.items())
+        + "; the misfits are larger, so they are not noise.",
+        f"Fit to all loops: friction {fit.friction:.3f} N m, motors that stop {fit.dead_band:.3f} rad short, zero "
+        f"errors of {1e3 * fit.torque_offset:.0f} mN m and {1e3 * fit.position_offset:.0f} mrad. Largest misfits: "
+        + ", ".join(f"{1e3 * w:.0f} mrad (preset {p:g})" for p, w in worst.items())
+        + ".",
+        "The friction that two loops ask for is "
+        + ", ".join(f"{loss.friction:.3f} N m without preset {p:g}" for p, loss in left_out.items())
+        + ": the loops do not share one Coulomb friction. The loop at preset 0 is narrower, and crosses itself near "
+        "zero torque, which no friction of the link does.",
+        "The dead band stands for whatever makes the joint softer than its preset: motors that stop short, tendons "
+        "that stretch, or a smaller a.",
     ]
-    rows.append(["rms misfit", None, *(rms[name] for name in ("law", "friction", "joint", "widths"))])
-    halved = [branch(Reading(0.5 * p, PEAK, True, 0.0, 0.0), alone) for p in PRESETS[1:]]
-    notes.append(
-        f"If the printed preset were the difference of the motors' angles, the law would give {halved[0]:.3f} and "
-        f"{halved[1]:.3f} rad at 1.5 N m, far from the readings: it is half of it, theta_sr."
-    )
-    tables = [
+
+
+def _tables(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) -> list[Table]:
+    law = Loss()
+    rows = []
+    for torque in (-1.4, -1.0, -0.5, 0.0, 0.5, 1.0, 1.4):
+        for preset in PRESETS:
+            for rising, values in zip((True, False), measured(preset)):
+                rows.append(
+                    [
+                        f"preset {preset:g}, {torque:+g} N m, {'rising' if rising else 'falling'}",
+                        _at(values, torque),
+                        *(float(branch(preset, torque, rising, x, options)) for x in (law, fit, left_out[preset])),
+                    ]
+                )
+    fitted = {"all loops": fit, **{f"without preset {p:g}": loss for p, loss in left_out.items()}}
+    return [
         Table(
             title="Deflections",
-            columns=[
-                "reading",
-                "measured [rad]",
-                "law [rad]",
-                "friction alone [rad]",
-                "fit to readings [rad]",
-                "fit to widths [rad]",
-            ],
+            columns=["point", "measured [rad]", "law [rad]", "fit to all loops [rad]", "fit to the other loops [rad]"],
             rows=rows,
-            note="Law: closed form, nothing fitted. The others: steady loops of the simulation.",
-        ),
-        Table(
-            title="Widths of the loops",
-            columns=[
-                "loop",
-                "readings [rad]",
-                "target [rad]",
-                "friction alone [rad]",
-                "fit to readings [rad]",
-                "fit to widths [rad]",
-            ],
-            rows=[
-                [
-                    f"preset {p:g}, {t:+g} N m",
-                    measured_width(p, t),
-                    width,
-                    *(_loop_width(loops[name][p], t) for name in ("friction", "joint", "widths")),
-                ]
-                for p, t, width in LOOPS
-            ],
         ),
         Table(
             title="Identified",
-            columns=["parameter", "friction alone", "fit to readings", "+-", "fit to widths", "+-", "unit"],
-            rows=[
-                [text, getattr(friction, key), getattr(joint, key), float(e), getattr(wide, key), float(w), unit]
-                for (key, text, unit), e, w in zip(
-                    (
-                        ("friction", "friction of the link", "N m"),
-                        ("dead_band", "motors stop short by", "rad"),
-                        ("torque_offset", "zero error of the torque", "N m"),
-                        ("position_offset", "zero error of the deflection", "rad"),
-                    ),
-                    errors,
-                    wide_errors,
-                )
+            columns=[
+                "fit to",
+                "friction [N m]",
+                "motors stop short by [rad]",
+                "torque zero [N m]",
+                "deflection zero [rad]",
             ],
-            note="k = 0.022 N m and a = 6.85 1/rad are the draft's and not fitted. The standard errors take the fit's "
-            "own misfit as the noise.",
+            rows=[[n, x.friction, x.dead_band, x.torque_offset, x.position_offset] for n, x in fitted.items()],
+            note="k and a are the draft's and not fitted.",
         ),
     ]
-    context.progress(0.9, "figures")
-    return Result(
-        targets=targets,
-        tables=tables,
-        figures=[_figure(loops, alone)],
-        summary=(
-            "Twelve points of measured loops of deflection over torque at three presets. The law alone is right at "
-            "preset 0 and too stiff at the others. Friction fitted at one preset predicts the width of the loop at "
-            "another; with motors that stop short of their references the rms misfit of the deflections falls from "
-            f"{rms['law']:.3f} to {rms['joint']:.3f} rad."
-        ),
-        notes=notes,
-        assumptions=[
-            "The points are read from a printed figure by eye, to about 0.005 rad.",
-            "The load moves slowly enough for statics; the draft does not say how fast.",
-            "Once in place the motors do not yield to the load.",
-        ],
-        traces={
-            f"{name}_{preset:g}_{key}": values
-            for name, by_preset in loops.items()
-            for preset, loop in by_preset.items()
-            for key, values in (("torque_nm", loop["torque"]), ("deflection_rad", loop["deflection"]))
-        },
-    )
 
 
-def _figure(loops: dict[str, dict[float, dict[str, NDArray[np.float64]]]], alone: Loss) -> Figure:
+def _figure(loops: dict[float, dict[str, NDArray[np.float64]]], options: MakerProOptions) -> Figure:
     from pliant.experiments.style import COLORS, INK, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 3, height=3.0, sharex=True)
     torque = np.linspace(-PEAK, PEAK, 301)
     for axis, preset in zip(axes, PRESETS):
-        axis.plot(
-            torque,
-            [branch(Reading(preset, float(t), True, 0.0, 0.0), alone) for t in torque],
-            color=MUTED,
-            ls="--",
-            lw=1.2,
-            label="law",
-        )
-        for name, text, color, width in (
-            ("joint", "fit to readings", COLORS["stiff"], 1.5),
-            ("widths", "fit to widths", COLORS["soft"], 1.2),
-        ):
-            loop = loops[name][preset]
-            axis.plot(loop["torque"], loop["deflection"], color=color, lw=width, label=text)
-        points = [r for r in READINGS if r.preset == preset]
-        axis.errorbar(
-            [r.torque for r in points],
-            [r.value for r in points],
-            yerr=[r.sigma for r in points],
-            fmt="o",
-            ms=3.5,
-            color=INK,
-            capsize=2.5,
-            lw=1.0,
-            label="measured",
-            zorder=5,
-        )
+        for i, values in enumerate(measured(preset)):
+            axis.plot(MEASURED[:, 0], values, "o", ms=2.6, color=INK, label="measured" if i == 0 else None, zorder=5)
+        axis.plot(torque, branch(preset, torque, True, Loss(), options), color=MUTED, ls="--", lw=1.2, label="law")
+        loop = loops[preset]
+        axis.plot(loop["torque"], loop["deflection"], color=COLORS["stiff"], lw=1.5, label="fit to all loops")
         label(axis, "torque [N m]", "deflection [rad]" if preset == 0.0 else "", f"preset {preset:g} rad")
     legend(axes[2], loc="upper left")
     return Figure(
         name="loops",
-        caption="Deflection over torque. Dots: read from the figure, with the reading error; dashed: the law alone; "
-        "solid: with friction, motors that stop short, and zero errors, fitted to the dots or to the loops' widths.",
+        caption="Deflection over torque. Dots: measured on a real joint; dashed: the law alone, nothing fitted; solid: "
+        "simulated with friction, motors that stop short, and zero errors, fitted to all three loops.",
         figure=figure,
     )
