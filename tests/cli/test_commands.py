@@ -1,6 +1,7 @@
 """The command line, in this process."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_the_general_template_of_the_toolbox_runs_unchanged(call, data):
 
 
 def test_a_urdf_that_writes_a_formula_is_refused_with_file_line_field_and_a_valid_value(call, joint_file, tmp_path):
-    text = joint_file("bavs").read_text().replace("1.21e-6", "1.21*pow(10,-6)")
+    text = re.sub(r"<spring_a>[^<]*<", "<spring_a>1.21*10^-6<", joint_file("bavs").read_text())
     path = tmp_path / "bavs.urdf"
     path.write_text(text)
     line = 1 + text[: text.index("<spring_a>")].count("\n")
@@ -256,3 +257,23 @@ def test_listing_what_does_not_exist_names_the_nearest(call):
     code, _, err = call("list", "fcj")
     assert code == 1
     assert "did you mean 'fci'" in err
+
+
+@pytest.mark.parametrize("suffix", ["mcap", "csv", "npz"])
+def test_identify_reads_what_run_and_replay_write_without_a_device(call, tmp_path, suffix):
+    (tmp_path / "steps.csv").write_text(
+        "time,joint/equilibrium_position,joint/stiffness_preset\n0,0,0.2\n0.3,0.3,0.2\n0.6,-0.3,0.3\n0.9,0.2,0.4\n"
+    )
+    file = tmp_path / "run.mcap"
+    code, _, err = call(
+        "run", "qbmove-1dof", "--command", tmp_path / "steps.csv", "--duration", "1.2", "--record", file
+    )
+    assert code == 0, err
+    if suffix != "mcap":
+        file = tmp_path / f"run.{suffix}"
+        assert call("replay", tmp_path / "run.mcap", "--export", file)[0] == 0
+    code, out, err = call("identify", file, "--symmetric", "--json")
+    assert code == 0, err
+    found = {e["name"]: e["value"] for e in json.loads(out)["estimates"]}
+    assert found["law.k1"] == pytest.approx(0.0019, rel=1e-3)
+    assert found["law.a1"] == pytest.approx(8.9992, rel=1e-3)

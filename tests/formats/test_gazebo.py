@@ -48,25 +48,46 @@ def test_the_general_template_takes_the_defaults_of_the_code(data):
     assert any("'link1'> names nothing" in note for note in robot.notes)
 
 
-def test_the_bavs_template_is_refused_with_file_line_field_and_what_to_write(data):
+def test_the_toolboxs_bavs_template_is_read_with_a_note_about_its_arithmetic(data):
     path = data / "bavs_template.urdf"
-    with pytest.raises(ModelError) as caught:
-        pliant.load(path)
-    error = caught.value
-    assert (error.file, error.line, error.field) == (str(path), 49, "spring_a")
-    assert "must be 1.21e-06" in str(error)
-    assert "line 50: <spring_b>" in str(error)
-    assert "2.38e-06" in str(error)
-    assert "must be 160000.0" in str(error)
+    robot = pliant.load(path)
+    law = robot.actuators["joint"].law
+    assert type(law) is BAVS
+    assert law.parameters() == pytest.approx(BAVS().parameters(), rel=1e-15)
+    notes = [note for note in robot.notes if "read as" in note]
+    assert notes == [
+        f"{path}:49: <spring_a> is '1.21*pow(10,-6)', read as 1.21e-06",
+        f"{path}:50: <spring_b> is '2.38*pow(10,-6)', read as 2.38e-06",
+        f"{path}:51: <spring_k> is '1.60*pow(10,5)', read as 160000",
+    ]
 
 
-def test_the_bavs_template_with_plain_numbers_is_the_default_law(data, tmp_path):
-    text = (data / "bavs_template.urdf").read_text()
-    for wrong, right in (("1.21*pow(10,-6)", "1.21e-6"), ("2.38*pow(10,-6)", "2.38e-6"), ("1.60*pow(10,5)", "1.6E5")):
-        text = text.replace(wrong, right)
-    path = tmp_path / "bavs.urdf"
-    path.write_text(text)
-    assert pliant.load(path).actuators["joint"].law == BAVS()
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2*3", 6.0),
+        ("(1 + 2) / 4 - .5", 0.25),
+        ("-pow(2, 0.5)*1e-3", -1e-3 * 2**0.5),
+        ("pow(pow(2,3),2)", 64.0),
+    ],
+)
+def test_arithmetic_of_numbers_is_read(text, value, urdf, plugin):
+    robot = pliant.load(urdf(plugin("sea", ctrl_P=125, mot_minPos=-100, mot_maxPos=f"100+{text}")))
+    assert robot.actuators["joint"].motor_1.max_position == pytest.approx(100.0 + value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1/0", "pow(10,400)", "pow(-1,0.5)", "pow(1)", "pow(1,2,3)", "pow(*[1,2])", "pow", "2**9", "1,2", "w", "1_0*2",
+        "(" * 101 + "1" + ")" * 101 + "*2", "1+" * 99 + "1" + "0" * 9, "1e999*2", "ops(1,2)",
+    ],
+)  # fmt: skip
+def test_what_is_no_finite_arithmetic_is_refused_at_its_line(text, urdf, plugin):
+    with pytest.raises(ModelError, match="not a number") as caught:
+        pliant.load(urdf(plugin("sea", spring_k=text)))
+    assert caught.value.field == "spring_k"
+    assert caught.value.line
 
 
 @pytest.mark.parametrize("kind", PLUGINS)
@@ -149,7 +170,7 @@ def test_truth_values_take_words_and_digits(text, truth, urdf, plugin):
         ("sea", {"mot_1_J": 1}, "mot_1_J", "did you mean 'mot_J'"),
         ("qbmove", {"spring_k": 1}, "spring_k", "did you mean 'spring_k"),
         ("awas_ii", {"max_def": 0.9}, "max_def", "pi/4"),
-        ("bavs", {"spring_a": "1.21*pow(10,-6)"}, "spring_a", "1.21e-06"),
+        ("bavs", {"spring_a": "1.21*10^(-6)"}, "spring_a", "must be 1.21e-06"),
     ],
 )
 def test_a_wrong_tag_is_refused_with_its_line(kind, tags, field, message, urdf, plugin):

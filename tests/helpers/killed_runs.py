@@ -81,8 +81,8 @@ def read_with_both(path: Path) -> tuple[int, float]:
             found[channel.topic] = found.get(channel.topic, 0) + 1
     last = 0.0
     for topic, count in found.items():
-        if topic.count("/") > 1:  # a standard message beside the samples of the same device
-            assert count == found[topic[: topic.rindex("/")]]
+        if topic.count("/") > 1:  # a standard message beside each sample of the same device; the end may lie between
+            assert abs(count - found[topic[: topic.rindex("/")]]) <= 1, f"{topic}: {found}"
             continue
         times = recording[f"{topic.removeprefix('/')}/time"]
         assert len(times) == count, f"{topic}: pliant reads {len(times)}, mcap {count}"
@@ -105,6 +105,8 @@ def main(count: int, folder: Path, seed: int = 1) -> list[Killed]:
         path = folder / f"run_{i}.mcap"
         results.append(kill_a_run(path, float(rng.uniform(0.0, 1.0)), replace=whole.read_bytes() if i % 2 else b""))
         path.unlink()
+        if (i + 1) % 20 == 0:
+            print(f"{i + 1} runs killed, every file opens", flush=True)
     return results
 
 

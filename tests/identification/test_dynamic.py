@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from identification_cases import SETS, pull
 
+from pliant.errors import LawError
 from pliant.identification import (
     fit_friction,
+    fit_law,
     fit_servo,
 )
 from pliant.laws import (
@@ -113,3 +115,24 @@ def test_presliding_stiffness_comes_back_where_the_data_turn_often():
     assert found["k"].value == pytest.approx(5.0, rel=0.01)
     assert found["link_friction.torque"].value == pytest.approx(0.1, rel=0.01)
     assert found["link_friction.stiffness"].value == pytest.approx(8.0, rel=0.02)
+
+
+def test_a_pause_of_days_is_refused_with_the_number_of_steps():
+    trial = {
+        "time": [0.0, 0.001, 0.002, 0.003, 1e6], "q": [0.0, 0.1, 0.2, 0.3, 0.5], "tau": [0.0] * 5,
+        "theta_1": [0.0] * 5, "theta_2": [0.0] * 5,
+    }  # fmt: skip
+    with pytest.raises(
+        LawError, match=r"1e\+06 s in steps of 0.001 s are 1e\+09 steps; must be at most 5e\+06.*--max-rest"
+    ):
+        fit_friction("qbmove", trial)
+
+
+def test_a_fit_tells_how_far_it_is():
+    q = np.linspace(-0.3, 0.3, 40)
+    told = []
+    fit_law("sea", {"q": q, "theta_1": 0.0, "tau": -5.0 * q}, starts=3, progress=lambda *p: told.append(p))
+    done = [p[0] for p in told]
+    assert done == sorted(done)
+    assert {p[1] for p in told} == {3}
+    assert 2.0 < done[-1] <= 3.0

@@ -48,7 +48,7 @@ def test_an_npz_is_read_and_units_can_be_given(tmp_path):
         ("# c\nq,torque\n1,2\n3\n", r"bad\.csv:4: the line has 1 cells, the header 2"),
         ("q,torque\n1,inf\n", r"bad\.csv:2: column 'torque' is inf; must be a finite number"),
         ("q,q\n1,2\n", "two columns are named 'q'"),
-        ("q,position\n1,2\n", "two columns are 'link_position', the second is 'position'"),
+        ("q,position\n1,2\n", "two columns are 'link_position', 'q' and 'position'; --column link_position=COLUMN"),
         ("q [N m],torque\n1,2\n", r"has the unit 'N m'; must be one of rad, mrad, deg"),
         ("x,y\n1,2\n", "no column is known; found: x, y"),
         ("q,torque\n", "no header and data"),
@@ -95,3 +95,77 @@ def test_missing_torques_and_motor_positions_say_what_would_do():
         RecordingError, match="'motor_1_position' and 'motor_2_position', or 'equilibrium' and 'preset'"
     ):
         m.spring_angles()
+
+
+HEADER = "joint/time,joint/stamp,joint/position,joint/torque,joint/motor_1_position,joint/motor_2_position,joint/seq"
+
+
+def test_an_export_of_one_joint_needs_no_device_and_its_stamp_is_not_a_second_time(tmp_path):
+    path = write(tmp_path / "e.csv", f"{HEADER}\n0,0.5,0.1,0.2,0.3,,0\n1,1.5,0.2,0.3,0.4,,1\n")
+    m = read_measurement(path)
+    assert sorted(m) == ["link_position", "motor_1_position", "time", "torque"]
+    np.testing.assert_allclose(m["time"], [0.0, 1.0])
+    names = HEADER.split(",")
+    values = [[0.0, 1.0], [0.5, 1.5], [0.1, 0.2], [0.2, 0.3], [0.3, 0.4], [np.nan, np.nan], [0, 1]]
+    np.savez(tmp_path / "e.npz", **{n: np.array(v) for n, v in zip(names, values, strict=True)})
+    npz = read_measurement(tmp_path / "e.npz")
+    assert {n: list(a) for n, a in npz.items()} == {n: list(a) for n, a in m.items()}
+
+
+def test_an_export_of_several_joints_asks_for_one(tmp_path):
+    path = write(tmp_path / "e.csv", "time,a/position,a/torque,b/position,b/torque\n0,1,2,3,4\n1,1,2,3,4\n")
+    with pytest.raises(RecordingError, match=r"several joints.*a, b.*--device"):
+        read_measurement(path)
+    np.testing.assert_allclose(read_measurement(path, device="b")["torque"], 4.0)
+
+
+def test_a_named_column_adds_to_those_that_are_found(tmp_path):
+    path = write(tmp_path / "p.csv", "time,deflection,preset,load cell [N mm],torque\n0,0.1,0.2,5,9\n1,0.2,0.2,6,9\n")
+    m = read_measurement(path, {"torque": "load cell [N mm]"})
+    assert sorted(m) == ["deflection", "preset", "time", "torque"]
+    np.testing.assert_allclose(m["torque"], [5e-3, 6e-3])
+
+
+@pytest.mark.parametrize("unit", ["N mm", "Nmm", "N*mm", "N·mm", "mN m", "mNm", "mN.m"])
+def test_a_thousandth_of_a_newton_metre_has_many_spellings(unit):
+    assert Measurement.of({"deflection": [0.0, 1.0], f"torque [{unit}]": [1.0, 2.0]})["torque"][0] == pytest.approx(
+        1e-3
+    )
+
+
+def test_a_million_is_not_taken_for_a_thousandth():
+    with pytest.raises(RecordingError, match=r"has the unit 'MN m'; must be one of"):
+        Measurement.of({"deflection": [0.0, 1.0], "torque [MN m]": [1.0, 2.0]})
+
+
+def test_a_unit_may_be_given_by_quantity(tmp_path):
+    path = write(tmp_path / "p.csv", "q,tau\n90,1\n180,2\n")
+    np.testing.assert_allclose(
+        read_measurement(path, units={"link_position": "deg"})["link_position"], [np.pi / 2, np.pi]
+    )
+
+
+def test_a_control_character_and_an_open_quote_are_named_with_their_line(tmp_path):
+    with pytest.raises(RecordingError, match=r"p.csv:3: the line has the control character '\\x07'"):
+        read_measurement(write(tmp_path / "p.csv", "q,tau\n1,1\n2,\x07\n"))
+    with pytest.raises(RecordingError, match=r"p.csv:2: the line is not valid CSV"):
+        read_measurement(write(tmp_path / "p.csv", 'q,tau\n1,"1\n2,2\n'))
+
+
+def test_long_rest_is_shortened_and_motion_is_kept():
+    """Two ramps of 1 s with 3600 s of rest between them, in steps of 0.1 s."""
+    time = np.r_[np.arange(0.0, 1.0, 0.1), np.arange(1.0, 3601.0, 0.1), np.arange(3601.0, 3602.0, 0.1)]
+    q = np.clip(time, 0.0, 1.0) + np.clip(time - 3601.0, 0.0, 1.0)
+    m = Measurement.of({"time": time, "q": q, "tau": -q}).without_rest(2.0)
+    assert 3.85 <= np.ptp(m["time"]) <= 4.2
+    assert np.all(np.diff(m["time"]) > 0.0)
+    moving = (np.diff(q) > 1e-6).sum()
+    assert (np.diff(m["link_position"]) > 1e-6).sum() == moving
+    rate = np.diff(m["link_position"]) / np.diff(m["time"])
+    np.testing.assert_allclose(rate[rate > 0.5], 1.0, rtol=1e-6)
+
+
+def test_motion_without_rest_stays_as_it_is():
+    time = np.linspace(0.0, 100.0, 2001)
+    m = Measurement.of({"time": time, "q": np.sin(time), "tau": np.cos(time)})
+    assert m.without_rest(5.0).samples == m.samples

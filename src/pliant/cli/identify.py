@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
+from pliant.cli.progress import Bar
 from pliant.cli.simulating import refuse_unused
 from pliant.errors import PliantError, nearest
 
@@ -40,14 +41,17 @@ def identify(
         Parameter(
             negative=(),
             consume_multiple=False,
-            help="QUANTITY=COLUMN if the names in the file differ; may be repeated.",
+            help="QUANTITY=COLUMN for a name that differs in the file; others are found; may be repeated.",
         ),
     ] = [],
     unit: Annotated[
         list[str],
         Parameter(negative=(), consume_multiple=False, help="QUANTITY=UNIT, such as position=deg; may be repeated."),
     ] = [],
-    device: Annotated[str | None, Parameter(help="Device of a recording or its export, or joint of a bag.")] = None,
+    device: Annotated[
+        str | None, Parameter(help="Device of a recording or its export, or joint of a bag; default: the only one.")
+    ] = None,
+    max_rest: Annotated[float, Parameter(help="Longest rest that is used [s]; longer ones are shortened.")] = 5.0,
     figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
     datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
     seed: int = 0,
@@ -57,6 +61,8 @@ def identify(
 ) -> int:
     """Fit spring parameters, friction or servo lag to recorded traces, with standard errors."""
     import_modules(import_)
+    import numpy as np
+
     from pliant import identification as fits
     from pliant.identification import measurement_of, read_measurement
     from pliant.laws import CompliantActuator, Mode, get_law
@@ -66,6 +72,8 @@ def identify(
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:
         raise PliantError(f"--kind {kind}; {nearest(kind, kinds)}", field="kind")
+    if not max_rest >= 0.0:
+        raise PliantError(f"--max-rest is {max_rest:g}; must be >= 0 s", field="max-rest")
     refuse_unused(symmetric and kind != "spring", "--symmetric", "--kind spring")
     console = make_console(quiet=json)
     data = []
@@ -77,6 +85,11 @@ def identify(
             say_what_was_read(console, path, traces, data[-1])
         else:
             data.append(read_measurement(path, names, units, device=device))
+        before, data[-1] = data[-1], data[-1].without_rest(max_rest)
+        if data[-1].samples < before.samples:
+            lost = np.ptp(before["time"]) - np.ptp(data[-1]["time"])
+            text = f"{plain(str(path))}: {lost:.3g} s of rest are not used (--max-rest {max_rest:g})"
+            console.print(text, soft_wrap=True)
     mode = Mode.PID_EQ_PRESET if kind == "servo" else Mode.SPRING_REFS
     start = CompliantActuator(get_law(law)(), mode)
     tree: dict[str, Any] = {}
@@ -89,7 +102,8 @@ def identify(
     if tree:
         start = change_actuator(start, tree, "actuator")
     chosen: Any = {"free": tuple(free)} if free else {}
-    with console.status("fitting ...") if not json else _nothing():
+    with Bar(console, "fitting", "searches", shown=not json) as bar:
+        chosen["progress"] = bar
         if kind == "spring":
             found = fits.fit_law(start.law, data, symmetric=symmetric, seed=seed, **chosen)
         elif kind == "friction":
@@ -113,9 +127,3 @@ def identify(
         if path is not None:
             console.print(f"{what}: {path}")
     return 0
-
-
-def _nothing() -> Any:
-    import contextlib
-
-    return contextlib.nullcontext()

@@ -7,7 +7,9 @@ and nothing else. Where the code's defaults and the comments of its templates di
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
@@ -190,6 +192,7 @@ class _Reader(Tags):
     def __init__(self, element: ET.Element, kind: PluginKind, file: str | Path | None) -> None:
         super().__init__(element, f"plugin {element.get('name', '')!r} ({kind.name})", file)
         self.faults: list[ModelError] = []
+        self.notes: list[str] = []
         self.tags: dict[str, ET.Element] = {}
         for child in element:
             if child.tag not in kind.tags:
@@ -223,8 +226,12 @@ class _Reader(Tags):
         try:
             return float(parse_number(text, tag))
         except ModelError:
-            self.refuse(f"<{tag}> is {text!r}, not a number; must be {_suggest(text)}", tag)
-            return default
+            result = _arithmetic(text)
+            if result is None:
+                self.refuse(f"<{tag}> is {text!r}, not a number; must be {_suggest(text)}", tag)
+                return default
+            self.notes.append(f"{place_of(self.tags[tag], self.file)}<{tag}> is {text!r}, read as {result:g}")
+            return result
 
     def mode(self) -> Mode:
         text = self.text("operation_mode", "6")
@@ -299,6 +306,7 @@ def _read(
             blocks.update(motor_2=motors[1], pid_2=controllers[1])
         actuator = reader.build(CompliantActuator, {"law": law, "mode": mode, **blocks}, {})
     reader.finish()
+    notes.extend(reader.notes)
     if actuator is None or joint is None:
         raise ModelError(f"{reader.who}: the actuator cannot be built", file=file, line=line_of(element))
     interface = JointInterface(
@@ -333,20 +341,47 @@ def _controller(reader: _Reader, prefix: str, *, link: bool) -> PID | None:
     return reader.build(PID, values, {prefix + part: name for part, name in CONTROLLER_TAGS.items()})
 
 
+MAX_EXPRESSION = 200
+"""Longest arithmetic expression that is read [characters]."""
+
+
+def _arithmetic(text: str) -> float | None:
+    """Return the result of +, -, *, /, parentheses and pow(a, b) on numbers, None for any other text.
+
+    The toolbox's own template of the BAVS writes 1.21*pow(10,-6).
+    """
+    operations = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+
+    def value(node: ast.AST) -> float:
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return float(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
+            return value(node.operand) if isinstance(node.op, ast.UAdd) else -value(node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in operations:
+            return operations[type(node.op)](value(node.left), value(node.right))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "pow":
+            base, exponent = node.args  # a ValueError unless there are two
+            return math.pow(value(base), value(exponent))
+        raise ValueError
+
+    if len(text) > MAX_EXPRESSION or not re.fullmatch(r"[0-9eE.+*/(),\spow-]+", text) or "_" in text:
+        return None
+    try:
+        result = value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
+    return result if math.isfinite(result) else None
+
+
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 def _suggest(text: str) -> str:
     """Return what to write in place of a text that is not a number."""
     text = text[:80]
-    patterns = (
-        rf"({_NUMBER})\s*\*\s*pow\s*\(\s*10(?:\.0*)?\s*,\s*([+-]?\d{{1,3}})\s*\)",
-        rf"({_NUMBER})\s*[*x]\s*10\s*(?:\^|\*\*)\s*\(?\s*([+-]?\d{{1,3}})\s*\)?",
-    )
-    for pattern in patterns:
-        match = re.fullmatch(pattern, text)
-        if match and "e" not in match.group(1).lower():
-            return repr(float(f"{match.group(1)}e{match.group(2)}")) + " (expressions are not evaluated)"
+    match = re.fullmatch(rf"({_NUMBER})\s*[*x]\s*10\s*\^\s*\(?\s*([+-]?\d{{1,3}})\s*\)?", text)
+    if match and "e" not in match.group(1).lower():
+        return repr(float(f"{match.group(1)}e{match.group(2)}"))
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         return repr(float(text.replace(",", "."))) + " (a point, not a comma)"
     match = re.match(rf"({_NUMBER})\s*[\[#(a-zA-Z]", text)

@@ -17,7 +17,7 @@ from pliant.identification.parameters import (
     with_values,
 )
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import identification_of, solve, starting_points
+from pliant.identification.solver import Progress, identification_of, solve, starting_points
 from pliant.laws import layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law, get_law
@@ -28,6 +28,9 @@ __all__ = ["OUTPUTS", "fit_actuator", "fit_friction", "fit_servo"]
 
 Array = NDArray[np.float64]
 
+
+MAX_STEPS = 5_000_000
+"""Most time steps of the simulation of one measurement."""
 
 OUTPUTS: dict[str, str] = {
     "torque": "torque",
@@ -69,6 +72,7 @@ def fit_actuator(
     seed: int = 0,
     loss: str = "linear",
     max_evaluations: int = 60,
+    progress: Progress | None = None,
 ) -> Identification:
     """Fit parameters of an actuator to recorded motion, by simulating it along the motion of the link.
 
@@ -92,6 +96,7 @@ def fit_actuator(
         seed: of the starts.
         loss: as in `fit_law`.
         max_evaluations: of each search.
+        progress: called with the searches that are done, and their number.
 
     Raises:
         LawError: unknown parameters or outputs, a mode that has no motion.
@@ -144,7 +149,9 @@ def fit_actuator(
         return np.concatenate([(predicted[key] - measured[key]) / sigma[key[1]] for key in measured])
 
     begins = starting_points(scaled, starts, spread, seed)
-    solution = solve(scaled, residuals, begins, step=1e-4, loss=loss, max_evaluations=max_evaluations)
+    solution = solve(
+        scaled, residuals, begins, step=1e-4, loss=loss, max_evaluations=max_evaluations, progress=progress
+    )
     values = scaled.values(solution.x)
     predicted = predict(values)
     fits = []
@@ -186,6 +193,13 @@ def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str
             trial[name]
     period = float(np.median(np.diff(time)))
     step = period / math.ceil(period / dt - 1e-9) if period > dt else period
+    steps = (time[-1] - time[0]) / step
+    if steps > MAX_STEPS:
+        raise LawError(
+            f"{trial.source}: {time[-1] - time[0]:g} s in steps of {step:g} s are {steps:.3g} steps; must be at most "
+            f"{MAX_STEPS:g}. Leave out rest and pauses (--max-rest, `Measurement.without_rest`), or split the file",
+            field="time",
+        )
     uniform = np.max(np.abs(np.diff(time) - period)) < 1e-3 * period and step == period
     grid = time if uniform else time[0] + step * np.arange(math.floor((time[-1] - time[0]) / step + 1e-6) + 1)
     if "link_position" in trial:

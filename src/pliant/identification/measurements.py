@@ -48,10 +48,12 @@ UNITS: dict[str, tuple[str, float]] = {
     "rpm": ("rad/s", np.pi / 30.0),
     "n m": ("N m", 1.0),
     "nm": ("N m", 1.0),
-    "n*m": ("N m", 1.0),
     "mn m": ("N m", 1e-3),
     "mnm": ("N m", 1e-3),
+    "n mm": ("N m", 1e-3),
+    "nmm": ("N m", 1e-3),
     "n cm": ("N m", 1e-2),
+    "ncm": ("N m", 1e-2),
     "m": ("m", 1.0),
     "mm": ("m", 1e-3),
 }
@@ -148,6 +150,42 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         """Number of rows."""
         return int(next(iter(self.columns.values())).size)
 
+    def without_rest(self, limit: float) -> Measurement:
+        """Return the measurement with every rest shortened to a duration, and the time moved up behind it.
+
+        Rest is where no column but the time leaves a band of 1/500 of its range. Without a time nothing is left out.
+
+        Args:
+            limit: longest rest that is kept [s].
+        """
+        if "time" not in self or self.samples < 3 or not 0.0 <= limit < np.inf:
+            return self
+        time = self["time"]
+        values = np.stack([a for name, a in self.columns.items() if name != "time"])
+        band = np.ptp(values, axis=1) / 500.0
+        keep = np.ones(self.samples, dtype=bool)
+        shift = np.zeros(self.samples)
+        first = 0
+        low = high = values[:, 0]
+        for i in range(1, self.samples + 1):
+            if i < self.samples:
+                below, above = np.minimum(low, values[:, i]), np.maximum(high, values[:, i])
+                if np.all(above - below <= band):
+                    low, high = below, above
+                    continue
+            if time[i - 1] - time[first] > limit:
+                inside = slice(first, i)
+                drop = time[inside] - time[first] > limit
+                drop[-1] = False  # the last sample of the rest begins the motion
+                keep[inside] = ~drop
+                shift[i - 1 :] += time[i - 1] - time[first] - limit
+            if i < self.samples:
+                first, low, high = i, values[:, i], values[:, i]
+        # The last sample of a rest moves to its limit, behind the samples that are kept.
+        columns = {name: (a - shift if name == "time" else a)[keep] for name, a in self.columns.items()}
+        distinct = np.r_[True, np.diff(columns["time"]) > 0.0]
+        return Measurement({name: a[distinct] for name, a in columns.items()}, self.source)
+
     def link_torque(self) -> Array:
         """Return the torque of the actuator on the link: measured, or minus the external torque [N m]."""
         if "torque" in self:
@@ -218,9 +256,10 @@ def read_measurement(
 
     Args:
         path: file that ends in .csv, .txt, .tsv or .npz.
-        columns: quantity (see `QUANTITIES`) -> the column's name in the file; None takes the known names.
-        units: units by the column's name in the file.
-        device: reads the columns ``<device>/<name>`` of an exported recording.
+        columns: quantity (see `QUANTITIES`) -> the column's name in the file; other quantities are found by their
+            known names.
+        units: units by the column's name in the file, or by quantity.
+        device: reads the columns ``<device>/<name>`` of an exported recording; None takes its only joint.
 
     Raises:
         RecordingError: the file, the line and the column at fault.
@@ -261,8 +300,8 @@ def measurement_of(
     Args:
         raw: column -> values, shape (n,); columns with other names are ignored unless ``columns`` names them.
         source: the file, for messages.
-        columns: quantity (see `QUANTITIES`) -> the column's name; None takes the known names.
-        units: units by the column's name; SI where none is given.
+        columns: quantity (see `QUANTITIES`) -> the column's name; other quantities are found by their known names.
+        units: units by the column's name, or by quantity; SI where none is given.
 
     Raises:
         RecordingError: no column is known, two are the same quantity, or one has a wrong unit or values.
@@ -281,36 +320,79 @@ def _chosen(
     """Return the columns that are quantities, by their names, and the units that are said."""
     chosen: dict[str, Any] = {}
     used_units: dict[str, str] = {}
-    if columns:
-        for name, header in columns.items():
-            if header not in raw:
-                raise RecordingError(f"there is no column {header!r}; {nearest(header, raw)}", file=path, field=header)
-            quantity, _ = _resolve(name, None, str(path))
-            unit = (units or {}).get(header) or _HEADER.match(header)["unit"]  # type: ignore[index]
-            chosen[quantity] = raw[header]
-            if unit:
-                used_units[quantity] = unit
-    else:
-        for header, values in raw.items():
-            short = header
-            if device is not None and header.startswith(f"{device}/"):
-                short = header[len(device) + 1 :]
-            match = _HEADER.match(short)
-            key = match["name"].strip().lower() if match else short
-            if _quantity(key) is None:
-                continue
-            quantity = _quantity(key)
-            if quantity in chosen:
-                raise RecordingError(f"two columns are {quantity!r}, the second is {header!r}", file=path, field=header)
-            chosen[quantity] = values  # type: ignore[index]
-            unit = (units or {}).get(header) or (match["unit"] if match else None)
-            if unit:
-                used_units[quantity] = unit  # type: ignore[index]
+    taken: dict[str, str] = {}  # quantity -> its column
+    units = units or {}
+    for name, header in (columns or {}).items():
+        if header not in raw:
+            raise RecordingError(f"there is no column {header!r}; {nearest(header, raw)}", file=path, field=header)
+        quantity, _ = _resolve(name, None, str(path))
+        chosen[quantity], taken[quantity] = raw[header], header
+        unit = units.get(header) or units.get(quantity) or units.get(name) or _HEADER.match(header)["unit"]  # type: ignore[index]
+        if unit:
+            used_units[quantity] = unit
+    named = set(taken)
+    only = device if device is not None else _only_device(raw, path, several=bool(columns))
+    by_alias: set[str] = set()
+    for header, values in raw.items():
+        short = header
+        if only is not None and header.startswith(f"{only}/"):
+            short = header[len(only) + 1 :]
+        match = _HEADER.match(short)
+        key = match["name"].strip().lower() if match else short
+        quantity = _quantity(key)
+        if quantity is None or quantity in named or header in taken.values() or _is_empty(values):
+            continue
+        exact = key == quantity
+        if quantity in taken and not (exact and quantity in by_alias):
+            if exact or quantity in by_alias:
+                raise RecordingError(
+                    f"two columns are {quantity!r}, {taken[quantity]!r} and {header!r}; "
+                    f"--column {quantity}=COLUMN chooses one",
+                    file=path,
+                    field=header,
+                )
+            continue  # the name of the quantity itself stands before its other names, as time before stamp
+        chosen[quantity], taken[quantity] = values, header
+        (by_alias.discard if exact else by_alias.add)(quantity)
+        used_units.pop(quantity, None)
+        unit = units.get(header) or units.get(key) or units.get(quantity) or (match["unit"] if match else None)
+        if unit:
+            used_units[quantity] = unit
     if not chosen:
         raise RecordingError(
             f"no column is known; found: {', '.join(list(raw)[:12])}; valid names: {', '.join(QUANTITIES)}", file=path
         )
     return chosen, used_units
+
+
+def _only_device(raw: Mapping[str, Any], path: Path, *, several: bool) -> str | None:
+    """Return the device of an export of a recording that has a joint's position and torque; None without devices.
+
+    Args:
+        raw: the columns.
+        path: the file, for messages.
+        several: return None where there are several.
+
+    Raises:
+        RecordingError: there are several.
+    """
+    found = [name.removesuffix("/position") for name in raw if name.endswith("/position")]
+    found = [device for device in found if f"{device}/torque" in raw]
+    if len(found) > 1:
+        if several:
+            return None
+        raise RecordingError(
+            f"the file has several joints; {nearest('', found)} (--device NAME)", file=path, field="device"
+        )
+    return found[0] if found else None
+
+
+def _is_empty(values: Any) -> bool:
+    """Return whether a column has no value, as that of a motor which the joint does not have."""
+    if isinstance(values, list) and all(isinstance(v, str) for v in values):
+        return all(v.strip().lower() in ("", "nan") for v in values)
+    array = np.asarray(values)
+    return array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(array).all())
 
 
 def _quantity(key: str) -> str | None:
@@ -335,7 +417,7 @@ def _resolve(header: str, unit: str | None, source: str) -> tuple[str, float]:
     wanted = QUANTITIES[name][0]
     if not text:
         return name, 1.0
-    found = UNITS.get(" ".join(text.lower().split()))
+    found = _unit(text)
     kinds = (wanted, "m") if name in ("preset", "motor_2_position", "reference_2") else (wanted,)
     if found is None or found[0] not in kinds:
         known = ", ".join(u for u, (kind, _) in UNITS.items() if kind in kinds)
@@ -343,6 +425,13 @@ def _resolve(header: str, unit: str | None, source: str) -> tuple[str, float]:
             f"{source}: column {header!r} has the unit {text!r}; must be one of {known}", field=str(header)
         )
     return name, found[1]
+
+
+def _unit(text: str) -> tuple[str, float] | None:
+    """Return what a unit measures and its factor to SI, None if it is not known; N mm, N*mm and N.mm are the same."""
+    if text.strip().startswith("M"):
+        return None  # a million, not a thousandth
+    return UNITS.get(" ".join(re.sub("[*.·⋅]", " ", text.lower()).split()))
 
 
 def _read_npz(path: Path) -> dict[str, Any]:

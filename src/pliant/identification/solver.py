@@ -26,11 +26,13 @@ from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
-__all__ = ["Residuals", "Solution", "identification_of", "solve", "starting_points"]
+__all__ = ["Progress", "Residuals", "Solution", "identification_of", "solve", "starting_points"]
 
 Array = NDArray[np.float64]
 Residuals = Callable[[Mapping[str, float]], Array]
 """Residuals of a model by the values of its parameters, scaled to order 1."""
+Progress = Callable[[float, float], None]
+"""Called with the searches that are done, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def solve(
     step: float,
     loss: str,
     max_evaluations: int,
+    progress: Progress | None = None,
 ) -> Solution:
     """Minimise the sum of squared residuals from several starts.
 
@@ -73,6 +76,7 @@ def solve(
         step: step of the central differences.
         loss: loss function of `scipy.optimize.least_squares`.
         max_evaluations: bound on the evaluations of one search.
+        progress: called with the searches that are done, and their number.
     """
     from scipy.optimize import least_squares
 
@@ -83,6 +87,10 @@ def solve(
         return np.where(np.isfinite(r), r, 1e6)
 
     def jac(x: Array) -> Array:
+        nonlocal steps
+        steps += 1
+        if progress is not None:
+            progress(len(found) + min(1.0, steps / max_evaluations), len(begins))
         columns = []
         for i in range(x.size):
             up, down = x.copy(), x.copy()
@@ -92,7 +100,9 @@ def solve(
         return np.stack(columns, axis=1)
 
     found = []
+    steps = 0
     for begin in begins:
+        steps = 0
         x0 = np.clip(begin, low + 1e-9, high - 1e-9)
         with np.errstate(all="ignore"):
             out = least_squares(
@@ -108,6 +118,7 @@ def solve(
                 max_nfev=max_evaluations,
             )
         found.append((out, x0))
+    progress = None
     found.sort(key=lambda pair: pair[0].cost)
     best, begin = found[0]
     return Solution(

@@ -18,7 +18,7 @@ from pliant.identification.parameters import (
     with_values,
 )
 from pliant.identification.results import Fit, Identification
-from pliant.identification.solver import identification_of, solve, starting_points
+from pliant.identification.solver import Progress, identification_of, solve, starting_points
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law, get_law
 from pliant.laws.modes import Mode
@@ -40,6 +40,7 @@ def fit_law(
     spread: float = 0.7,
     seed: int = 0,
     loss: str = "linear",
+    progress: Progress | None = None,
 ) -> Identification:
     """Fit a law to measured torques and deflections.
 
@@ -60,6 +61,7 @@ def fit_law(
         spread: standard deviation of the other starts, in e-folds.
         seed: of the starts.
         loss: "linear", or "soft_l1", "huber", "cauchy" for data with outliers.
+        progress: called with the searches that are done, and their number.
 
     Raises:
         LawError: unknown parameters, or nothing to fit.
@@ -118,7 +120,10 @@ def fit_law(
 
     first = _qbmove_starts(start, scaled, q, t1, t2, tau, starts) if isinstance(start, QbMove) else []
     begins = starting_points(scaled, starts, spread, seed, first)
-    solution = solve(scaled, lambda v: (predict(v) - tau) / scale, begins, step=1e-6, loss=loss, max_evaluations=300)
+    solution = solve(
+        scaled, lambda v: (predict(v) - tau) / scale, begins, step=1e-6, loss=loss, max_evaluations=300,
+        progress=progress,
+    )  # fmt: skip
     values = scaled.values(solution.x)
     predicted = predict(values)
     fits, at = [], 0
