@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from pliant.experiments import Context, chirp, find_experiment
-from pliant.experiments.chirp import DURATION, HIGH, LOW, response, servo_amplitude
+from pliant.experiments import Context, Verdict, find_experiment
+from pliant.experiments.chirp import HIGH, LOW, ChirpOptions, judge_peaks, response, runs_of, servo_amplitude
+
+DURATION = ChirpOptions().duration
 
 
 def test_the_amplitude_of_a_known_chirp_is_found_at_each_frequency():
@@ -23,22 +25,31 @@ def test_the_servo_attenuates_to_three_fifths_at_six_hertz():
     assert servo_amplitude(1e-6) == pytest.approx(0.15)
 
 
+def test_soft_and_stiff_runs_of_one_name_have_the_same_joint():
+    runs = runs_of(ChirpOptions(friction=0.01))
+    for name in ("", ", identified springs", ", no friction"):
+        soft, stiff = runs[f"soft{name}"], runs[f"stiff{name}"]
+        assert (soft.options, soft.springs) == (stiff.options, stiff.springs)
+    assert runs["soft"].options.friction == 0.01
+    assert runs["soft, no friction"].options.friction == 0.0
+    assert runs["soft"].inertia == pytest.approx(0.00232)
+
+
+def test_a_link_that_does_not_move_is_not_similar_to_one_that_does():
+    peaks = {"soft": 0.0, "stiff": 0.14, "soft, identified springs": 0.1, "stiff, identified springs": 0.14}
+    judged = judge_peaks(peaks)
+    assert [s.verdict for s in judged] == [Verdict.NOT_REPRODUCED, Verdict.NOT_JUDGED, Verdict.NOT_JUDGED]
+    assert [t.passed for t in judged[0].targets] == [False, True]
+    assert judge_peaks({**peaks, "soft": 0.09})[0].verdict is Verdict.CONSISTENT
+
+
 @pytest.mark.slow
-def test_every_target_is_met_and_the_peaks_are_those_computed_beforehand(tmp_path):
+def test_the_soft_link_sticks_and_the_peaks_are_those_computed_beforehand(tmp_path):
     result = find_experiment("chirp").run(Context(output=tmp_path, quick=True))
     assert [t.name for t in result.failures] == []
+    assert result.statements[0].verdict is Verdict.NOT_REPRODUCED
     rows = {row[0]: row for row in result.tables[0].rows}
     # Largest |q| computed beforehand by another program, read near the peak.
-    assert rows["stiff, toolbox springs"][3] == pytest.approx(0.143, rel=0.02)
-    assert rows["stiff, toolbox springs, I = 0.004"][3] == pytest.approx(0.205, rel=0.02)
-    assert rows["stiff, toolbox springs, I = 0.004"][4] == pytest.approx(5.4, abs=0.2)
-    assert rows["stiff, toolbox springs, I = 0.008"][3] == pytest.approx(0.315, rel=0.02)
-    assert rows["stiff, toolbox springs, I = 0.008"][4] == pytest.approx(3.9, abs=0.2)
-    free = result.traces["soft_toolbox_springs_no_friction_angle_rad"]
+    assert rows["stiff"][4] == pytest.approx(0.143, rel=0.02)
+    free = result.traces["soft_no_friction_angle_rad"]
     assert 0.084 < np.abs(free).max() < 0.09
-
-
-def test_the_stuck_run_has_the_printed_friction_and_the_template_inertia():
-    run = next(r for r in chirp.RUNS if r.behaviour == "soft" and r.friction > 0 and r.springs == "toolbox")
-    assert run.friction == 0.025
-    assert run.inertia == pytest.approx(0.00232)

@@ -52,8 +52,14 @@ class FiveJointOptions(ArmOptions):
     """Edge of the box."""
     box_friction: float = option(0.23, low=0.0, high=10.0, source=f"{_BOX}, footnote 6")
     """Friction coefficient of box and floor."""
-    box_distance: float = option(0.05, unit="m", low=0.0, high=5.0, source="assumed")
+    box_distance: float = option(0.05, unit="m", low=-1.0, high=5.0, source="assumed")
     """Gap between the hanging tip and the box."""
+    shoulder_height: float = option(
+        0.4285, unit="m", low=0.0, high=5.0, source="assumed: the hanging tip is 30 mm above the middle of the box"
+    )
+    """Height of the shoulder's pitch axis over the floor."""
+    tip_friction: float = option(0.5, low=0.0, high=10.0, source="assumed")
+    """Friction coefficient of the tip on the box."""
 
 
 def build(options: FiveJointOptions) -> Robot:
@@ -64,9 +70,7 @@ def build(options: FiveJointOptions) -> Robot:
     from pliant.robots.parts import actuator, finished, interface_of, look_at, new_spec
 
     length, side = options.module_length, options.box_side
-    reach = 4.0 * length
-    tip_height = 0.5 * side + 0.03  # of the hanging tip: the bent arm then meets the box over its middle
-    height = tip_height + reach
+    height = options.shoulder_height
     spec = new_spec("qbmove-5dof", options.timestep, extent=0.55, center=(0.10, 0.0, 0.22))
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
@@ -112,10 +116,11 @@ def build(options: FiveJointOptions) -> Robot:
         size=[0.014, 0.0, 0.0],
         pos=[0.0, 0.0, -length],
         material="orange",
-        friction=[0.5, 0.005, 0.0001],
+        friction=[options.tip_friction, 0.005, 0.0001],
         mass=0.0,
     )
     tip.condim = 3
+    tip.priority = 1  # its friction holds against the box, also where the box's is larger
     parent.add_site(name=TIP, pos=[0.0, 0.0, -length], size=[0.004] * 3, rgba=[0.0, 0.0, 0.0, 0.0])
 
     crate = spec.worldbody.add_body(name=BOX, pos=[options.box_distance + 0.014 + 0.5 * side, 0.0, 0.5 * side])
