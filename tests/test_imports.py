@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
 # Each row may import from itself (same room) and from the rows above it; rooms in one row do not see each other.
 ROWS = [
     {"errors", "spatial"},
-    {"codecache", "listening", "ratelimit", "plugins", "options", "documents", "serving", "threads"},
+    {"codecache", "figures", "listening", "ratelimit", "plugins", "options", "documents", "serving", "threads"},
     {"laws", "rods", "wire"},
     {"identification", "control", "vision"},
     {"model"},
@@ -250,6 +250,25 @@ def test_modules_are_imported_by_a_computed_name_only_in_the_files_that_look_nam
     assert computed <= LOADERS
 
 
+def missing_modules(folders: list[Path], source: Path = SOURCE) -> list[str]:
+    """Return every import of a module of pliant that does not exist, inside functions too, with file and line."""
+    known = set(files(source)) | {"pliant"}
+    missing = []
+    for path in sorted(p for folder in folders for p in folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            missing += [f"{path}:{node.lineno}: {n}" for n in names if n.split(".")[0] == "pliant" and n not in known]  # type: ignore[attr-defined]
+    return missing
+
+
+def test_every_import_of_pliant_names_a_module_that_exists():
+    root = SOURCE.parents[1]
+    folders = [SOURCE, *(root / name for name in ("tests", "examples", "benchmarks", "conformance"))]
+    assert not missing_modules(folders), "\n".join(missing_modules(folders))
+
+
 # -- this test itself, on packages that break the order ------------------------------------------------------------
 
 
@@ -298,3 +317,8 @@ def test_a_name_is_followed_through_packages_to_the_file_that_defines_it(tmp_pat
         "model/check.py:2: pliant.model.check imports pliant.model.robot",
         "model/robot.py:1: pliant.model.robot imports pliant.model.check",
     ]
+
+
+def test_a_module_that_does_not_exist_is_seen_inside_a_function(tmp_path):
+    source = house(tmp_path, model__robot="def f():\n    from pliant.model.robt import Robot")
+    assert missing_modules([source], source) == [f"{source / 'model' / 'robot.py'}:2: pliant.model.robt"]

@@ -6,7 +6,7 @@ import pytest
 from pliant.errors import PliantError
 from pliant.experiments import Context, Result, Statement, Target, Verdict
 from pliant.experiments.report import render_report
-from pliant.experiments.style import thin
+from pliant.figures import thin
 
 
 @pytest.mark.parametrize(

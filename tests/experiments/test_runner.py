@@ -11,7 +11,7 @@ from pliant.errors import PliantError
 from pliant.experiments import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
 from pliant.experiments.base import experiment
 from pliant.experiments.runner import find_experiment, writable_folder
-from pliant.experiments.style import label, new_figure
+from pliant.figures import label, new_figure
 from pliant.options import option
 
 

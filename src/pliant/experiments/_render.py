@@ -90,7 +90,7 @@ def strip(
         columns: text over each column.
         height: of a row [inch].
     """
-    from pliant.experiments.style import label, new_figure
+    from pliant.figures import label, new_figure
 
     figure, axes = new_figure(len(rows), len(columns), height=height, squeeze=False)
     for i, row in enumerate(rows):

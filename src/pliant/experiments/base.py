@@ -278,7 +278,7 @@ class Figure:
     caption: str
     """What it shows and what to see in it; the first sentence is its title."""
     figure: Any
-    """A `matplotlib.figure.Figure` (see `pliant.experiments.style`), or PNG bytes."""
+    """A `matplotlib.figure.Figure` (see `pliant.figures`), or PNG bytes."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -801,7 +801,7 @@ def _table_of_variants(context: Context, options: BoxOptions) -> Table:
 
 
 def _figure_push(runs: Mapping[str, Push], options: BoxOptions) -> Figure:
-    from pliant.experiments.style import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(3, 1, height=1.75, sharex=True)
     some = next(iter(runs.values()))
@@ -829,7 +829,7 @@ def _figure_push(runs: Mapping[str, Push], options: BoxOptions) -> Figure:
 
 
 def _figure_goals(sweep: GoalSweep) -> Figure:
-    from pliant.experiments.style import COLORS, MUTED, label, legend, new_figure
+    from pliant.figures import COLORS, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 2, height=2.7, sharex=True)
     x = 1e3 * sweep.push
@@ -858,7 +858,7 @@ def _figure_goals(sweep: GoalSweep) -> Figure:
 
 
 def _figure_joints(runs: Mapping[str, Push]) -> Figure:
-    from pliant.experiments.style import COLORS, label, legend, new_figure, thin
+    from pliant.figures import COLORS, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 3, height=2.5, sharex=True, sharey=True)
     for axis, (index, title) in zip(axes, ((1, "shoulder"), (3, "elbow"), (4, "wrist"))):

@@ -405,7 +405,7 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
 
 
 def _figure_time(runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
-    from pliant.experiments.style import COLORS, figure_legend, label, new_figure, thin
+    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
 
     names = list(runs)
     half = len(names) // 2
@@ -427,7 +427,7 @@ def _figure_time(runs: dict[str, dict[str, NDArray[np.float64]]], duration: floa
 
 
 def _figure_frequency(at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]) -> Any:
-    from pliant.experiments.style import COLORS, CYCLE, label, legend, new_figure
+    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=3.3, width=7.2)
     axis.loglog(at, servo_amplitude(at), color=COLORS["reference"], linewidth=3.0, alpha=0.45, label="motors, computed")

@@ -87,7 +87,7 @@ def symmetric_home(robot: ContinuumParallelRobot, plate_gravity: float, *, print
 @experiment("cpr-accuracy", title="Accuracy of the rods' solver", paper=PAPER, section="2 and 5")
 def cpr_accuracy(context: Context) -> Result:
     """Compare the rods' solver with another integrator and with fine steps; size the error of the printed equation."""
-    from pliant.experiments.style import CYCLE, label, legend, new_figure
+    from pliant.figures import CYCLE, label, legend, new_figure
     from pliant.rods import load_robot
     from pliant.spatial import exp_so3, pose
 

@@ -67,7 +67,7 @@ def elastica_angle(ratio: float) -> float:
 @experiment("cpr-buckling", title="Buckling of rods and robots", paper=PAPER, section="beyond the paper")
 def cpr_buckling(context: Context) -> Result:
     """Find where rods and robots lose their stability, and follow them beyond."""
-    from pliant.experiments.style import COLORS, CYCLE, label, legend, new_figure
+    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
     from pliant.rods import NoEquilibrium, load_robot
 
     result = Result(

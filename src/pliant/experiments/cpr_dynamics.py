@@ -89,7 +89,7 @@ def time_stretch(one: np.ndarray, two: np.ndarray) -> float:
 @experiment("cpr-dynamics", title="Dynamic models of parallel robots", paper=PAPER, section="beyond the paper")
 def cpr_dynamics(context: Context) -> Result:
     """Simulate parallel robots in MuJoCo and hold them against their statics and against beam theory."""
-    from pliant.experiments.style import COLORS, CYCLE, label, legend, new_figure
+    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
     from pliant.model.parallel import ParallelOptions, build_parallel, compare_with_statics, first_frequency
     from pliant.rods import catalogue, load_robot
 

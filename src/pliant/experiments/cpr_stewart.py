@@ -37,7 +37,7 @@ def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1)
 def cpr_stewart(context: Context) -> Result:
     """Move three hexapods of elastic rods whose plates differ in their joints, along a closed path."""
     from pliant.experiments.rod_figures import figure_of_robots
-    from pliant.experiments.style import CYCLE, label, legend, new_figure
+    from pliant.figures import CYCLE, label, legend, new_figure
     from pliant.rods import load_robot
 
     rows = 100 if context.quick else 500

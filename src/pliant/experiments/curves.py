@@ -87,7 +87,7 @@ def read_curves(context: Context, place: str) -> list[Curve]:
 
 def draw_curves(context: Context, axis: Any, place: str) -> None:
     """Draw the measured curves of a place under ours."""
-    from pliant.experiments.style import INK
+    from pliant.figures import INK
 
     for i, curve in enumerate(read_curves(context, place)):
         axis.plot(

@@ -308,7 +308,7 @@ def franka_float(context: Context) -> Result:
 
 
 def _figure_drift(drifts: dict[str, Array], duration: float) -> Figure:
-    from pliant.experiments.style import figure_legend, label, new_figure, thin
+    from pliant.figures import figure_legend, label, new_figure, thin
 
     figure, axis = new_figure(1, 1, height=3.0)
     for name, drift in drifts.items():
@@ -327,7 +327,7 @@ def _figure_drift(drifts: dict[str, Array], duration: float) -> Figure:
 
 
 def _figure_wrench(trace: Array, wrench: Array) -> Figure:
-    from pliant.experiments.style import CYCLE, MUTED, label, legend, new_figure, thin
+    from pliant.figures import CYCLE, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 2, height=2.4)
     time = np.arange(len(trace)) * 1e-3

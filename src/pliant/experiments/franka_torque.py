@@ -324,7 +324,7 @@ def franka_torque(context: Context) -> Result:
 
 
 def _figure_positions(free: Run, plain: Run) -> Figure:
-    from pliant.experiments.style import COLORS, MUTED, figure_legend, label, new_figure, thin
+    from pliant.figures import COLORS, MUTED, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 3, height=1.9, sharex=True)
     for column, (joint, _, _) in enumerate(WAVES):
@@ -348,7 +348,7 @@ def _figure_positions(free: Run, plain: Run) -> Figure:
 
 
 def _figure_torques(free: Run, plain: Run) -> Figure:
-    from pliant.experiments.style import COLORS, figure_legend, label, new_figure, thin
+    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 4, height=1.8, sharex=True)
     for joint in range(7):

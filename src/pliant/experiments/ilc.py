@@ -280,7 +280,7 @@ def _shades(count: int) -> list[Any]:
 
 
 def _figure_15(result: LearningResult, step: float) -> Figure:
-    from pliant.experiments.style import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 3, height=2.7, gridspec_kw={"width_ratios": [1.0, 1.15, 1.15]})
     runs = np.arange(1, result.runs + 1)
@@ -315,7 +315,7 @@ def _figure_15(result: LearningResult, step: float) -> Figure:
 
 
 def _figure_inputs(result: LearningResult, step: float) -> Figure:
-    from pliant.experiments.style import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.0, sharex=True)
     time = np.arange(result.records[0].command.shape[0]) * step

@@ -496,7 +496,7 @@ def _tables(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) ->
 
 
 def _figure(loops: dict[float, dict[str, NDArray[np.float64]]], options: MakerProOptions) -> Figure:
-    from pliant.experiments.style import COLORS, INK, MUTED, label, legend, new_figure
+    from pliant.figures import COLORS, INK, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 3, height=3.0, sharex=True)
     torque = np.linspace(-PEAK, PEAK, 301)

@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Table, Target, Verdict
-from pliant.experiments.style import GRID, INK, MUTED, saving
+from pliant.figures import GRID, INK, MUTED, saving
 
 __all__ = ["render_index", "render_report", "write_index", "write_report"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.experiments.style import INK, MUTED, WIDTH, new_figure
+from pliant.figures import INK, MUTED, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,7 +174,7 @@ def figure_of_workspace(name: str, found: Workspace) -> Figure:
     from matplotlib.patches import Patch
 
     from pliant.errors import PliantError
-    from pliant.experiments.style import CYCLE, figure_legend, label
+    from pliant.figures import CYCLE, figure_legend, label
     from pliant.rods.analysis import STABLE, STATES
 
     names = [n for n, v in found.axes.items() if len(v) > 1]

@@ -569,7 +569,7 @@ def _swings(q: NDArray[np.float64], threshold: float = 5e-3) -> int:
 def _figure_step(
     context: Context, soft: Traces, stiff: Traces, damped: Traces, band: dict[str, list[tuple[float, float]]]
 ) -> Any:
-    from pliant.experiments.style import COLORS, CYCLE, figure_legend, label, new_figure, thin
+    from pliant.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
     for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):
@@ -594,7 +594,7 @@ def _figure_step(
 
 
 def _figure_sine(context: Context, soft: Traces, stiff: Traces) -> Any:
-    from pliant.experiments.style import COLORS, figure_legend, label, new_figure, thin
+    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
     for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):

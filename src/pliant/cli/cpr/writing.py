@@ -23,7 +23,7 @@ def draw(groups: Any, titles: list[str], file: Path) -> None:
 
 
 def save_figure(figure: Any, file: Path) -> None:
-    from pliant.experiments.style import saving
+    from pliant.figures import saving
 
     try:
         with saving():
