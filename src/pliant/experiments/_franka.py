@@ -52,7 +52,9 @@ def open_robot(
         fci = importlib.util.find_spec("pylibfranka") is not None
     compensated = compensated and friction
     if not fci:
-        with FrankaRobot.simulated(arm, friction=friction, friction_compensation=compensated) as robot:
+        with FrankaRobot.simulated(
+            arm, friction=friction, friction_compensation=compensated, motor_inertia=0.0
+        ) as robot:
             yield Arm(robot, "in this process, since pylibfranka is not installed")
         return
     with (
@@ -111,7 +113,7 @@ def main() -> None:
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     given = parser.parse_args()
     robot = build_arms(
-        [ArmMount(arm=arm(given.arm))],
+        [ArmMount(arm=arm(given.arm), motor_inertia=0.0)],  # the published model has links only
         friction=bool(given.friction),
         friction_compensation=bool(given.friction and given.compensated),
     )

@@ -88,7 +88,7 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     import mujoco
 
     from pliant.robots.franka import dynamics
-    from pliant.robots.franka.build import world
+    from pliant.robots.franka.build import ArmMount, world
     from pliant.robots.franka.parameters import FER, FRANKA_HAND, FRICTION
     from pliant.robots.franka.urdf import urdf
 
@@ -98,7 +98,7 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     C = dynamics.coriolis(q, dq, FRANKA_HAND)
     g = dynamics.gravity(q, FRANKA_HAND)
     bias = np.einsum("kij,kj->ki", C, dq) + g
-    model = world().compile()
+    model = world((ArmMount(motor_inertia=0.0),)).compile()
     data, full = mujoco.MjData(model), np.zeros((model.nv, model.nv))
     worst_M = worst_bias = 0.0
     for k in range(count):

@@ -8,7 +8,7 @@ from pliant.devices.franka.cabinet import Cabinet
 from pliant.devices.franka.gripper import Gripper
 from pliant.devices.franka.settings import CHECKS, Collision, Settings
 from pliant.errors import DeviceError
-from pliant.robots.franka import kinematics
+from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import Q_START, ArmMount
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND
 from pliant.wire import fci
@@ -31,6 +31,7 @@ class Rig:
             mount.arm,
             settings=settings,
             gravity=self.arm.gravity,
+            rotor_inertia=self.arm.rotor_inertia,
             q=mount.q,
             end_effector=FRANKA_HAND if mount.hand else None,
             F_T_NE=EE_OF_HAND if mount.hand else None,
@@ -311,12 +312,134 @@ def test_asynchronous_targets_are_reached_within_the_speed_limit_without_a_strea
     assert rig.statuses() == ["started", "success"]
 
 
+# --------------------------------------------------------------------------------------------- torque loop
+
+LOW_PASS = 1e-3 / (1e-3 + 1.0 / (2.0 * np.pi * 100.0))
+"""Gain of the client library's own low-pass of 100 Hz, which starts from the published q_d and O_T_EE_c."""
+
+
+def wrist_response(mount, tau, milliseconds, **settings):
+    """Push joint 7 with a torque; return the link-side torque at the joint in each cycle, without gravity."""
+    rig = Rig(mount=mount, settings=Settings(friction_compensation=False, **settings))
+    rig.run(5)
+    assert rig.move(EXTERNAL, NONE) == "started"
+    measured = []
+
+    def turn(state, k):
+        measured.append(state.tau_J[6] - rig.cabinet._record["g"][6])
+        return command(state, tau=[0, 0, 0, 0, 0, 0, tau])
+
+    state = rig.run(milliseconds, turn)
+    assert state.error_names() == []
+    return np.array(measured[1:])
+
+
+def test_the_torque_at_the_link_reaches_the_clients_torque_as_fast_as_the_torque_loop_lets_it():
+    # One joint with link inertia M and rotor inertia B under u = tau + LP(B ddq): the torque at the link is
+    # tau (1 - (1 - r) exp(-w r t)), r = M / (M + B). The other joints hardly move.
+    mount, tau, w = ArmMount(arm=FR3), 0.02, 100.0
+    M = 1.0 / np.linalg.inv(dynamics.mass(Q_START, FRANKA_HAND, arm=FR3))[6, 6]
+    B = 0.15 * FR3.motor_inertia[6]
+    r, t = M / (M + B), 1e-3 * np.arange(299)
+    expected = tau * (1.0 - (1.0 - r) * np.exp(-w * r * t))
+    found = wrist_response(mount, tau, 300, torque_loop_bandwidth=w)
+    np.testing.assert_allclose(found, expected, atol=0.05 * tau)
+    assert found[-1] > 0.8 * tau
+    without = wrist_response(mount, tau, 300, torque_loop_bandwidth=0.0)
+    np.testing.assert_allclose(without, r * tau, atol=0.01 * tau)
+
+
+def test_with_the_torque_loop_slow_torques_move_the_arm_as_the_clients_model_says():
+    # Joints 4 and 5 to and fro with 1 Hz, by the inverse dynamics of a client, whose model knows the links only.
+    errors = {bandwidth: inverse_dynamics_error(bandwidth) for bandwidth in (100.0, 0.0)}
+    assert (errors[100.0] < 0.2 * errors[0.0])[[3, 4]].all()
+    assert (errors[100.0] < 0.1)[[3, 4]].all()
+    assert errors[0.0][4] > 0.3
+
+
+def inverse_dynamics_error(bandwidth):
+    """Return the error of each joint's acceleration over the one that was asked for."""
+    rig = Rig(mount=ArmMount(arm=FR3), settings=Settings(friction_compensation=False, torque_loop_bandwidth=bandwidth))
+    rig.run(5)
+    rig.move(EXTERNAL, NONE)
+    asked, found = [], []
+
+    def sway(state, k):
+        a = 0.5 * np.sin(2e-3 * np.pi * k) * np.array([0, 0, 0, 1, 1, 0, 0])
+        asked.append(a)
+        found.append(rig.plant.data.qacc[:7].copy())
+        M = dynamics.mass(state.q, FRANKA_HAND, arm=FR3)
+        return command(state, tau=M @ a + dynamics.coriolis(state.q, state.dq, FRANKA_HAND, arm=FR3) @ state.dq)
+
+    assert rig.run(1000, sway).error_names() == []
+    difference = np.array(found[1:]) - np.array(asked[:-1])
+    return np.sqrt(np.mean(np.square(difference), axis=0) / 0.125)
+
+
+EXAMPLE_GAINS = {
+    # The vendor's examples, by their gains, the number of velocities that are averaged, and the library's low-pass.
+    "joint_impedance_control": ((600, 600, 600, 600, 250, 150, 50), (50, 50, 50, 50, 30, 25, 15), 1, 1.0),
+    "motion_with_control": ((200,) * 7, (10,) * 7, 5, LOW_PASS),
+}
+
+
+@pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
+@pytest.mark.parametrize("example", EXAMPLE_GAINS)
+@pytest.mark.parametrize("part", [0.15, 0.03])
+def test_strongly_damped_controllers_of_the_vendors_examples_are_stable(arm, example, part):
+    K, D, count, gain = EXAMPLE_GAINS[example]
+    settings = Settings(friction_compensation=False, collision=QUIET)
+    rig = Rig(mount=ArmMount(arm=arm, motor_inertia=part), settings=settings)
+    rig.run(5)
+    rig.move(EXTERNAL, NONE)
+    past, last = [], np.zeros(7)
+
+    def regulate(state, k):
+        nonlocal last
+        past.append(state.dq.copy())
+        wish = Q_START + 0.02 * smooth(k, 500)
+        tau = np.multiply(K, wish - state.q) - np.multiply(D, np.mean(past[-count:], axis=0))
+        last = gain * tau + (1.0 - gain) * last
+        return command(state, tau=last)
+
+    state = rig.run(2500, regulate)
+    unstable = part == 0.03 and example == "motion_with_control"
+    assert bool(state.error_names()) is unstable
+    if not unstable:
+        np.testing.assert_allclose(state.q, Q_START + 0.02, atol=1e-4)
+
+
+@pytest.mark.parametrize("controller", [JOINT, CARTESIAN])
+@pytest.mark.parametrize("part", [0.0, 0.15, 1.0])
+def test_the_motors_inertia_does_not_change_how_the_impedances_follow(controller, part):
+    rig = Rig(mount=ArmMount(arm=FR3, motor_inertia=part), settings=Settings(friction_compensation=False))
+    rig.run(5)
+    rig.move(controller, POSITION)
+    worst = 0.0
+
+    def follow(state, k):
+        nonlocal worst
+        worst = max(worst, np.abs(state.q - state.q_d).max())
+        return command(state, q=Q_START + 0.3 * smooth(k, 1200))
+
+    assert rig.run(1500, follow).error_names() == []
+    assert worst < 2e-3  # one cycle's motion: q_d is what q shall be at the end of the cycle
+    state = rig.run(300, lambda s, k: command(s, q=Q_START + 0.3))
+    np.testing.assert_allclose(state.q, state.q_d, atol=1e-6)
+
+
+def test_the_motor_is_ahead_of_the_link_by_the_torque_over_the_joints_stiffness():
+    rig = Rig(mount=ArmMount(arm=FR3))
+    state = rig.run(5)
+    np.testing.assert_allclose(state.theta - state.q, state.tau_J / 14250.0, atol=1e-12)
+    assert np.abs(state.theta - state.q).max() > 1e-3  # gravity at joint 2
+    np.testing.assert_allclose(state.dtheta, state.dq + state.dtau_J / 14250.0, atol=1e-12)
+
+
 # -------------------------------------------------------------------------------------------------- start
 
 WEIGHT = 0.1 * 9.81
 """Weight of 0.1 kg on the hand that nobody has announced [N]."""
-LOW_PASS = 1e-3 / (1e-3 + 1.0 / (2.0 * np.pi * 100.0))
-"""Gain of the client library's own low-pass of 100 Hz, which starts from the published q_d and O_T_EE_c."""
 
 
 def weighted(arm):
@@ -886,12 +1009,13 @@ def test_two_runs_give_the_same_bytes_and_a_saved_cabinet_goes_on_the_same():
     assert run(first, packer, 300) == run(second, packer, 300)
     saved = first.cabinet.save()
     qpos, qvel = first.plant.data.qpos.copy(), first.plant.data.qvel.copy()
-    torque = first.arm._u.copy()
+    torque, qacc = first.arm._u.copy(), first.plant.data.qacc.copy()  # the torque sensors see the rotors' acceleration
     before = [first.begin().reals.copy()]
     first.end(None)
     before.append(first.begin().reals.copy())
     first.cabinet.load_saved(saved)
     first.plant.data.qpos[:], first.plant.data.qvel[:], first.arm._u[:] = qpos, qvel, torque
+    first.plant.data.qacc[:] = qacc
     np.testing.assert_array_equal(first.begin().reals, before[0])
     first.end(None)
     np.testing.assert_allclose(first.begin().reals, before[1], atol=1e-9)

@@ -33,7 +33,7 @@ from pliant.devices.franka.settings import Settings
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, nearest
 from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.build import Q_START, ArmMount, build_arms
+from pliant.robots.franka.build import MOTOR_INERTIA, Q_START, ArmMount, build_arms
 from pliant.robots.franka.parameters import HAND
 from pliant.robots.franka.parameters import arm as arm_of
 from pliant.simulation import Simulation
@@ -127,6 +127,7 @@ class FrankaRobot:
         rpy: tuple[float, float, float] = (0.0, 0.0, 0.0),
         load: Payload | None = None,
         settings: Settings | None = None,
+        motor_inertia: float = MOTOR_INERTIA,
         period: float = PERIOD,
     ) -> FrankaRobot:
         """Return an arm simulated in this process, with the controller of its cabinet.
@@ -140,6 +141,7 @@ class FrankaRobot:
             rpy: roll, pitch, yaw of the base in the world [rad].
             load: a body fixed to the flange beside the hand; `add_tool` tells the controller of it.
             settings: gains, thresholds and checks of the cabinet.
+            motor_inertia: fraction of the motors' inertia that the torque loops of the joints leave, 0 to 1.
             period: see the class.
 
         Raises:
@@ -149,7 +151,7 @@ class FrankaRobot:
         kind = arm_of(arm)
         start = as_vector(np.asarray(q, dtype=float), 7, "q")
         _within_limits(kind, start)
-        mount = ArmMount(arm=kind, hand=hand, rpy=rpy, q=tuple(start.tolist()))
+        mount = ArmMount(arm=kind, hand=hand, rpy=rpy, q=tuple(start.tolist()), motor_inertia=motor_inertia)
         described = build_arms(
             [mount], friction=friction, friction_compensation=friction_compensation, load=load, settings=settings
         )

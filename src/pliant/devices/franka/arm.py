@@ -318,6 +318,7 @@ class FrankaArm(DeviceBase):
             end_effector=description.end_effector,
             F_T_NE=description.F_T_NE,
             gravity=self.plant.gravity,
+            rotor_inertia=self.plant.rotor_inertia,
         )
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=2.0 * HALF_OPEN)

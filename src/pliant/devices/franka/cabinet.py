@@ -93,6 +93,7 @@ class Cabinet:
         end_effector: inertia of the end effector as configured on the robot; None: a bare flange.
         F_T_NE: pose of the nominal end effector in the flange, shape (4, 4); default the flange itself.
         gravity: in the base frame, shape (3,) [m/s^2].
+        rotor_inertia: inertia of the motors at the joints that their torque loops leave, shape (7,) [kg m^2].
         q: joint positions at start, shape (7,) [rad].
 
     Raises:
@@ -108,6 +109,7 @@ class Cabinet:
         end_effector: Payload | None = None,
         F_T_NE: ArrayLike | None = None,
         gravity: ArrayLike = (0.0, 0.0, -9.81),
+        rotor_inertia: ArrayLike = (0.0,) * 7,
     ) -> None:
         self.arm = arm
         self.settings = settings or Settings()
@@ -123,6 +125,9 @@ class Cabinet:
         m["friction"][:] = arm.friction
         self._set("friction_on", int(self.settings.friction_compensation))
         m["gravity"][:] = gravity
+        m["rotor_inertia"][:] = rotor_inertia
+        m["joint_stiffness"][:] = arm.joint_stiffness
+        self._set("torque_loop", 1.0 - math.exp(-k.DT * self.settings.torque_loop_bandwidth))
         m["EE_T_K"][:] = np.eye(4)
         m["K_theta"][:] = self.settings.K_theta
         m["K_x"][:] = self.settings.K_x
@@ -176,7 +181,7 @@ class Cabinet:
         """Return to rest at q, idle and without errors; settings made by requests are kept."""
         m = self._record
         m["q"][:] = m["q_d"][:] = q
-        for name in ("dq", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d"):
+        for name in ("dq", "dq_last", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "rotor_torque"):
             m[name][:] = 0.0
         self._set("observer_started", 0)
         k.observe(self._memory)  # the first control needs the dynamics at q
@@ -368,8 +373,8 @@ class Cabinet:
         near = np.abs(goal - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
         if not near:
             return None
-        m["residual"][:] = 0.0
-        m["integral"][:] = 0.0
+        for name in ("residual", "integral", "rotor_torque", "dq_last"):
+            m[name][:] = 0.0
         return goal
 
     @staticmethod
@@ -607,7 +612,7 @@ class Cabinet:
         if r.controller == k.EXTERNAL:
             m["q_d"][:] = m["q"]
             m["dq_d"][:] = 0.0
-            m["tau_d"][:] = 0.0
+            m["tau_d"][:] = m["rotor_torque"][:] = 0.0
         elif not r.use_async and not m["dq_d"].any():
             motion.holding = True
             m["q_hold"][:] = m["q_d"]

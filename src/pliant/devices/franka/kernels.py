@@ -44,6 +44,9 @@ def _memory() -> np.dtype:
             ("friction", f, (7, 3)),
             ("friction_on", i),
             ("gravity", f, (3,)),
+            ("rotor_inertia", f, (7,)),  # that the torque loop leaves, reflected
+            ("joint_stiffness", f, (7,)),
+            ("torque_loop", f),  # gain of the low-pass of the torque loop
             ("F_T_EE", f, (4, 4)),
             ("EE_T_K", f, (4, 4)),
             ("K_theta", f, (7,)),
@@ -82,6 +85,9 @@ def _memory() -> np.dtype:
             ("dq", f, (7,)),
             ("tau_J", f, (7,)),
             ("tau_J_last", f, (7,)),
+            ("dq_last", f, (7,)),
+            ("rotor_torque", f, (7,)),  # what accelerates the rotors, low-passed by the torque loop
+            ("rotor_drive", f, (7,)),  # what the motors add to the desired torque to accelerate the rotors
             ("R", f, (7, 3, 3)),
             ("p", f, (7, 3)),
             ("X", f, (4, 4)),
@@ -264,6 +270,13 @@ def observe(memory):
     else:
         s.tau_f[:] = 0.0
 
+    # Torque loop: the torque that accelerates the rotors is added to the client's torque, up to the loop's bandwidth.
+    # The velocity's difference is exactly the last step's acceleration.
+    for i in range(7):
+        inertial = s.rotor_inertia[i] * (s.dq[i] - s.dq_last[i]) / DT
+        s.rotor_torque[i] += s.torque_loop * (inertial - s.rotor_torque[i])
+        s.dq_last[i] = s.dq[i]
+
     # momentum observer: p' = tau_J + C' dq - g + tau_env, r -> tau_env
     for i in range(7):
         momentum, centrifugal = 0.0, 0.0
@@ -397,11 +410,12 @@ def publish(memory):
         o[_DDQD + i] = s.ddq_d[i]
         o[_TAUJ + i] = s.tau_J[i]
         o[_TAUJD + i] = s.tau_d[i]
-        o[_DTAUJ + i] = (s.tau_J[i] - s.tau_J_last[i]) / DT
+        rate = (s.tau_J[i] - s.tau_J_last[i]) / DT
+        o[_DTAUJ + i] = rate
         s.tau_J_last[i] = s.tau_J[i]
         o[_TAUX + i] = -s.residual[i]
-        o[_TH + i] = s.q[i]
-        o[_DTH + i] = s.dq[i]
+        o[_TH + i] = s.q[i] + s.tau_J[i] / s.joint_stiffness[i]
+        o[_DTH + i] = s.dq[i] + rate / s.joint_stiffness[i]
         o[_JC + i] = s.contact[i]
         o[_JX + i] = s.collision[i]
     for r in range(6):
@@ -765,14 +779,16 @@ def _projector(s, J):
 def _solve_impedance(s, force):
     """Write tau_d for stiffness K7, damping D7 and the generalized force at the end of the cycle, implicitly.
 
-    (M + h D + h^2 K) a = force + r, tau_d = M a - r + C dq: the impedance acts with the position and velocity that the
-    arm will have at the end of the cycle, which is stable at any stiffness. r is the estimated external torque:
-    without it the arm would seem to accelerate where something holds it, and be softer than asked.
+    (M + B + h D + h^2 K) a = force + r, tau_d = M a - r + C dq, and the motors add B a for their rotors. The impedance
+    acts with the position and velocity that the arm has at the end of the cycle, which is stable at any stiffness.
+    r is the estimated external torque: without it the arm would seem to accelerate where something holds it, and be
+    softer than asked.
     """
     for i in range(7):
         s.b7[i] = force[i] + s.residual[i]
         for k in range(7):
             s.A7[i, k] = s.M[i, k] + DT * s.D7[i, k] + DT * DT * s.K7[i, k]
+        s.A7[i, i] += s.rotor_inertia[i]
     if not cholesky_solve_kernel(s.A7, s.b7, 7):
         s.b7[:] = 0.0
     for i in range(7):
@@ -780,6 +796,7 @@ def _solve_impedance(s, force):
         for k in range(7):
             v += s.M[i, k] * s.b7[k] + s.C[i, k] * s.dq[k]
         s.tau_d[i] = v
+        s.rotor_drive[i] = s.rotor_inertia[i] * s.b7[i]
 
 
 @njit(error_model="numpy")
@@ -789,8 +806,9 @@ def _joint_impedance(s):
     s.D7[:, :] = 0.0
     for i in range(7):
         s.K7[i, i] = s.K_theta[i]
-        s.D7[i, i] = 2.0 * s.zeta * math.sqrt(s.K_theta[i] * s.M[i, i])
+        s.D7[i, i] = 2.0 * s.zeta * math.sqrt(s.K_theta[i] * (s.M[i, i] + s.rotor_inertia[i]))
         v = s.K_theta[i] * (s.q_d[i] - s.q[i] - DT * s.dq[i]) + s.D7[i, i] * (s.dq_d[i] - s.dq[i])
+        v += s.rotor_inertia[i] * s.ddq_d[i]
         for k in range(7):
             v += s.M[i, k] * s.ddq_d[k]
         force[i] = v
@@ -826,12 +844,13 @@ def _cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
                 b += s.XK[k, r] * s.JK[k + 3, i]
             JL[r, i] = a
             JL[r + 3, i] = b
-    # damping from the apparent inertia along each axis: lambda = 1 / (J M^-1 J')_rr
+    # damping from the apparent inertia along each axis: lambda = 1 / (J (M + B)^-1 J')_rr
     for r in range(6):
         for i in range(7):
             s.b7[i] = JL[r, i]
             for k in range(7):
                 s.A7[i, k] = s.M[i, k]
+            s.A7[i, i] += s.rotor_inertia[i]
         cholesky_solve_kernel(s.A7, s.b7, 7)
         mobility = 1e-9
         for i in range(7):
@@ -859,6 +878,8 @@ def _cartesian_impedance(s, X_d, q_d, use_rates, K, K_null):
             v += s.D7[i, k] * rate - DT * s.K7[i, k] * s.dq[k]
             if use_rates:
                 v += s.M[i, k] * s.ddq_d[k]
+        if use_rates:
+            v += s.rotor_inertia[i] * s.ddq_d[i]
         force[i] = v
     _solve_impedance(s, force)
 
@@ -917,6 +938,7 @@ def control(memory, motion, tau, flags):
         s.elbow_c[1] = 1.0 if s.q_d[3] >= ELBOW_FLIP else -1.0
     if s.mode == MOTION and not finishing and s.controller == EXTERNAL:
         s.tau_d[:] = s.tau_c
+        s.rotor_drive[:] = s.rotor_torque
     elif s.mode == MOTION and not finishing and s.controller == CARTESIAN_IMPEDANCE:
         _cartesian_impedance(s, s.X_d, s.q_d, True, s.K_x, s.K_null)
     elif s.mode == GUIDING:
@@ -933,6 +955,6 @@ def control(memory, motion, tau, flags):
         s.q_d[:] = s.q
         desired_pose(memory, True)
     for i in range(7):
-        t = s.tau_d[i] + s.g[i] + s.tau_f[i]
+        t = s.tau_d[i] + s.rotor_drive[i] + s.g[i] + s.tau_f[i]
         s.torque[i] = min(s.tau_max[i], max(-s.tau_max[i], t))
     return raised

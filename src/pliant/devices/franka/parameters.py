@@ -149,9 +149,12 @@ class Arm:
     """Limits of positions, velocities, accelerations, jerks and torques."""
     friction: Array
     """Friction of 7 joints, rows a [N m], b [s/rad], c [rad/s]: a/(1 + exp(-b (dq + c))) - a/(1 + exp(-b c))."""
-    motor_inertia: tuple[float, ...] = (0.0,) * 7
-    """Inertia of the motors reflected at the joints [kg m^2]; zeros where the identified set has no such term. A model
-    has it only where it is asked for (`pliant.robots.franka.build.ArmMount.motor_inertia`)."""
+    motor_inertia: tuple[float, ...]
+    """Inertia of the motors reflected at the joints [kg m^2]. The torque loop of each joint leaves a fraction of it
+    (`pliant.robots.franka.build.ArmMount.motor_inertia`)."""
+    joint_stiffness: tuple[float, ...] = (14250.0,) * 7  # assumed
+    """Stiffness of each joint between motor and link [N m/rad]: theta - q is the torque over it. Assumed: the largest
+    stiffness that the interface accepts for the joint impedance, which cannot exceed the joint's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

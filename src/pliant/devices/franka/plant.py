@@ -27,8 +27,8 @@ HALF_OPEN = 0.02
 class ArmPlant:
     """What the sensors of one arm measure and its motors apply.
 
-    Motor inertia and joint friction act between motor and link, so the link-side torque sensor measures what is left of
-    the motor's torque after both.
+    The inertia of the motors and the joint friction act between motor and link, so the link-side torque sensor measures
+    what is left of the motor's torque after both.
 
     Args:
         model: a compiled model that holds the arm.
@@ -57,7 +57,8 @@ class ArmPlant:
         q0, v0, u0 = int(model.jnt_qposadr[joints[0]]), int(model.jnt_dofadr[joints[0]]), motors[0]
         self._q, self._dq = data.qpos[q0 : q0 + 7], data.qvel[v0 : v0 + 7]
         self._ddq = data.qacc[v0 : v0 + 7]
-        self._motor_inertia = model.dof_armature[v0 : v0 + 7]
+        self.rotor_inertia: Array = model.dof_armature[v0 : v0 + 7]
+        """Inertia of the motors at the joints, shape (7,) [kg m^2]."""
         self._warm = [data.qacc_warmstart[v0 : v0 + 7]]
         self._held: Array | None = None
         self._u = data.ctrl[u0 : u0 + 7]
@@ -95,7 +96,7 @@ class ArmPlant:
     def read(self) -> tuple[Array, Array, Array]:
         """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
         # The acceleration is that of the last step, and so is the torque.
-        np.multiply(self._motor_inertia, self._ddq, self._tau_J)
+        np.multiply(self.rotor_inertia, self._ddq, self._tau_J)
         np.subtract(self._u, self._tau_J, self._tau_J)
         return self._q, self._dq, self._tau_J
 

@@ -87,6 +87,10 @@ class Settings:
     """Gain of the momentum observer [1/s]: external torques are low-passed at 10 Hz."""  # assumed
     checks: frozenset[str] = CHECKS
     """The errors that may be raised; omit one to switch its check off."""
+    torque_loop_bandwidth: float = 100.0
+    """Bandwidth of the joints' torque loops under torques of a client [rad/s]. Below it, the torque at the link follows
+    the client's torque, and the arm accelerates as its links alone would; above it, the rotors show. 0: no such loop.
+    100 rad/s is assumed; with 150 the vendor's example motion_with_control has little damping left."""
     friction_compensation: bool = True
     """Whether the identified friction is added to the torques; must be false if the plant has no friction."""
     start_tolerance: float = 0.01
@@ -110,6 +114,11 @@ class Settings:
         for name in self.checks:
             if name not in ERRORS:
                 raise DeviceError(f"no check {name!r}: {nearest(name, CHECKS)}", field="checks")
+        if not 0.0 <= self.torque_loop_bandwidth < 3000.0:
+            raise DeviceError(
+                f"torque_loop_bandwidth is {self.torque_loop_bandwidth} rad/s; must be >= 0 and < 3000",
+                field="torque_loop_bandwidth",
+            )
         if len(self.K_theta) != 7 or len(self.K_x) != 6:
             raise DeviceError("K_theta must have 7 numbers and K_x 6", field="K_theta")
 

@@ -19,7 +19,7 @@ from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, Payloa
 from pliant.devices.franka.plant import HALF_OPEN
 from pliant.devices.franka.settings import Settings
 from pliant.errors import ModelError
-from pliant.robots.franka.parameters import EE_OF_HAND, FER, FINGER_Z, FR3, FRANKA_HAND, HAND
+from pliant.robots.franka.parameters import EE_OF_HAND, FER, FINGER_Z, FRANKA_HAND, HAND
 from pliant.robots.franka.urdf import urdf
 from pliant.spatial import hat, quaternion_from_rotation, rotation_from_rpy
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
 
-__all__ = ["Q_START", "ArmMount", "arm_spec", "build_arms", "world"]
+__all__ = ["MOTOR_INERTIA", "Q_START", "ArmMount", "arm_spec", "build_arms", "world"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,10 @@ refuses a path of zero length."""
 
 STOP_MARGIN = 0.1
 """Distance of the mechanical stops from the position limits [rad]."""  # assumed
+
+MOTOR_INERTIA = 0.15
+"""Fraction of the motors' reflected inertia that the torque loops of the joints leave, 1/(1 + loop gain). With 0.03 the
+vendor's example motion_with_control is unstable."""  # assumed
 
 _WHITE, _BLACK, _GREY = (0.95, 0.95, 0.95, 1.0), (0.15, 0.15, 0.15, 1.0), (0.6, 0.6, 0.6, 1.0)
 _TIP = 0.1034
@@ -62,8 +66,8 @@ class ArmMount:
     """Of the base in the world, fixed-axis roll, pitch, yaw [rad]."""
     q: tuple[float, ...] = tuple(Q_START.tolist())
     """Joint positions at start [rad]."""
-    motor_inertia: bool = False
-    """Whether the motors' reflected inertia is modelled; the FER uses the FR3's values."""  # assumed
+    motor_inertia: float = MOTOR_INERTIA
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave, 0 to 1."""  # assumed
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -106,7 +110,9 @@ def _hand_body() -> tuple[float, Array, Array, float, Array]:
     return rest, c, I, mf, at
 
 
-def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_inertia: bool = False) -> mujoco.MjSpec:
+def arm_spec(
+    arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_inertia: float = MOTOR_INERTIA
+) -> mujoco.MjSpec:
     """Return one arm as an editable MuJoCo model, base at the origin.
 
     Joints and motors ``{name}_joint1`` to ``7``, sites ``{name}_flange`` and ``{name}_ee``; with a hand, slides and
@@ -117,11 +123,15 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
         arm: `FER` or `FR3`.
         name: prefix of all names in the model; empty for none, to attach the arm under another prefix.
         hand: whether it carries the two-finger hand.
-        motor_inertia: whether the motors' reflected inertia is modelled.
+        motor_inertia: fraction of the motors' reflected inertia that the torque loops leave, 0 to 1.
+
+    Raises:
+        ModelError: such a fraction outside 0 to 1.
     """
     import mujoco
 
-    reflected = arm.motor_inertia if any(arm.motor_inertia) else FR3.motor_inertia
+    if not 0.0 <= motor_inertia <= 1.0:
+        raise ModelError(f"motor_inertia is {motor_inertia}; must be 0 to 1", field="motor_inertia")
     spec = mujoco.MjSpec()
     spec.modelname = name or arm.name
     at = f"{name}_" if name else ""
@@ -153,7 +163,7 @@ def arm_spec(arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_i
             axis=[0, 0, 1],
             range=[limits.position_min[i] - STOP_MARGIN, limits.position_max[i] + STOP_MARGIN],
             limited=True,
-            armature=reflected[i] if motor_inertia else 0.0,
+            armature=motor_inertia * arm.motor_inertia[i],
         )
         motor = spec.add_actuator(name=f"{at}joint{i + 1}", target=f"{at}joint{i + 1}")
         motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
@@ -252,6 +262,18 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True) -> 
         if len(mount.q) != 7:
             raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")
         child = arm_spec(mount.arm, name="", hand=mount.hand, motor_inertia=mount.motor_inertia)
+        x, y, z = mount.position
+        if floor and z > 0.0:
+            # to look at only: nothing collides with it
+            spec.worldbody.add_geom(
+                name=f"{mount.name}_pedestal",
+                type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+                size=[0.08, 0.5 * z, 0.0],
+                pos=[x, y, 0.5 * z],
+                rgba=list(_GREY),
+                contype=0,
+                conaffinity=0,
+            )
         frame = spec.worldbody.add_frame(pos=list(mount.position), quat=quaternion_from_rotation(mount.rotation()))
         frame.attach_body(child.body("link0"), f"{mount.name}_", "")
     return spec

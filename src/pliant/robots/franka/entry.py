@@ -25,11 +25,20 @@ class FrankaOptions:
     """Whether the arm carries the two-finger hand."""
     friction: bool = option(True, source="Gaz et al. 2019")
     """Whether the identified joint friction acts, and the cabinet compensates it."""
-    motor_inertia: bool = option(
-        False, source="vendor's numbers for the FR3, quoted in Drake; for the FER assumed the same"
+    motor_inertia: float = option(
+        0.15,
+        low=0.0,
+        high=1.0,
+        source="fraction assumed; of the vendor's numbers for the FR3, quoted in Drake; for the FER assumed the same",
     )
-    """Whether the motors' reflected inertia is modelled: stiff, damped torque controllers need it. The identified set
-    has no such term."""
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave. 0: links without motors; 1:
+    motors without torque loops."""
+    torque_loop_bandwidth: float = option(100.0, unit="rad/s", low=0.0, high=2999.0, source="assumed")
+    """Below it, an arm under torques of a client accelerates as its links alone would; above it, the inertia of the
+    motors shows. 0: no such loop."""
+    height: float = option(0.5, unit="m", low=0.0, source="assumed")
+    """Height of a single arm's base above the floor, on a pedestal. With 0, motions of the vendor's examples at the
+    height of the base meet the floor."""
     meshes: str = ""
     """Meshes for display: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
     "example-robot-data" for the installed package; empty for primitive shapes."""
@@ -41,6 +50,7 @@ def _build(
     places: Mapping[str, tuple[tuple[float, float, float], tuple[float, float, float]]],
 ) -> Robot:
     """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
+    from pliant.devices.franka.settings import Settings
     from pliant.robots.franka.build import ArmMount, build_arms
     from pliant.robots.franka.parameters import arm
 
@@ -56,20 +66,24 @@ def _build(
         for name, (position, rpy) in places.items()
     ]
     name = model if len(mounts) == 1 else f"{model}-dual"
-    return build_arms(mounts, name=name, friction=options.friction, meshes=options.meshes)
+    settings = Settings(torque_loop_bandwidth=options.torque_loop_bandwidth)
+    return build_arms(mounts, name=name, friction=options.friction, meshes=options.meshes, settings=settings)
 
 
-_UPRIGHT = {"franka": ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))}
+def _on_pedestal(
+    options: FrankaOptions,
+) -> dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]:
+    return {"franka": ((0.0, 0.0, options.height), (0.0, 0.0, 0.0))}
 
 
 def build_fer(options: FrankaOptions) -> Robot:
-    """Return the Franka Emika Robot ("Panda") on the floor."""
-    return _build("fer", options, _UPRIGHT)
+    """Return the Franka Emika Robot ("Panda") on a pedestal."""
+    return _build("fer", options, _on_pedestal(options))
 
 
 def build_fr3(options: FrankaOptions) -> Robot:
-    """Return the Franka Research 3 on the floor."""
-    return _build("fr3", options, _UPRIGHT)
+    """Return the Franka Research 3 on a pedestal."""
+    return _build("fr3", options, _on_pedestal(options))
 
 
 def build_dual(options: FrankaOptions) -> Robot:

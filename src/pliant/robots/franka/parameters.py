@@ -168,6 +168,8 @@ FRICTION = np.array(
 )
 """Friction of the FER [G]: tau = a/(1 + exp(-b (dq + c))) - a/(1 + exp(-b c)). On the FR3 assumed the same."""
 
+_MOTOR_INERTIA = (0.6057, 0.6057, 0.4625, 0.4625, 0.2055, 0.2055, 0.2055)
+"""Of the FR3, vendor's numbers that Drake quotes [kg m^2]. The identified set of the FER has no such term."""
 
 FER = Arm(
     name="fer",
@@ -175,6 +177,7 @@ FER = Arm(
     links=_FER_LINKS,
     base=_FER_BASE,
     friction=FRICTION,
+    motor_inertia=_MOTOR_INERTIA,  # assumed
     limits=Limits(
         position_min=(-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973),
         position_max=(2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973),
@@ -194,7 +197,7 @@ FR3 = Arm(
     links=_FR3_LINKS,
     base=_FR3_BASE,
     friction=FRICTION,
-    motor_inertia=(0.6057, 0.6057, 0.4625, 0.4625, 0.2055, 0.2055, 0.2055),  # vendor's numbers, quoted in Drake
+    motor_inertia=_MOTOR_INERTIA,
     limits=Limits(
         position_min=(-2.7501, -1.7918, -2.9065, -3.0481, -2.8101, 0.54092, -3.0196),
         position_max=(2.7501, 1.7918, 2.9065, -0.1458, 2.8101, 4.5205, 3.0196),
