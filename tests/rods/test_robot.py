@@ -78,7 +78,7 @@ def test_direct_and_inverse_models_agree_and_balance(name, robots):
     assert home.residual < 1e-8
     assert home.morse_index == 0
     inverse = robot.solve_igm(near(robot), start=home)
-    direct = robot.solve_dgm(inverse.q, start=inverse)
+    direct = robot.solve_dgm(inverse.q, start=inverse, branch="smooth")  # 3PR is unstable there
     assert direct.residual < 1e-8
     assert direct.plate_pose == pytest.approx(inverse.plate_pose, abs=1e-6)
     # the plate balances: rods' tip wrenches and weight, about the plate's origin

@@ -147,7 +147,7 @@ def test_self_weight_bends_by_w_L4_over_8EI():
 @pytest.mark.parametrize(("factor", "index"), [(0.98, 0), (1.02, 2)])
 def test_cantilever_column_loses_stability_at_eulers_load_in_both_planes(factor, index):
     P = factor * np.pi**2 * EI / (4 * L**2)
-    s = cantilever(steel()).solve_dgm([], (0, 0, -P, 0, 0, 0), restarts=0)
+    s = cantilever(steel()).solve_dgm([], (0, 0, -P, 0, 0, 0), branch="smooth")
     assert s.plate_pose[:2, 3] == pytest.approx([0, 0], abs=1e-9)
     assert s.morse_index == index
 
@@ -183,7 +183,7 @@ def test_pinned_column_buckles_at_two_pi_squared():
             )
         )
         # rest length such that the held rod carries P
-        s = robot.solve_dgm([L / (1 - P / (E * A))], restarts=0)
+        s = robot.solve_dgm([L / (1 - P / (E * A))], branch="smooth")
         assert s.base_wrenches[0, 2] == pytest.approx(-P, rel=1e-2)
         assert s.stability().joints[0] == (0 if stable else 2)
 
@@ -246,7 +246,7 @@ def test_column_on_two_pins_buckles_at_pi_squared(factor, stable):
             controlled=("y",),
         )
     )
-    s = robot.solve_dgm([L / (1 - P / (E * A))], restarts=0)
+    s = robot.solve_dgm([L / (1 - P / (E * A))], branch="smooth")
     assert s.base_wrenches[0, 1] == pytest.approx(-P, rel=1e-2)
     assert s.stability().joints[0] == (0 if stable else 1)
     assert s.stable == stable

@@ -42,7 +42,7 @@ def critical_load(
     index = 0
     while high - low > tolerance * high:
         middle = 0.5 * (low + high)
-        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, restarts=0)
+        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
         if s.morse_index == 0:
             low = middle
         else:
@@ -124,7 +124,9 @@ def cpr_buckling(context: Context) -> Result:
         while s.morse_index == 0 and step > 1e-3 and load < 40.0:
             context.progress(0.5 + 0.13 * k + 0.12 * load / 40.0, name)
             try:
-                trial = hexapod.solve_dgm(q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, restarts=0)
+                trial = hexapod.solve_dgm(
+                    q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, branch="smooth", restarts=0
+                )
             except NoEquilibrium:
                 step *= 0.5
                 continue

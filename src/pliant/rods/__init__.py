@@ -2,6 +2,7 @@
 
 from pliant.rods._cache import is_compiled
 from pliant.rods.analysis import Identification, Measurement, Workspace, WrenchEstimate
+from pliant.rods.branches import BRANCHES, Equilibrium
 from pliant.rods.description import (
     BaseJoint,
     DistalJoint,
@@ -19,10 +20,12 @@ from pliant.rods.solution import Centreline, Linearisation, Solution, Stability
 
 __all__ = [
     "ACCURACIES",
+    "BRANCHES",
     "BaseJoint",
     "Centreline",
     "ContinuumParallelRobot",
     "DistalJoint",
+    "Equilibrium",
     "GivenStiffness",
     "Identification",
     "Limb",

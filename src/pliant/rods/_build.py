@@ -103,6 +103,14 @@ def scales(description: RobotDescription) -> tuple[float, float]:
     return 32.0 * soft[0], 3.2 * soft[0] * soft[1]
 
 
+def bending_unit(description: RobotDescription) -> tuple[float, float]:
+    """Return length [m] and E I / L [N m/rad] of the softest rod, about its weaker axis: the units of stability."""
+    rods = [limb.rod for limb in description.limbs]
+    bending = [min(rod.values(0.5).bending) for rod in rods]
+    i = int(np.argmin([EI / rod.length**2 for EI, rod in zip(bending, rods)]))
+    return rods[i].length, bending[i] / rods[i].length
+
+
 def build_model(description: RobotDescription, steps: int) -> kernels.Model:
     """Return the kernels' view of a robot."""
     limbs = description.limbs

@@ -89,7 +89,7 @@ FORCE_COLUMN, MOMENT_COLUMN, JOINT_COLUMN = 0, 3, 6
 # Model.size, Model.scale, and the columns that `solve` writes for each row.
 LIMBS, JOINTS, ACTUATORS, FREEDOMS, UNKNOWNS = 0, 1, 2, 3, 4
 FORCE, MOMENT = 0, 1
-RESIDUAL, STEPS, INTEGRATIONS, NEGATIVE = 0, 1, 2, 3
+RESIDUAL, STEPS, INTEGRATIONS, MARGIN = 0, 1, 2, 3
 
 FAST = {"contract", "nsz", "arcp", "reassoc"}
 # Functions that only compiled code calls need no wrappers: that halves the time of the first compilation.
@@ -1206,9 +1206,23 @@ def _task(md, qq, xx, q_target, x_target, inverse, controlled, wk):
             gap[t] = x_target[POS_X + t] - xx[POS_X + t]
         _rotation_log(x_target, xx, gap[3:])
         turned = _in_plate_axes(md, inverse, controlled)
+        free = 5 if not controlled[5] else (4 if not controlled[4] else 3)
+        if turned and controlled[3] + controlled[4] + controlled[5] == 2:
+            # the smallest turn that brings the free axis home, whatever the plate has turned about it
+            f = free - 3
+            a0, a1, a2 = xx[f], xx[3 + f], xx[6 + f]
+            b0, b1, b2 = x_target[f], x_target[3 + f], x_target[6 + f]
+            c0, c1, c2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+            s = np.sqrt(c0 * c0 + c1 * c1 + c2 * c2)
+            v = np.arctan2(s, a0 * b0 + a1 * b1 + a2 * b2)
+            k = v / s if s > 1e-12 else 1.0
+            wk.dxv[3], wk.dxv[4], wk.dxv[5] = k * c0, k * c1, k * c2
+            worst = v
         for c in range(md.size[FREEDOMS]):
             if controlled[c]:
                 if turned and c > 2:
+                    if controlled[3] + controlled[4] + controlled[5] == 2:
+                        continue
                     v = x_target[c - 3] * gap[3] + x_target[c] * gap[4] + x_target[c + 3] * gap[5]
                     for t in range(3):
                         wk.dxv[3 + t] += x_target[3 * t + c - 3] * v
@@ -1280,9 +1294,9 @@ def _restore(ww, qq, xx, nodes, wk, keep):
 
 
 @njit(**INNER)
-def _negative(a, n, floor):
-    """Number of pivots of the symmetric a[:n, :n] below -floor (Sylvester: of negative eigenvalues); changes a."""
-    count = 0
+def _pivots(a, n, out):
+    """Write the pivots of the symmetric a[:n, :n] to out[:n] (as many are negative as eigenvalues); changes a."""
+    out[:n] = 0.0
     for p in range(n):
         best, at = abs(a[p, p]), p
         for t in range(p + 1, n):
@@ -1293,28 +1307,31 @@ def _negative(a, n, floor):
                 a[p, c], a[at, c] = a[at, c], a[p, c]
             for c in range(n):
                 a[c, p], a[c, at] = a[c, at], a[c, p]
-        if a[p, p] < -floor:
-            count += 1
+        out[p] = a[p, p]
         if best == 0.0:
             break
         for t in range(p + 1, n):
             k = a[t, p] / a[p, p]
             for c in range(p + 1, n):
                 a[t, c] -= k * a[p, c]
-    return count
 
 
 @njit(**INNER)
-def _negative_stiffness(md, wk):
-    """Number of negative directions of the condensed plate stiffness, in units of the softest rod's bending."""
+def _margin(md, wk):
+    """Smallest pivot of the condensed plate stiffness but for free motions, in about the bending of the softest rod."""
     npl = md.size[FREEDOMS]
     length = 10.0 * md.scale[MOMENT] / md.scale[FORCE]
-    a = np.empty((6, 6))
+    a, pivots = np.empty((6, 6)), np.empty(6)
     for t in range(npl):
-        row = -1.0 if md.plate_index[t] > 2 else -10.0  # length * scale[FORCE] / scale[MOMENT]
+        row = -3.2 if md.plate_index[t] > 2 else -32.0  # for E I / L; 10 is length * scale[FORCE] / scale[MOMENT]
         for c in range(npl):
             a[t, c] = row * wk.stiffness[t, c] * (1.0 if md.plate_index[c] > 2 else length)
-    return _negative(a, npl, 1e-7)
+    _pivots(a, npl, pivots)
+    least = np.inf
+    for t in range(npl):
+        if abs(pivots[t]) > 1e-9 and pivots[t] < least:
+            least = pivots[t]
+    return least
 
 
 @_entry
@@ -1331,8 +1348,8 @@ def solve(
     and a step that doubles the residual is halved.
 
     ww, qq, xx, nodes and wk are changed in place; rows are written to out (rows, 4: residual, steps,
-    integrations with sensitivities, negative directions of the plate's stiffness before the last step or -1 without
-    a step), w_out, q_out, x_out. Stops at the first row that fails and returns the
+    integrations with sensitivities, margin of the plate's stiffness before the last step or -1 without a step), w_out,
+    q_out, x_out. Stops at the first row that fails and returns the
     number of rows done. Inner functions are called at one place as far as possible, for the time of compilation.
     """
     n = md.size[LIMBS]
@@ -1344,7 +1361,7 @@ def solve(
         exact = fresh
         todo = 0 if fresh else (1 if limit < 0 else 2)
         ok = False
-        out[s, NEGATIVE] = -1.0
+        out[s, MARGIN] = -1.0
         while True:
             if todo > 0:
                 exact = todo == 2
@@ -1391,7 +1408,7 @@ def solve(
             if not ok or limit == 0:
                 break
             ok = False
-            out[s, NEGATIVE] = _negative_stiffness(md, wk)
+            out[s, MARGIN] = _margin(md, wk)
             _global_step(md, wk, inverse, controlled, x_targets[s])
             _apply(md, ww, qq, xx, nodes, segments, wk, _shortest(md, qq, wk, alpha))
             steps += 1
@@ -1422,7 +1439,7 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
     size = 3 if planar else 6
     pick = np.array([0, 1, 5]) if planar else np.array([0, 1, 2, 3, 4, 5])
     unit = np.array([1.0, 1.0, 1.0, 1.0 / scale, 1.0 / scale, 1.0 / scale])
-    y0, e, d = np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6))
+    y0, e, d, pivots = np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros(6)
     keep = np.zeros(REC)
     count = 0
     w[:REC] = 0.0
@@ -1488,5 +1505,8 @@ def survey(table, root, wrench, length, scale, planar, index, states, w):
             for a in range(size):
                 for b in range(size):
                     d[a, b] /= unit[pick[a]] * unit[pick[b]]
-            count += _negative(d, size, 0.0)
+            _pivots(d, size, pivots)
+            for a in range(size):
+                if pivots[a] < 0.0:
+                    count += 1
     return count

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
+from pliant.rods import _kernels as kernels
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.solution import Solution, pose_error
-from pliant.rods.statics import State, Statics, Task
+from pliant.rods.statics import SURE_STEPS, State, Statics, Task
 
 __all__ = [
     "STATES",
@@ -112,13 +113,13 @@ def estimate_wrench(
                 for sign in (1.0, -1.0):
                     trial = w.copy()
                     trial[c] += sign * h
-                    ends.append(misfit(robot.solve_dgm(q, trial, start=s)))
+                    ends.append(misfit(robot.solve_dgm(q, trial, start=s, branch="smooth")))
                 J[:, c] = (ends[0] - ends[1]) / (2.0 * h)
         step = -np.linalg.lstsq(J, r, rcond=1e-10)[0]
         alpha = 1.0
         while True:
             try:
-                trial = robot.solve_dgm(q, w + alpha * step, start=s, restarts=0)
+                trial = robot.solve_dgm(q, w + alpha * step, start=s, branch="smooth", restarts=0)
                 rt = misfit(trial)
                 if np.linalg.norm(rt) <= np.linalg.norm(r) * (1.0 + 1e-9) or alpha < 1e-3:
                     break
@@ -283,8 +284,10 @@ def solve_batch(
                 state = State(*(a.copy() for a in before._state))
                 part = slice(at, rows_of.stop)
                 ready, o, W, Q, X = mine._call(
-                    state, before.steps, inverse, qs[part], xs[part], mask, loads[part], False, limit=6
+                    state, before.steps, inverse, qs[part], xs[part], mask, loads[part], False, limit=SURE_STEPS
                 )
+                unsure = np.flatnonzero((o[:ready, kernels.MARGIN] <= 0.0) & (o[:ready, kernels.STEPS] > 0))
+                ready = int(unsure[0]) if len(unsure) else ready
                 coarse = None
                 for k in range(ready):
                     if k % 10 == 0 or k == ready - 1:  # accuracy is looked at now and then

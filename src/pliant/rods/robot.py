@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
-from pliant.rods import analysis
-from pliant.rods._build import build_model, build_work, flatten, unflatten
+from pliant.rods import analysis, branches
+from pliant.rods._build import bending_unit, build_model, build_work, flatten, unflatten
 from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
+from pliant.rods.branches import Equilibrium
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach, free_motion
 from pliant.rods.solution import Solution
-from pliant.rods.statics import State, Task
+from pliant.rods.statics import SURE_STEPS, State, Task
 from pliant.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
 
 __all__ = ["ACCURACIES", "Accuracy", "ContinuumParallelRobot", "NoEquilibrium", "Path"]
@@ -51,6 +52,8 @@ TOLERANCE = 1e-8  # largest scaled residual of a solution
 STRETCH = 1e-3  # beyond which a rod is called too short once no start has converged
 SEGMENTS = 4  # of multiple shooting in a cold start
 MAX_STEPS = 128
+# Continuation: most steps of Newton's method, most relative change of the rate of the unknowns, least part of the way.
+MOST_STEPS, MOST_BEND, LEAST_STEP = 5, 0.7, 2e-4
 
 
 class NoEquilibrium(PliantError):
@@ -76,13 +79,18 @@ class NoEquilibrium(PliantError):
 class Path(Sequence[Solution]):
     """Solutions along a path; arrays first, Solution objects when asked for."""
 
-    def __init__(self, robot: ContinuumParallelRobot, problem: Task, steps: int, W, Q, X, out, wrenches) -> None:
+    def __init__(
+        self, robot: ContinuumParallelRobot, problem: Task, steps: int, W, Q, X, out, wrenches,
+        notes: Sequence[tuple[int, str]] = (),
+    ) -> None:  # fmt: skip
         self._robot, self._problem, self._steps = robot, problem, steps
         self._W, self._Q, self._X, self._wrenches = W, Q, X, wrenches
         self.residual: Array = out[:, 0]
         """Largest scaled residual of each row."""
         self.iterations: Array = out[:, 1].astype(int)
         """Newton steps of each row."""
+        self.notes: tuple[tuple[int, str], ...] = tuple(notes)
+        """(row, sentence) where the path changed to another branch, or lost its stability."""
 
     @property
     def q(self) -> Array:
@@ -133,6 +141,7 @@ class ContinuumParallelRobot:
         self.accuracy = accuracy
         self._models: dict[int, kernels.Model] = {}
         self._length: float | None = None
+        self._ended = ""
         self._home: Solution | bool | None = None
         self._reach: Reach | None = None
         self._renew()
@@ -201,6 +210,7 @@ class ContinuumParallelRobot:
         wrench: ArrayLike | None = None,
         *,
         start: Solution | None = None,
+        branch: str = "home",
         controlled: Sequence[str] | None = None,
         follower: bool = False,
         accuracy: str | None = None,
@@ -212,7 +222,10 @@ class ContinuumParallelRobot:
         Args:
             pose: plate pose, 4x4, or (x, y, angle) [m, rad] for a planar robot.
             wrench: on the plate about its origin, world axes: (fx, fy, fz, mx, my, mz) or planar (fx, fy, mz).
-            start: a solution nearby; the solve then takes a fraction of a millisecond. None: a cold start.
+            start: a solution nearby; the solve then takes a fraction of a millisecond. None: the home equilibrium.
+            branch: which of several equilibria: ``"home"``, the one continued from the start, or the stable one beside
+                it where it has lost its stability; ``"smooth"``, the continued one even where it is unstable;
+                ``"lowest"``, the stable one of the lowest energy. `Solution.note` says if another one had to be taken.
             controlled: which plate freedoms are held at the pose, if there are fewer actuators than freedoms; rotations
                 are about the plate's axes where not all three are named.
             follower: True if the wrench turns with the plate (given in plate axes).
@@ -234,7 +247,7 @@ class ContinuumParallelRobot:
             bool(follower),
             self._tolerance(accuracy),
         )
-        return self._solve(problem, start, self._steps(accuracy, start), seed, restarts)
+        return self._solve(problem, start, self._steps(accuracy, start), seed, restarts, branch)
 
     def solve_dgm(
         self,
@@ -242,6 +255,7 @@ class ContinuumParallelRobot:
         wrench: ArrayLike | None = None,
         *,
         start: Solution | None = None,
+        branch: str = "home",
         follower: bool = False,
         accuracy: str | None = None,
         seed: int = 0,
@@ -251,7 +265,7 @@ class ContinuumParallelRobot:
 
         Args:
             q: actuated joint values, shape (actuators,) [m or rad]; for an extension the rest length.
-            wrench, start, follower, accuracy, seed, restarts: as for :meth:`solve_igm`.
+            wrench, start, branch, follower, accuracy, seed, restarts: as for :meth:`solve_igm`.
         """
         problem = Task(
             False,
@@ -262,24 +276,114 @@ class ContinuumParallelRobot:
             bool(follower),
             self._tolerance(accuracy),
         )
-        return self._solve(problem, start, self._steps(accuracy, start), seed, restarts)
+        return self._solve(problem, start, self._steps(accuracy, start), seed, restarts, branch)
+
+    def equilibria(
+        self,
+        pose: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        q: ArrayLike | None = None,
+        controlled: Sequence[str] | None = None,
+        follower: bool = False,
+        starts: int = 60,
+        seed: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Equilibrium]:
+        """Find the equilibria at a pose (inverse model) or at joint values (direct model), by energy.
+
+        Args:
+            pose, wrench, controlled, follower: as for :meth:`solve_igm`; without pose and q the home pose.
+            q: actuated joint values, for the equilibria of the direct model.
+            starts: how many random starts are tried; about a hundred take a second.
+            seed: of the random starts.
+            progress: called with (starts done, starts).
+
+        Returns:
+            The equilibria with their energy, index, strain and connection with home. More may exist.
+        """
+        if pose is not None and q is not None:
+            raise ModelError("pose and q exclude each other; give one of them", field="pose")
+        if starts < 0:
+            raise ModelError(f"starts must be >= 0, found {starts}", field="starts")
+        load = self.checked_wrench(wrench)
+        if q is None:
+            x = self._pose(self.description.home if pose is None else pose)
+            mask = self._controlled(controlled)
+            task = Task(True, np.zeros(self._na), x, mask, load, bool(follower), self._tolerance(None))
+        else:
+            none = np.zeros(6, bool)
+            task = Task(False, self.checked_joints(q), np.zeros(12), none, load, bool(follower), self._tolerance(None))
+        return branches.find_all(self, task, starts, seed, progress)
 
     def home(self) -> Solution:
-        """Return the solution at the description's home pose (solved once, then kept)."""
-        if self._home is None:
-            self._home = False
-            try:
-                self._home = self.solve_igm(self.description.home)
-            except PliantError:
-                if self.description.home_joints is None:
-                    raise
-                self._home = self.solve_dgm(self.description.home_joints)
-            finally:
-                if self._home is False:
-                    self._home = None
+        """Return the solution at the description's home pose (solved once, then kept).
+
+        Of several equilibria it is a stable one, and of these the one nearest to the joint values of the home, if the
+        description has them. A robot without actuators has its home where its plate comes to rest.
+        """
         if self._home is False:
             raise ModelError("the home pose is being solved", field="home")
-        return self._home
+        home = self._home
+        if not isinstance(home, Solution):
+            self._home = False
+            try:
+                home = self._solve_home()
+            except BaseException:
+                self._home = None
+                raise
+        elif home._robot is not self:  # of the robot that this one was forked from
+            home = home.belonging_to(self)
+        self._home = home
+        return home
+
+    def _solve_home(self) -> Solution:
+        d = self.description
+        tolerance, load, steps = self._tolerance(None), np.zeros(6), self._steps(None, None)
+        joints = None if d.home_joints is None else np.array(d.home_joints, dtype=float)
+        tasks: list[Task] = []
+        fault: PliantError | None = None
+        try:
+            mask = self._controlled(None)
+            tasks.append(Task(True, np.zeros(self._na), flatten(d.home), mask, load, False, tolerance))
+        except ModelError as error:
+            fault = error
+        if joints is not None or self._na == 0:
+            q = self.checked_joints(np.zeros(0) if joints is None else joints)
+            tasks.append(Task(False, q, np.zeros(12), np.zeros(6, bool), load, False, tolerance))
+        for task in tasks:
+            try:
+                return self._best_home(task, steps, joints)
+            except PliantError as error:
+                fault = fault or error
+        assert fault is not None
+        raise fault
+
+    def _best_home(self, task: Task, steps: int, joints: Array | None) -> Solution:
+        """Return the stable solution that is nearest to joint values, or else the first stable one."""
+        found: list[tuple[int, float, Solution]] = []
+        tries: list = []
+        for name, state, run in self._cold_starts(task, steps, 12, 0):
+            ok, worst, iterations = run(state)
+            tries.append((name, state, worst))
+            if not ok or not self._proper(state):
+                continue
+            near = state.Q.copy()
+            if joints is None:
+                near[:] = 0.0
+            else:
+                near[self._actuators] = joints
+            if task.inverse:
+                branches.wrap(self, state, near, only_into_limits=False)
+            out = np.array([worst, iterations, 0, 0])
+            solution = self._finish(state, task, steps, out, [*tries[:-1], (name, 0, 0)], branch="home")
+            gap = 0.0 if joints is None else float(np.abs(branches.without_turns(self, solution.q - joints)).max())
+            found.append((solution.morse_index, gap, solution))
+            if solution.morse_index == 0 and gap < 1e-2:
+                break
+        if not found:
+            raise self._failure(task, tries, steps)
+        return min(found, key=lambda one: one[:2])[2]
 
     def follow(
         self,
@@ -287,6 +391,7 @@ class ContinuumParallelRobot:
         wrench: ArrayLike | None = None,
         *,
         start: Solution | None = None,
+        branch: str = "home",
         inverse: bool = True,
         controlled: Sequence[str] | None = None,
         follower: bool = False,
@@ -298,7 +403,9 @@ class ContinuumParallelRobot:
         Args:
             path: poses (IGM) or joint values (DGM, ``inverse=False``), one a row.
             wrench: one for all rows, or one a row.
-            start: a solution near the first row; None: a cold start there.
+            start: a solution near the first row; None: the home equilibrium.
+            branch: which equilibrium the first row has: as for :meth:`solve_igm`. The rows after it are continued; with
+                ``"home"`` on the stable side where the path loses its stability in a bifurcation.
             one_step: one Newton step a row, for a control loop: residuals are small if the rows are close.
 
         Returns:
@@ -322,11 +429,15 @@ class ContinuumParallelRobot:
         mask = self._controlled(controlled) if inverse else np.zeros(6, bool)
         tolerance = self._tolerance(accuracy)
         problems = [Task(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
-        first = self._solve(problems[0], start, self._steps(accuracy, start), 0, 12)
-        return self._follow(problems, first, first.steps, one_step)
+        first = self._solve(problems[0], start, self._steps(accuracy, start), 0, 12, branch)
+        return self._follow(problems, first, first.steps, one_step, leave=branch == "home" and not one_step)
 
-    def _follow(self, problems: list[Task], first: Solution, steps: int, one_step: bool) -> Path:
-        """Follow from the solution of the first problem with a number of steps a rod, or more."""
+    def _follow(self, problems: list[Task], first: Solution, steps: int, one_step: bool, leave: bool) -> Path:
+        """Follow from the solution of the first problem with a number of steps a rod, or more.
+
+        Args:
+            leave: where the path loses its stability in a bifurcation, it goes on on the stable side.
+        """
         rows, inverse = len(problems), problems[0].inverse
         mask, follower = problems[0].controlled, problems[0].follower
         xs, qs = np.array([p.x for p in problems]), np.array([p.q for p in problems]).reshape(rows, -1)
@@ -336,16 +447,37 @@ class ContinuumParallelRobot:
         out = np.zeros((rows, 4))
         W[0], Q[0], X[0], out[0, 0], out[0, 1] = *first._state, first.residual, first.iterations
         at, fresh = 1, False
+        notes = [(0, first.note)] if first.note else []
+        stable, common = leave and first.morse_index == 0, {"steps": steps, "residual": 0.0, "iterations": 0}
         while at < rows:
             done, o, w, q_, x_ = self._call(
-                state, steps, inverse, qs[at:], xs[at:], mask, wrenches[at:], follower, fresh=fresh, single=one_step
-            )
+                state, steps, inverse, qs[at:], xs[at:], mask, wrenches[at:], follower, fresh=fresh, single=one_step,
+                limit=SURE_STEPS,
+            )  # fmt: skip
+            lost = np.flatnonzero((o[:done, kernels.MARGIN] <= 0.0) & (o[:done, kernels.STEPS] > 0)) if stable else []
+            if len(lost):  # the margin is that before the last step: the row before may have lost it already
+                done = int(lost[0])
+                while done > 0 and self._pack(
+                    problems[at + done - 1], (w[done - 1], q_[done - 1], x_[done - 1]),
+                    wrench=wrenches[at + done - 1], **common,
+                ).morse_index:  # fmt: skip
+                    done -= 1
             W[at : at + done], Q[at : at + done], X[at : at + done] = w[:done], q_[:done], x_[:done]
             out[at : at + done] = o[:done]
             at += done
             if at >= rows:
                 break
             state = State(W[at - 1].copy(), Q[at - 1].copy(), X[at - 1].copy())
+            if len(lost):
+                last = self._pack(problems[at - 1], (state.W, state.Q, state.X), wrench=wrenches[at - 1], **common)
+                last.branch = first.branch
+                here = self._solve(problems[at], last, steps, 0, 0)
+                stable = here.morse_index == 0
+                notes += [(at, here.note)] if here.note else []
+                state = State(*(a.copy() for a in here._state))
+                W[at], Q[at], X[at], out[at, 0], out[at, 1] = *here._state, here.residual, here.iterations
+                at, fresh = at + 1, False
+                continue
             reached, fraction = self._continue(state, problems[at - 1], problems[at], steps)
             if reached is None:
                 raise self._failure(
@@ -359,12 +491,12 @@ class ContinuumParallelRobot:
             out[at, 0] = TOLERANCE
             at += 1
             fresh = False
-        path_out = Path(self, problems[0], steps, W, Q, X, out, wrenches)
+        path_out = Path(self, problems[0], steps, W, Q, X, out, wrenches, notes)
         if not one_step and steps < MAX_STEPS:
             looked_at = {*range(0, rows, max(1, rows // 50)), rows - 1}
             worst = max(self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps) for r in looked_at)
             if worst > problems[0].tolerance:  # more strongly bent further on: the whole path again, finer
-                return self._follow(problems, first, 2 * steps, one_step)
+                return self._follow(problems, first, 2 * steps, one_step, leave)
         return path_out
 
     def estimate_wrench(self, measured, **options) -> WrenchEstimate:
@@ -545,45 +677,154 @@ class ContinuumParallelRobot:
     def _wk_residual(self) -> float:
         return float(np.max(np.abs(self._wk.r)))
 
-    def _solve(self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int) -> Solution:
+    def _solve(
+        self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int, branch: str = "home"
+    ) -> Solution:
+        if start is not None and start._robot.description is not self.description:
+            raise ModelError(f"start belongs to {start._robot.name!r}, not to this robot", field="start")
+        if branch != "home" and branches.checked_branch(branch) == "lowest":
+            return self._lowest(problem, seed, restarts)
         tries: list = []
-        if start is None:
-            self._refuse_out_of_reach(problem, steps)
-        else:
-            if start._robot.description is not self.description:
-                raise ModelError(f"start belongs to {start._robot.name!r}, not to this robot", field="start")
+        note = ""
+        if start is not None:
             state = State(*(a.copy() for a in start._state))
             fresh = start.steps == steps and start._tips is not None
             if fresh:
                 self._wk.tips[:] = start._tips
                 self._wk.cols[:] = start._cols
             ok, out = self._one(state, problem, steps, fresh=fresh, limit=12)
-            if ok and out[1] <= 7:
-                return self._finish(state, problem, steps, out, tries)
+            if ok and out[1] <= SURE_STEPS:
+                solution = self._finish(state, problem, steps, out, tries, branch=start.branch)
+                if branch != "home" or self._surely_stable(state, start, float(out[kernels.MARGIN])):
+                    return solution
+                return self._settled(solution, problem, start)
             jumped = (state, out) if ok else None
             tries.append(("warm start", state, float(out[0])))
             self._refuse_out_of_reach(problem, steps)
             state = State(*(a.copy() for a in start._state))
-            before = Task(
-                problem.inverse,
-                start.q,
-                state.X.copy(),
-                problem.controlled,
-                start.wrench,
-                problem.follower,
-                problem.tolerance,
-            )
-            reached, fraction = self._continue(state, before, problem, steps)
+            reached, fraction = self._continue(state, self._task_of(start, problem), problem, steps)
             if reached is not None:
                 ok, out = self._one(reached, problem, steps)
                 if ok:
-                    return self._finish(reached, problem, steps, out, tries)
+                    solution = self._finish(reached, problem, steps, out, tries, branch=start.branch)
+                    return self._settled(solution, problem, start) if branch == "home" else solution
+            note = f"the equilibrium of the start ends after {100.0 * fraction:.0f} % of the way"
+            tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
+            got = self._from_home(problem, steps, branch)
+            if got is not None:
+                got.note = f"{note}; this one is continued from home"
+                return got
             if jumped is not None:  # far away, but an equilibrium
                 ok, out = self._one(jumped[0], problem, steps)
-                if ok:
-                    return self._finish(jumped[0], problem, steps, out, tries)
-            tries.append((f"continuation to {100.0 * fraction:.0f} %", state, self._wk_residual()))
-        return self._cold(problem, steps, seed, restarts, tries)
+                if ok and self._proper(jumped[0]):
+                    solution = self._finish(jumped[0], problem, steps, out, tries, branch="other")
+                    solution.note = f"{note}; this is another one"
+                    if solution.morse_index == 0:
+                        return solution
+        else:
+            self._refuse_out_of_reach(problem, steps)
+            got = self._from_home(problem, steps, branch)
+            if got is not None:
+                return got
+            note = self._ended
+            if self._ended:
+                tries.append(("continuation from home", self._guess(problem), np.inf))
+        return self._cold(problem, steps, seed, restarts, tries, note)
+
+    def _surely_stable(self, state: State, start: Solution, margin: float) -> bool:
+        """Whether a solution beside a start cannot have lost its stability: spares the full count in fast loops.
+
+        Forces change the stiffness of a rod by about 1.2 times their change by its length, so a plate stiffness that is
+        several times larger, in the same units, keeps its sign.
+        """
+        length, moment = bending_unit(self.description)
+        change = np.abs(state.W - start._state[0])
+        largest = max(float(change[:, :3].max()) * length, float(change[:, 3:].max())) / moment
+        return margin > 4.0 * largest
+
+    def _task_of(self, start: Solution, problem: Task) -> Task:
+        """Return the task that a start solves, as a problem like another one."""
+        return dataclasses.replace(problem, q=start.q, x=start._state[2].copy(), wrench=start.wrench)
+
+    def _from_home(self, problem: Task, steps: int, branch: str) -> Solution | None:
+        """Return the solution continued from home, or None; `_ended` then says why."""
+        self._ended = ""
+        if self._home is False:
+            return None
+        try:
+            home = self.home()
+        except PliantError:
+            self._ended = "there is no home equilibrium"
+            return None
+        if home.follower != problem.follower and home.wrench.any():
+            return None
+        before = self._task_of(home, problem)
+        state = State(*(a.copy() for a in home._state))
+        steps = max(steps, home.steps)
+        for name, route in self._routes(before, problem):
+            reached, at = state, before
+            for then in route:
+                reached, fraction = self._continue(reached, at, then, steps)
+                if reached is None:
+                    if then is route[0] and not name:
+                        self._ended = f"the branch from home ends after {100.0 * fraction:.0f} % of the way"
+                    break
+                at = dataclasses.replace(then, x=reached.X.copy())
+            if reached is None:
+                continue
+            ok, out = self._one(reached, problem, steps)
+            if ok and self._proper(reached):
+                if problem.inverse:
+                    branches.wrap(self, reached, home._state[1], only_into_limits=True)
+                tries = [(f"continuation from home{name}", 0, 0)]
+                solution = self._finish(reached, problem, steps, out, tries, branch="home")
+                return self._settled(solution, problem, home) if branch == "home" else solution
+        return None
+
+    def _routes(self, before: Task, after: Task) -> Iterator[tuple[str, list[Task]]]:
+        """Yield ways from home to a task, by name: straight, then in two parts."""
+        yield "", [after]
+        if np.any(after.wrench != before.wrench):
+            yield ", the load first", [dataclasses.replace(before, wrench=after.wrench), after]
+            yield ", the load last", [dataclasses.replace(after, wrench=before.wrench), after]
+        if after.inverse:
+            turned, moved = after.x.copy(), after.x.copy()
+            turned[9:], moved[:9] = before.x[9:], before.x[:9]
+            yield ", the turn first", [dataclasses.replace(after, x=turned), after]
+            yield ", the turn last", [dataclasses.replace(after, x=moved), after]
+
+    def _settled(self, solution: Solution, problem: Task, origin: Solution) -> Solution:
+        """Return the solution, or the stable one beside it if it is unstable and has one."""
+        if solution.morse_index == 0:
+            return solution
+        if origin.morse_index:
+            origin = self.home() if self._home is not False else origin
+        state = None
+        if origin.morse_index == 0:
+            at = (State(*(a.copy() for a in origin._state)), self._task_of(origin, problem))
+            state = branches.stable_neighbour(self, problem, solution, at)
+        if state is None:
+            solution.note = "this equilibrium is unstable, and no stable one is connected with it"
+            return solution
+        ok, out = self._one(state, problem, solution.steps)
+        if not ok:
+            return solution
+        found = self._finish(state, problem, solution.steps, out, [("stable neighbour", 0, 0)], branch="neighbour")
+        found.note = "the equilibrium on the straight way has lost its stability; this is the stable one beside it"
+        return found
+
+    def _lowest(self, problem: Task, seed: int, restarts: int) -> Solution:
+        """Return the stable equilibrium of the lowest energy among those that are found."""
+        found = branches.find_all(self, problem, max(restarts, 40), seed)
+        if not found:
+            raise self._failure(problem, [("random starts", self._guess(problem), np.inf)], self._steps(None, None))
+        best = min(found, key=lambda one: (one.index > 0, one.energy))
+        solution = best.solution
+        if best.index:
+            solution.note = f"none of the {len(found)} equilibria that were found is stable"
+        elif solution.branch == "other":
+            solution.note = "not the branch from home"
+        return solution
 
     def _pack(self, problem: Task, state, steps: int, residual: float, iterations: int, wrench) -> Solution:
         return Solution(
@@ -591,7 +832,7 @@ class ContinuumParallelRobot:
             iterations=iterations, inverse=problem.inverse, controlled=problem.controlled,
         )  # fmt: skip
 
-    def _finish(self, state: State, problem: Task, steps: int, out, tries) -> Solution:
+    def _finish(self, state: State, problem: Task, steps: int, out, tries, branch: str = "other") -> Solution:
         """Check the accuracy of a converged state, refine it if needed, and pack it."""
         wk = self._wk
         tips, cols = wk.tips.copy(), wk.cols.copy()
@@ -608,18 +849,30 @@ class ContinuumParallelRobot:
         return Solution(
             self, (state.W, state.Q, state.X), wrench=problem.wrench, follower=problem.follower, steps=steps,
             residual=float(out[0]), iterations=int(out[1]), inverse=problem.inverse, controlled=problem.controlled,
-            linearisation=(tips, cols), starts=tuple(name for name, *_ in tries),
+            linearisation=(tips, cols), starts=tuple(name for name, *_ in tries), branch=branch,
         )  # fmt: skip
 
-    def _continue(self, state: State, before: Task, after: Task, steps: int):
-        """Move the target from one problem to another in steps that adapt; (state, 1) or (None, fraction)."""
+    def _continue(
+        self, state: State, before: Task, after: Task, steps: int,
+        models: Callable[[float], kernels.Model] | None = None,
+    ) -> tuple[State | None, float]:  # fmt: skip
+        """Move the target from one problem to another in steps that adapt; (state, 1) or (None, fraction).
+
+        A step is kept if Newton's method needs few iterations and if the unknowns change about as they did in the step
+        before, so that it does not jump to another branch.
+
+        Args:
+            models: the kernels' model by the fraction of the way, if it changes too.
+        """
         p0, R0 = before.x[9:], before.x[:9].reshape(3, 3)
         p1, R1 = after.x[9:], after.x[:9].reshape(3, 3)
         turn = log_so3(R1 @ R0.T) if after.inverse else np.zeros(3)
-        done, step = 0.0, 0.25
+        done, step = 0.0, 0.05
         state = state.copy()
+        unit = np.repeat(self._model(steps).scale, 3)
+        at, rate = np.concatenate([(state.W / unit).ravel(), state.Q.ravel(), state.X]), None
         while done < 1.0:
-            t = min(1.0, done + step)
+            t = done + step if done + 1.001 * step < 1.0 else 1.0
             x = np.concatenate([(exp_so3(t * turn) @ R0).ravel(), p0 + t * (p1 - p0)]) if after.inverse else after.x
             problem = Task(
                 after.inverse,
@@ -631,15 +884,19 @@ class ContinuumParallelRobot:
                 after.tolerance,
             )
             trial = state.copy()
-            ok, out = self._one(trial, problem, steps, limit=10)
-            if ok and np.abs(trial.W - state.W).max() > 2.0 * max(self._model(steps).scale[0], np.abs(state.W).max()):
-                ok = False  # jumped to another branch
+            model = None if models is None else models(t)
+            ok, out = self._one(trial, problem, steps, limit=MOST_STEPS, model=model)
             if ok:
-                state, done = trial, t
-                step = min(0.5, step * (2.0 if out[1] <= 4 else 1.0))
+                new = np.concatenate([(trial.W / unit).ravel(), trial.Q.ravel(), trial.X])
+                change = (new - at) / (t - done)
+                if rate is not None:
+                    ok = bool(np.abs(change - rate).max() < MOST_BEND * (np.abs(rate).max() + 0.1))
+            if ok:
+                state, done, at, rate = trial, t, new, change
+                step = min(0.25, step * (2.0 if out[1] <= 3 else 1.0))
             else:
                 step *= 0.5
-                if step < 1e-3:
+                if step < LEAST_STEP:
                     return None, done
         return state, 1.0
 
@@ -788,90 +1045,46 @@ class ContinuumParallelRobot:
                     break
         return False, worst, limit
 
-    def _cold(self, problem: Task, steps: int, seed: int, restarts: int, tries: list) -> Solution:
-        """Start from nothing: lifted Newton, Levenberg-Marquardt, continuation from home, seeded restarts."""
-        best: tuple[float, Solution] | None = None
+    def _cold_starts(self, problem: Task, steps: int, restarts: int, seed: int) -> Iterator:
+        """Yield (name, state, function that solves from it): lifted Newton, Levenberg-Marquardt, seeded restarts."""
 
-        def consider(name: str, state: State, ok: bool, worst: float, iterations: int) -> Solution | None:
-            nonlocal best
+        def lifted(state: State) -> tuple[bool, float, int]:
+            return self._lifted(state, problem, steps, self._nodes(state))
+
+        if problem.inverse and self.description.home_joints is not None:
+            state = self._guess(problem)
+            state.Q[self._actuators] = self.description.home_joints
+            yield "lifted Newton from the home joints", state, lifted
+        yield "lifted Newton", self._guess(problem), lifted
+        yield "Levenberg-Marquardt", self._guess(problem), lambda state: self._levenberg(state, problem, steps)
+        if problem.inverse and any(j.kind == "extension" for limb in self.description.limbs for j in limb.joints):
+            yield "lifted Newton, rods taut", self._guess(problem, slack=1.0), lifted
+        for name, state, nodes in branches.random_starts(self, problem, restarts, seed):
+            yield name, state, lambda state, nodes=nodes: self._lifted(state, problem, steps, nodes)
+
+    def _cold(self, problem: Task, steps: int, seed: int, restarts: int, tries: list, note: str) -> Solution:
+        """Search where no continuation leads to: the first stable solution, else the one of the lowest index."""
+        best: tuple[int, Solution] | None = None
+        near = self._home._state[1] if isinstance(self._home, Solution) else None
+        for name, state, run in self._cold_starts(problem, steps, restarts, seed):
+            ok, worst, iterations = run(state)
             if not ok or not self._proper(state):
                 tries.append((name, state, worst if not ok else np.inf))
-                return None
-            solution = self._finish(state, problem, steps, np.array([worst, iterations, 0, 0]), [*tries, (name, 0, 0)])
+                continue
+            if problem.inverse:
+                branches.wrap(self, state, np.zeros_like(state.Q) if near is None else near, only_into_limits=False)
+            out = np.array([worst, iterations, 0, 0])
+            solution = self._finish(state, problem, steps, out, [*tries, (name, 0, 0)])
             index = solution.morse_index
             tries.append((f"{name} (unstable, index {index})" if index else name, state, worst))
+            solution.note = f"{note}; this is another one, found by {name}" if note else ""
             if best is None or index < best[0]:
                 best = (index, solution)
-            return solution if index == 0 else None
-
-        state = self._guess(problem)
-        got = consider("lifted Newton", state, *self._lifted(state, problem, steps, self._nodes(state)))
-        if got is not None:
-            return got
-        state = self._guess(problem)
-        got = consider("Levenberg-Marquardt", state, *self._levenberg(state, problem, steps))
-        if got is not None:
-            return got
-        if problem.inverse and any(j.kind == "extension" for limb in self.description.limbs for j in limb.joints):
-            state = self._guess(problem, slack=1.0)
-            got = consider("lifted Newton, rods taut", state, *self._lifted(state, problem, steps, self._nodes(state)))
-            if got is not None:
-                return got
-        if self.description.home_joints is not None:
-            state = self._guess(problem)
-            if problem.inverse:
-                state.Q[self._actuators] = self.description.home_joints
-                got = consider(
-                    "lifted Newton from the home joints",
-                    state,
-                    *self._lifted(state, problem, steps, self._nodes(state)),
-                )
-                if got is not None:
-                    return got
-        if self._home is not False:
-            got = self._from_home(problem, steps, consider)
-            if got is not None:
-                return got
-        rng = np.random.default_rng(seed)
-        for trial in range(restarts):
-            state = self._guess(problem, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
-            if problem.inverse:
-                for _a, (i, j) in enumerate(self.description.actuators):
-                    L = self.description.limbs[i].rod.length
-                    kind = self.description.limbs[i].joints[j].kind
-                    if kind == "extension":
-                        state.Q[i, j] *= rng.uniform(0.97, 1.15)
-                    elif kind == "prismatic":
-                        state.Q[i, j] = rng.uniform(-0.2, 0.2) * L
-                    else:
-                        state.Q[i, j] += rng.uniform(-0.5, 0.5)
-            elif trial > 0:
-                state.X[9:11] += rng.uniform(-0.1, 0.1, 2) * self.description.limbs[0].rod.length
-            nodes = self._nodes(state, rng, 0.1)
-            got = consider(
-                f"random restart {trial + 1} of seed {seed}", state, *self._lifted(state, problem, steps, nodes)
-            )
-            if got is not None:
-                return got
-        if best is not None:
-            return best[1]
-        raise self._failure(problem, tries, steps)
-
-    def _from_home(self, problem: Task, steps: int, consider) -> Solution | None:
-        try:
-            home = self.home()
-        except PliantError:
-            return None
-        state = State(*(a.copy() for a in home._state))
-        before = dataclasses.replace(problem, q=home.q, x=state.X.copy(), wrench=home.wrench)
-        if home.follower != problem.follower:
-            return None
-        reached, fraction = self._continue(state, before, problem, steps)
-        if reached is None:
-            consider(f"continuation from home (to {100.0 * fraction:.0f} %)", state, False, np.inf, 0)
-            return None
-        ok, out = self._one(reached, problem, steps)
-        return consider("continuation from home", reached, ok, float(out[0]), int(out[1]))
+            if index == 0:
+                break
+        if best is None:
+            raise self._failure(problem, tries, steps)
+        return best[1]
 
     def _proper(self, state: State) -> bool:
         """True if no joint sits at the mirrored zero of its rows (turned by pi) and all lengths are positive."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.rods import _kernels as kernels
-from pliant.rods._build import flatten, rod_table, unflatten
+from pliant.rods._build import bending_unit, flatten, rod_table, unflatten
 from pliant.rods.description import Limb, Rectangular, Round
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.statics import State, Statics
@@ -97,11 +97,15 @@ class Solution:
         wrench: external wrench on the plate, shape (6,).
         steps: integration steps a rod.
         starts: the starts that were tried, the last one succeeded.
+        branch: ``home`` if it is continued from the home equilibrium, ``neighbour`` if it is the stable equilibrium
+            beside that one after a bifurcation, else ``other``.
+        note: a sentence if the solve changed to another branch, or found no stable equilibrium; else empty.
     """
 
     def __init__(
         self, robot: Statics, state, *, wrench, follower: bool, steps: int, residual: float,
         iterations: int, inverse: bool, controlled, linearisation=None, starts: tuple[str, ...] = (),
+        branch: str = "other",
     ) -> None:  # fmt: skip
         self._robot = robot
         self._state = state
@@ -113,6 +117,8 @@ class Solution:
         self.inverse = inverse
         self.controlled = controlled
         self.starts = starts
+        self.branch = branch
+        self.note = ""
         self._tips, self._cols = linearisation if linearisation is not None else (None, None)
         self._linear: Linearisation | None = None
         self._stability: Stability | None = None
@@ -172,6 +178,7 @@ class Solution:
         return Solution(
             self._robot, self._state, wrench=self.wrench, follower=self.follower, steps=steps, residual=self.residual,
             iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
+            branch=self.branch,
         )  # fmt: skip
 
     def belonging_to(self, robot: Statics) -> Solution:
@@ -179,6 +186,7 @@ class Solution:
         return Solution(
             robot, self._state, wrench=self.wrench, follower=self.follower, steps=self.steps, residual=self.residual,
             iterations=self.iterations, inverse=self.inverse, controlled=self.controlled, starts=self.starts,
+            branch=self.branch,
         )  # fmt: skip
 
     def with_unknowns(self, base_wrenches: Array, q: Array, plate_pose: Array) -> Solution:
@@ -255,6 +263,32 @@ class Solution:
     def centrelines(self, points: int = 41) -> list[Centreline]:
         """Return the shapes of all rods."""
         return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
+
+    def energy(self, points: int = 61) -> float:
+        """Return the potential energy [J]: of bending, twist, stretch and shear, of weight, and of the wrench.
+
+        A force F has the potential -F p; a moment M about the plate's origin has none in space, and -M log(R) is taken,
+        which is exact for turns about its axis. Distributed moments and loads that turn with the plate are left out.
+        Simpson's rule over the rods.
+        """
+        d = self._robot.description
+        X = self.plate_pose
+        total = -d.plate.mass * float(np.dot(d.gravity, (X @ [*d.plate.com, 1.0])[:3]))
+        if not self.follower:
+            total -= float(self.wrench[:3] @ X[:3, 3] + self.wrench[3:] @ log_so3(X[:3, :3]))
+        points += 1 - points % 2
+        weights = np.ones(points)
+        weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
+        weights /= 3.0 * (points - 1)
+        for line, limb in zip(self.centrelines(points), d.limbs):
+            v = [limb.rod.values(s) for s in line.s]
+            n = np.einsum("kji,kj->ki", line.rotation, line.force)
+            m = np.einsum("kji,kj->ki", line.rotation, line.moment)
+            density = 0.5 * (n**2 / np.array([[*one.shear, one.axial] for one in v])).sum(axis=1)
+            density += 0.5 * (m**2 / np.array([[*one.bending, one.torsion] for one in v])).sum(axis=1)
+            load = np.outer([one.mass for one in v], d.gravity) + np.asarray(limb.rod.distributed_force)
+            total += line.length * float(weights @ (density - (line.position * load).sum(axis=1)))
+        return total
 
     # --- first order -----------------------------------------------------------------------------------------
 
@@ -410,12 +444,9 @@ class Solution:
         Curvatures are in units of the bending of the softest rod, directions are columns of plate twists, world axes,
         which are lengths of the softest rod and radians long.
         """
-        r = self._robot
-        md = r._model(self.steps)
-        force, moment = md.scale
-        length = 10.0 * moment / force  # of the softest rod; its E I / L is moment / 3.2
-        unit = np.array([length, length, 1.0] if r.planar else [length] * 3 + [1.0] * 3)
-        A = lin.stiffness * (np.outer(unit, unit) * (3.2 / moment))
+        length, moment = bending_unit(self._robot.description)
+        unit = np.array([length, length, 1.0] if self._robot.planar else [length] * 3 + [1.0] * 3)
+        A = lin.stiffness * (np.outer(unit, unit) / moment)
         values, vectors = np.linalg.eigh(0.5 * (A + A.T))
         # Rounding of the entries, and what the asymmetry of K shows of its error. A part E_ij that couples two
         # directions changes their curvatures by E_ij^2 / |l_i - l_j|, so an error in a stiff direction does no harm.
@@ -572,7 +603,9 @@ def _joint_indices(robot, state, md) -> list[int]:
         except np.linalg.LinAlgError:  # a limb at its own limit point
             Z = np.linalg.pinv(M) @ rhs
         H = -np.array([f for _, _, f in members]) @ Z
-        negative = np.sum(np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * md.scale[1], axis=1)
+        negative = np.sum(
+            np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * bending_unit(robot.description)[1], axis=1
+        )
         for (i, _, _), count in zip(members, negative):
             counts[i] = int(count)
     return counts

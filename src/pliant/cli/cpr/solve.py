@@ -47,6 +47,13 @@ def solve(
         Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
     ] = None,
     q_path: Annotated[bool, Parameter(negative=(), help="The table of --path has joint values.")] = False,
+    branch: Annotated[
+        str,
+        Parameter(
+            help="Which of several equilibria: home (continued from home, and its stable neighbour where it has lost "
+            "its stability), smooth (continued from home, also where it is unstable) or lowest (of the lowest energy)."
+        ),
+    ] = "home",
     accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
     seed: Annotated[int, Parameter(help="Seed of the random restarts.")] = 0,
     figure: Annotated[Path | None, Parameter(help="Draw the rods (.png, .svg, .pdf).")] = None,
@@ -70,6 +77,7 @@ def solve(
     refuse_unused(follower and wrench is None, "--follower", "--wrench")
     refuse_unused(controlled is not None and (q is not None or q_path), "--controlled", "a plate pose to solve for")
     steps = 50 if steps is None else steps
+    options: dict[str, Any]
     load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
     held = None if controlled is None else controlled.replace(",", " ").split()
     direct, values = q is not None, None
@@ -89,11 +97,12 @@ def solve(
         values = statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
     if path is not None or to is not None:
         rows = _rows(statics, values, path, to, steps, direct or q_path)
-        return _follow(statics, rows, load, not (direct or q_path), held, follower, figure, output, json, console)
-    options: dict[str, Any] = {"follower": follower, "seed": seed}
+        options = {"inverse": not (direct or q_path), "controlled": held, "follower": follower, "branch": branch}
+        return _follow(statics, rows, load, options, figure, output, json, console)
+    options = {"follower": follower, "seed": seed, "branch": branch}
     if direct:
         solution = statics.solve_dgm(values, load, **options)
-    elif values is None and load is None and held is None:
+    elif values is None and load is None and held is None and branch != "lowest":
         solution = statics.home()
     else:
         goal = statics.description.home if values is None else values
@@ -139,6 +148,8 @@ def _report(solution: Solution) -> dict[str, Any]:
         "base_wrenches": solution.base_wrenches,
         "largest_bending_strain": max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
         "starts": list(solution.starts),
+        "branch": solution.branch,
+        "note": solution.note,
         "joint_limits": beyond,
     }
 
@@ -172,6 +183,8 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
         console.print(f"[yellow]neutral[/yellow]: {'; '.join(stability.free)}; otherwise stable", soft_wrap=True)
     else:
         console.print(f"[green]stable[/green], smallest plate stiffness {solution.smallest_stiffness:.4g} N/m")
+    if solution.note:
+        console.print(f"[yellow]note[/yellow]: {solution.note}", soft_wrap=True)
     table = Table(box=None)
     for column in ("limb", "joint", "value", "", "force", "", "bending strain"):
         table.add_column(column, justify="right" if column in ("value", "force", "bending strain") else "left")
@@ -220,10 +233,10 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
     return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
 
 
-def _follow(statics, rows, load, inverse, held, follower, figure, output, json, console) -> int:
+def _follow(statics, rows, load, options, figure, output, json, console) -> int:
     import numpy as np
 
-    done = statics.follow(rows, load, inverse=inverse, controlled=held, follower=follower)
+    done = statics.follow(rows, load, **options)
     poses = np.array([statics.pose_numbers(X) for X in done.plate_poses])
     picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
     index = {k: done[k].morse_index for k in picks}
@@ -243,6 +256,7 @@ def _follow(statics, rows, load, inverse, held, follower, figure, output, json, 
         "q": done.q,
         "poses": poses,
         "unstable_rows": unstable,
+        "notes": [{"row": row, "note": note} for row, note in done.notes],
         "figure": figure and str(figure),
         "output": output and str(output),
     }
@@ -255,6 +269,8 @@ def _follow(statics, rows, load, inverse, held, follower, figure, output, json, 
     )  # fmt: skip
     span = done.q.max(axis=0) - done.q.min(axis=0)
     console.print("joint travel: " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
+    for row, note in done.notes:
+        console.print(f"[yellow]note[/yellow]: row {row}: {note}", soft_wrap=True)
     if unstable:
         console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of the checked rows")
     else:

@@ -126,9 +126,9 @@ class ParallelMechanism:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
             out.append(Problem("warning", "stability", text))
         out += [Problem("info", "stability", motion) for motion in start.stability().free]
-        back = robot.solve_dgm(start.q, start.wrench, start=start, follower=start.follower)
+        back = robot.solve_dgm(start.q, start.wrench, start=start, branch="smooth", follower=start.follower)
         fine = start.with_steps(4 * max(start.steps, 4))
-        fine = robot.solve_dgm(start.q, start.wrench, start=fine, follower=start.follower)
+        fine = robot.solve_dgm(start.q, start.wrench, start=fine, branch="smooth", follower=start.follower)
         for subject, value, limit, unit in (
             ("scaled residual at the start", start.residual, MAX_RESIDUAL, ""),
             ("direct against inverse model", 1e3 * _distance(back, start), 1e-3, "mm"),

@@ -1,0 +1,271 @@
+"""Branches of equilibria: the one continued from home, its stable neighbour after buckling, and all that are found.
+
+A pose or a set of joint values has several equilibria. Those along a continuous change of the task from the home
+equilibrium form the branch from home. At a bifurcation it loses its stability, and a stable branch leaves it to both
+sides; a small disturbance in the unstable direction leads the continuation there, as it does with a real rod.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError, PliantError, nearest
+from pliant.rods import _kernels as kernels
+from pliant.rods._build import bending_unit, unflatten
+from pliant.rods.solution import Solution, root_pose
+from pliant.rods.statics import State, Statics, Task
+
+__all__ = ["BRANCHES", "Equilibrium", "checked_branch", "disturbed_rods", "find_all", "stable_neighbour"]
+
+Array = NDArray[np.float64]
+
+BRANCHES: dict[str, str] = {
+    "home": "continued from the start, or from home; its stable neighbour where it has lost its stability",
+    "smooth": "continued from the start, or from home, also where it is unstable",
+    "lowest": "the stable equilibrium of the lowest energy that is found",
+}
+# Disturbances that lead to the stable neighbour, in units of the softest rod (E I / L^2); the first that does is used.
+DISTURBANCES = (0.3, 0.05, 1.0)
+SAME = 1e-5  # two equilibria are the same below it: scaled base wrenches, metres, radians
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equilibrium:
+    """One of the equilibria of a task."""
+
+    solution: Solution
+    """The equilibrium itself."""
+    q: Array
+    """Actuated joint values, shape (actuators,) [m or rad]."""
+    plate_pose: Array
+    """Plate pose, shape (4, 4)."""
+    energy: float
+    """Elastic energy and potentials of the loads [J]: see `Solution.energy`."""
+    index: int
+    """Number of unstable directions with locked actuators; 0: stable, or free in the motions of the stability."""
+    strain: float
+    """Largest bending strain in a rod."""
+    connection: str
+    """``home`` for the branch continued from home, ``neighbour`` for its stable neighbour, else what becomes of this
+    equilibrium on the straight way back to home."""
+
+
+def checked_branch(branch: str) -> str:
+    """Return the name of a branch, or raise ModelError."""
+    if branch not in BRANCHES:
+        raise ModelError(f"branch {branch!r} is not known; {nearest(branch, BRANCHES)}", field="branch")
+    return branch
+
+
+def distance(robot: Statics, one: State, two: State) -> float:
+    """Return how far apart two states are: base wrenches in the robot's units, turns modulo a whole turn."""
+    md = robot._model(robot._steps(None, None))
+    gap = np.abs(one.W - two.W) / np.repeat(md.scale, 3)
+    Q = one.Q - two.Q
+    turning = md.kind == kernels.REVOLUTE
+    Q[turning] = (Q[turning] + np.pi) % (2.0 * np.pi) - np.pi
+    return float(max(gap.max(), np.abs(Q).max(initial=0.0), np.abs(one.X - two.X).max()))
+
+
+def without_turns(robot: Statics, change: Array) -> Array:
+    """Return a change of actuated joint values without the whole turns of revolute joints."""
+    kinds = [robot.description.limbs[i].joints[j].kind for i, j in robot.description.actuators]
+    turning = np.array([kind == "revolute" for kind in kinds], dtype=bool)
+    return np.where(turning, (change + np.pi) % (2.0 * np.pi) - np.pi, change)
+
+
+def wrap(robot: Statics, state: State, near: Array, only_into_limits: bool) -> None:
+    """Add whole turns to revolute base joints: into their limits if that is possible, else next to `near`.
+
+    A joint value and the same with a whole turn more are one shape.
+    """
+    turn = 2.0 * np.pi
+    for i, limb in enumerate(robot.description.limbs):
+        for j, joint in enumerate(limb.joints):
+            if joint.kind != "revolute":
+                continue
+            q = state.Q[i, j]
+            low, high = joint.limits or (-np.inf, np.inf)
+            if only_into_limits and low - 1e-9 <= q <= high + 1e-9:
+                continue
+            first = q + turn * np.round((near[i, j] - q) / turn)
+            choices = [first + k * turn for k in sorted(range(-3, 4), key=lambda k: abs(first + k * turn - near[i, j]))]
+            inside = [value for value in choices if low - 1e-9 <= value <= high + 1e-9]
+            if inside:
+                state.Q[i, j] = inside[0]
+            elif not only_into_limits:
+                state.Q[i, j] = choices[0]
+
+
+def disturbed_rods(robot: Statics, steps: int, state: State, size: float, angle: float):
+    """Return the kernels' model with a transverse load on every rod that grows towards its tip.
+
+    Args:
+        size: mean load times length, in units of the softest rod (E I / L^2).
+        angle: direction about the line from the rod's base to its tip [rad].
+    """
+    md = robot._model(steps)
+    table, load = md.table.copy(), md.load.copy()
+    XP = unflatten(state.X)
+    unit = np.divide(*bending_unit(robot.description)[::-1])
+    stage = np.arange(table.shape[1])
+    s = (stage // kernels.STAGES + np.array(kernels.STAGE_ABSCISSAE)[stage % kernels.STAGES]) / steps
+    for i, limb in enumerate(robot.description.limbs):
+        root, length = root_pose(limb, state.Q[i], md.rest[i])
+        chord = (XP @ np.asarray(limb.distal.pose))[:3, 3] - root[:3, 3]
+        across = np.array([0.0, 0.0, 1.0]) if robot.planar else root[:3, 0]
+        one = np.cross(chord, across)
+        if np.linalg.norm(one) < 1e-9 * length:
+            one = root[:3, 1]
+        one = one / np.linalg.norm(one)
+        two = np.zeros(3) if robot.planar else np.cross(chord, one) / max(1e-12, float(np.linalg.norm(chord)))
+        force = unit * size / length * (np.cos(angle) * one + np.sin(angle) * two)
+        table[i, :, kernels.LOAD_X : kernels.COUPLE_X] += np.outer(0.5 * s + 0.5 * s**2, force)
+        load[i] += force
+    return md._replace(table=table, load=load)
+
+
+def stable_neighbour(robot: Statics, task: Task, solution: Solution, origin: tuple[State, Task]) -> State | None:
+    """Return the stable equilibrium beside an unstable one, or None.
+
+    The way from the origin is gone again with a small disturbance, a wrench on the plate in the unstable direction or
+    a load across the rods, which is then taken away. Where the way passed a bifurcation, the disturbance leads it to
+    the stable side.
+    """
+    stability = solution.stability()
+    state, before = origin
+    steps = solution.steps
+    ways: list[tuple[Array | None, float]] = []
+    if stability.plate and not (task.inverse and task.controlled[: robot._npl].all()):
+        length, moment = bending_unit(robot.description)
+        pick = [0, 1, 5] if robot.planar else list(range(6))
+        twist = np.zeros(6)
+        twist[pick] = solution._unstable[:, 0]
+        ways.append((np.concatenate([twist[:3] / length**2, twist[3:]]) * moment, 0.0))
+    ways += [(None, 0.4), (None, 0.4 + 0.5 * np.pi)] if not robot.planar else [(None, 0.0)]
+
+    def go(start: State, one: Task, two: Task, models) -> State | None:
+        return robot._continue(start, one, two, steps, models=models)[0]
+
+    for wrench, angle in ways:
+        for size in DISTURBANCES:
+            for sign in (1.0, -1.0):
+                if wrench is None:
+
+                    def models(t: float, amount: float = sign * size, angle: float = angle):
+                        return disturbed_rods(robot, steps, state, t * amount, angle)
+
+                    at = go(state, before, before, models)
+                    at = None if at is None else go(at, before, task, lambda t, models=models: models(1.0))
+                    at = None if at is None else go(at, task, task, lambda t, models=models: models(1.0 - t))
+                else:
+                    first, last = (
+                        dataclasses.replace(one, wrench=one.wrench + sign * size * wrench) for one in (before, task)
+                    )
+                    at = go(state, before, first, None)
+                    at = None if at is None else go(at, first, last, None)
+                    at = None if at is None else go(at, last, task, None)
+                if at is None:
+                    continue
+                ok, _ = robot._one(at, task, steps, limit=12)
+                if not ok or not robot._proper(at):
+                    continue
+                found = Solution(
+                    robot, (at.W, at.Q, at.X), wrench=task.wrench, follower=task.follower, steps=steps, residual=0.0,
+                    iterations=0, inverse=task.inverse, controlled=task.controlled,
+                )  # fmt: skip
+                if found.morse_index == 0:
+                    return at
+    return None
+
+
+def random_starts(robot: Statics, task: Task, count: int, seed: int) -> Iterator[tuple[str, State, Array]]:
+    """Yield names, first guesses and nodes of multiple shooting for bounded random starts."""
+    rng = np.random.default_rng(seed)
+    for trial in range(count):
+        state = robot._guess(task, aim=0.0 if trial % 2 == 0 else rng.uniform(-1.0, 1.0))
+        if task.inverse:
+            for i, j in robot.description.actuators:
+                length = robot.description.limbs[i].rod.length
+                kind = robot.description.limbs[i].joints[j].kind
+                if kind == "extension":
+                    state.Q[i, j] *= rng.uniform(0.97, 1.15)
+                elif kind == "prismatic":
+                    state.Q[i, j] = rng.uniform(-0.2, 0.2) * length
+                else:
+                    state.Q[i, j] += rng.uniform(-0.5, 0.5)
+        elif trial > 0:
+            state.X[9:11] += rng.uniform(-0.1, 0.1, 2) * robot.description.limbs[0].rod.length
+        yield f"random restart {trial + 1} of seed {seed}", state, robot._nodes(state, rng, 0.1)
+
+
+def find_all(
+    robot: Statics, task: Task, starts: int, seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Equilibrium]:  # fmt: skip
+    """Return the equilibria that are found, by energy: from home, by every cold start, by random starts."""
+    steps = robot._steps(None, None)
+    home: Solution | None
+    try:
+        home = robot.home()
+    except PliantError:
+        home = None
+    found: list[tuple[Solution, str]] = []
+
+    def add(solution: Solution, connection: str) -> None:
+        state = State(*solution._state)
+        if all(distance(robot, state, State(*other._state)) > SAME for other, _ in found):
+            found.append((solution, connection))
+
+    for branch in ("smooth", "home"):
+        try:
+            solution = robot._from_home(task, steps, branch)
+        except PliantError:
+            solution = None
+        if solution is not None:
+            add(solution, solution.branch)
+    done = 0
+    for name, state, run in robot._cold_starts(task, steps, starts, seed):
+        ok, worst, iterations = run(state)
+        done += 1
+        if progress is not None:
+            progress(done, starts)
+        if not ok or not robot._proper(state):
+            continue
+        near = np.zeros_like(state.Q) if home is None else home._state[1]
+        wrap(robot, state, near, only_into_limits=False)
+        try:
+            solution = robot._finish(state, task, steps, np.array([worst, iterations, 0, 0]), [(name, 0, 0)])
+        except PliantError:
+            continue
+        add(solution, "")
+    out = []
+    for solution, connection in found:
+        out.append(
+            Equilibrium(
+                solution=solution, q=solution.q, plate_pose=solution.plate_pose, energy=solution.energy(),
+                index=solution.morse_index, strain=max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
+                connection=connection or _way_back(robot, task, solution, home),
+            )
+        )  # fmt: skip
+    return sorted(out, key=lambda one: one.energy)
+
+
+def _way_back(robot: Statics, task: Task, solution: Solution, home: Solution | None) -> str:
+    """Say what becomes of an equilibrium on the straight way to the home task."""
+    if home is None:
+        return "there is no home equilibrium"
+    state = State(*(a.copy() for a in solution._state))
+    before = dataclasses.replace(task, q=solution.q, x=state.X.copy(), wrench=solution.wrench)
+    after = dataclasses.replace(task, q=home.q, x=home._state[2], wrench=home.wrench)
+    reached, fraction = robot._continue(state, before, after, solution.steps)
+    if reached is None:
+        return f"ends after {100.0 * fraction:.0f} % of the way to home"
+    if distance(robot, reached, State(*home._state)) < 1e-4:
+        return "home"
+    return "leads to another equilibrium at home"
