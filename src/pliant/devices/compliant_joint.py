@@ -63,8 +63,8 @@ class CompliantJoint(DeviceBase):
         self.actuator = actuator
         self.mode = actuator.mode
         self._range = CommandRange(self.name, joint, actuator)
-        # A joint whose mode has no motors shows none; a replay has to know.
-        self.metadata = {"motors": str(int(actuator.mode.has_motors))}
+        # A joint whose mode has no motors shows none; a replay and a plot have to know.
+        self.metadata = {"motors": str(int(actuator.mode.has_motors)), "mode": str(int(actuator.mode))}
 
     def _connect(self, engine: Engine) -> None:
         joint = self.joint

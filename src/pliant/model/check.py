@@ -670,14 +670,17 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
         )
         return
     if reach.stability > REFUSE_ABOVE:
+        low, high = preset_reach(actuator)
+        safe = _safe_preset(actuator, reach, h)
+        where = f"presets up to {high:g} are in reach, and at {reach.preset:g}" if high > low else "in reach,"
+        limits = f"use option.timestep = {reach.proposal:g} (stable below {_ms(reach.limit)})"
         problems.append(
             Problem(
                 "warning",
                 joint,
-                f"{reach.element}: presets up to {preset_reach(actuator)[1]:g} are in reach, and at {reach.preset:g} "
-                f"the time step {_ms(h)} is {'unstable' if h >= reach.limit else 'near the bound'}: {_describe(reach)}",
-                f"keep the preset below {_safe_preset(actuator, reach, h):.3g}, or use option.timestep = "
-                f"{reach.proposal:g}",
+                f"{reach.element}: {where} the time step {_ms(h)} is "
+                f"{'unstable' if h >= reach.limit else 'near the bound'}: {_describe(reach)}",
+                limits if safe is None else f"keep the preset below {safe:.3g}, or {limits}",
             )
         )
     elif max(rest.ratio, rest.damping_ratio) > WARN_ABOVE:
@@ -711,16 +714,38 @@ def _judge(joint: str, actuator: CompliantActuator, rows: list[StepSize], h: flo
         )
 
 
-def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float:
-    """Return the largest preset below which an element stays within the refused stability number."""
+def _safe_preset(actuator: CompliantActuator, row: StepSize, h: float) -> float | None:
+    """Return the largest preset up to which an element stays within the refused stability number.
+
+    None if there is none, because the element exceeds the number at the smallest preset already.
+    """
     low, high = preset_reach(actuator)
     grid = np.linspace(low, high, 65)
-    slopes = _slopes(actuator.law, grid)
-    slope = {"link": slopes.link, "motor_1": slopes.motor_1, "motor_2": slopes.motor_2}[row.element]
-    rest_of_it = row.stiffness - float(np.max(slope))
-    s = (h * h * (slope + max(0.0, rest_of_it)) + 2.0 * h * row.damping) / row.inertia
-    bad = np.flatnonzero(s > REFUSE_ABOVE**2)
-    return float(grid[max(0, int(bad[0]) - 1)]) if bad.size else high
+    own = {"link": 0, "motor_1": 1, "motor_2": 2}[row.element]
+
+    def slopes(presets: np.ndarray) -> np.ndarray:
+        found = _slopes(actuator.law, presets)
+        return np.asarray((found.link, found.motor_1, found.motor_2)[own])
+
+    rest_of_it = max(0.0, row.stiffness - float(np.max(slopes(grid))))
+
+    def exceeds(presets: np.ndarray) -> np.ndarray:
+        s = (h * h * (slopes(presets) + rest_of_it) + 2.0 * h * row.damping) / row.inertia
+        return s > REFUSE_ABOVE**2
+
+    bad = np.flatnonzero(exceeds(grid))
+    if not bad.size:
+        return high
+    if bad[0] == 0:
+        return None
+    good, wrong = float(grid[bad[0] - 1]), float(grid[bad[0]])
+    for _ in range(12):
+        middle = 0.5 * (good + wrong)
+        good, wrong = (good, middle) if exceeds(np.array([middle]))[0] else (middle, wrong)
+    # Rounded down to the three digits that are printed.
+    digits = 10.0 ** (math.floor(math.log10(good)) - 2) if good > 0.0 else 1.0
+    rounded = math.floor(good / digits * (1.0 + 1e-12)) * digits
+    return rounded if rounded > low else None
 
 
 def _coupled(robot: Description, bodies: _Bodies, rows: list[StepSize], h: float, problems: list[Problem]) -> None:

@@ -1,10 +1,13 @@
-"""Trace plots: a recording as one figure."""
+"""Trace plots: a recording as one figure, in the style of the reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pliant.errors import RecordingError, nearest
 from pliant.recording.recording import Recording, read_recording
@@ -15,19 +18,34 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_recording"]
 
-# Panel -> the units of its fields.
 PANELS = {
     "position": ("rad", "m", "m or rad", "m, rad"),
     "torque": ("N m", "N", "N, N m"),
     "stiffness": ("N m/rad", "N/m"),
+    "preset": (),
 }
+"""Panel -> the units of the fields that it has of a device that is no compliant joint."""
+JOINT_FIELDS = {"position", "equilibrium", "torque", "stiffness", "preset", "reference_1", "reference_2"}
+"""Fields that tell a compliant joint from other devices."""
 LABELS = {
     "rad": "angle", "m": "position", "m or rad": "joint value", "m, rad": "pose", "N m": "torque", "N": "force",
     "N, N m": "wrench", "N m/rad": "stiffness", "N/m": "stiffness",
 }  # fmt: skip
 REFERENCES = ("reference", "ref_", "equilibrium", "command", "target", "preset")
-PANEL_WIDTH, PANEL_HEIGHT = 4.2, 2.2  # [inch]
+PANEL_WIDTH, PANEL_HEIGHT = 3.6, 1.8  # [inch]
+MIN_RANGE = 0.05  # of the largest value
 MAX_LINES = 12  # in a panel with more lines the legend says less than it hides
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of a panel."""
+
+    label: str
+    values: np.ndarray
+    unit: str
+    color: str | None = None
+    dashed: bool = False
 
 
 def plot_recording(
@@ -37,11 +55,14 @@ def plot_recording(
     devices: Iterable[str] | None = None,
     overwrite: bool = True,
 ) -> Figure:
-    """Draw position with reference, torque and stiffness over time, one column of panels for each device.
+    """Draw a recording, one column of panels for each device.
 
-    A field is drawn by its unit: rad and m in the first panel, N m and N in the second, N m/rad and N/m in the third;
-    poses and wrenches, which have both units, beside them.
-    References are dashed. An array field gives one line for each element.
+    A compliant joint has four panels over time: the link's position with the equilibrium, the torque, the stiffness and
+    the preset, each with what was commanded as a dashed line. A board that repeats these joints is not drawn.
+
+    Of other devices a field is drawn by its unit: rad and m in the first panel, N m and N in the second, N m/rad and
+    N/m in the third; poses and wrenches, which have both units, beside them. References are dashed. An array field
+    gives one line for each element.
 
     Args:
         source: a recording or its path.
@@ -55,45 +76,53 @@ def plot_recording(
     Raises:
         RecordingError: unreadable recording, unknown device, nothing to draw, or the file may not be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from pliant.figures import label, legend, new_figure, saving, thin
 
     recording = source if isinstance(source, Recording) else read_recording(source)
-    names = list(recording.devices) if devices is None else list(devices)
+    names = _default_devices(recording) if devices is None else list(devices)
     for name in names:
         if name not in recording.devices:
             raise RecordingError(
                 f"there is no device {name!r}; {nearest(name, recording.devices)}", file=recording.path
             )
-    names = [name for name in names if any(_fields(recording, name, panel) for panel in PANELS)]
-    panels = [panel for panel in PANELS if any(_fields(recording, name, panel) for name in names)]
-    if not names or not panels:
+    drawn = {name: lines for name in names if any((lines := _lines(recording, name)).values())}
+    panels = [panel for panel in PANELS if any(lines.get(panel) for lines in drawn.values())]
+    if not panels:
         raise RecordingError(
             "there is nothing to draw: no device has a field in rad, m, N m, N, N m/rad or N/m", file=recording.path
         )
-    figure = Figure(
-        figsize=(max(6.4, PANEL_WIDTH * len(names)), PANEL_HEIGHT * len(panels) + 0.8), layout="constrained"
-    )
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(len(panels), len(names), sharex=True, squeeze=False)
-    for column, name in enumerate(names):
+    figure, axes = new_figure(
+        len(panels), len(drawn), width=max(6.4, PANEL_WIDTH * len(drawn)), height=PANEL_HEIGHT, sharex=True,
+        squeeze=False,
+    )  # fmt: skip
+    for column, (name, lines) in enumerate(drawn.items()):
+        time = recording[f"{name}/time"]
+        lowest = max(row for row, panel in enumerate(panels) if lines.get(panel))
         for row, panel in enumerate(panels):
-            axis = axes[row, column]
-            fields = _fields(recording, name, panel)
-            if not fields:
+            axis: Axes = axes[row, column]
+            shown = lines.get(panel, [])
+            if not shown:
                 axis.set_axis_off()
                 continue
-            _draw(axis, recording, name, fields)
-        axes[0, column].set_title(name)
-        lowest = max(row for row, panel in enumerate(panels) if _fields(recording, name, panel))
-        axes[lowest, column].set_xlabel("time [s]")
-        axes[lowest, column].tick_params(labelbottom=True)
+            for line in shown:
+                x, y = thin(time, line.values)
+                options = {} if line.color is None else {"color": line.color}
+                axis.plot(x, y, "--" if line.dashed else "-", label=line.label, linewidth=1.3, **options)
+            _widen(axis, shown)
+            units = dict.fromkeys(line.unit for line in shown)
+            what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
+            label(axis, "time [s]" if row == lowest else "", f"{what} [{', '.join(units)}]")
+            axis.tick_params(labelbottom=row == lowest)
+            if len(shown) <= MAX_LINES and (len(shown) > 1 or shown[0].label != panel):
+                legend(axis, loc="best", fontsize=7.0)
+        label(axes[0, column], title=name)
     if output is not None:
         path = Path(output)
         if path.exists() and not overwrite:
             raise RecordingError("the file exists; ask for overwriting or choose another name", file=path)
         try:
-            figure.savefig(path, dpi=120)
+            with saving():
+                figure.savefig(path, dpi=150, facecolor="white")
         except OSError as error:
             raise RecordingError(f"the figure cannot be written: {error.strerror}", file=path) from None
         except ValueError as error:
@@ -101,27 +130,82 @@ def plot_recording(
     return figure
 
 
-def _fields(recording: Recording, device: str, panel: str) -> list[str]:
+def _widen(axis: Axes, lines: list[_Line]) -> None:
+    """Give values that hardly change a range in which that is seen."""
+    values = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
+    if values.size:
+        middle, least = 0.5 * (values.min() + values.max()), MIN_RANGE * np.abs(values).max()
+        if values.max() - values.min() < least:
+            axis.set_ylim(middle - least, middle + least)
+
+
+def _is_joint(recording: Recording, device: str) -> bool:
     samples = recording.devices[device].samples
-    return [name for name, info in samples.items() if info.unit in PANELS[panel]]
+    return set(samples) >= JOINT_FIELDS and not samples["position"].shape
 
 
-def _draw(axis: Axes, recording: Recording, device: str, fields: list[str]) -> None:
-    time = recording[f"{device}/time"]
-    lines = 0
-    units = []
-    for field in fields:
+def _default_devices(recording: Recording) -> list[str]:
+    """Return all devices but the boards of joints that have a device of their own."""
+    joints = {name for name in recording.devices if _is_joint(recording, name)}
+    return [
+        name for name, device in recording.devices.items()
+        if name in joints or not (device.joints and joints.issuperset(device.joints))
+    ]  # fmt: skip
+
+
+def _lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
+    """Return panel -> lines of a device."""
+    return _joint_lines(recording, device) if _is_joint(recording, device) else _lines_by_unit(recording, device)
+
+
+def _joint_lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
+    from pliant.figures import COLORS, MUTED
+
+    described = recording.devices[device]
+    samples = described.samples
+
+    def line(label: str, field: str, color: str) -> _Line:
+        return _Line(label, recording[f"{device}/{field}"], samples[field].unit, color)
+
+    def commanded(values: np.ndarray, unit: str) -> list[_Line]:
+        return [_Line("commanded", values, unit, MUTED, True)] if np.isfinite(values).any() else []
+
+    mode = int(described.metadata.get("mode", "-1"))
+    ref_1, ref_2 = recording[f"{device}/reference_1"], recording[f"{device}/reference_2"]
+    two = bool(np.isfinite(ref_2).any())
+    angle, preset_unit = samples["position"].unit, samples["preset"].unit
+    position = [line("link", "position", COLORS["link"])]
+    torque = [line("torque", "torque", COLORS["stiff"])]
+    preset: list[_Line] = []
+    if mode == 0:
+        torque += commanded(ref_1, samples["torque"].unit)
+    elif mode == 1:
+        position += commanded(ref_1, angle)
+    else:
+        position.append(line("equilibrium", "equilibrium", COLORS["equilibrium"]))
+        motors = (
+            mode in (2, 5) and two and preset_unit == angle
+        )  # agonist and antagonist: the mean and half of the rest
+        if mode in (2, 3, 5, 6):
+            position += commanded(0.5 * (ref_1 + ref_2) if motors else ref_1, angle)
+        if two:
+            preset.append(line("preset", "preset", COLORS["pass"]))
+            if mode in (2, 3, 5, 6):
+                preset += commanded(0.5 * (ref_1 - ref_2) if motors else ref_2, preset_unit)
+    stiffness = [line("stiffness", "stiffness", COLORS["stiff"])]
+    return {"position": position, "torque": torque, "stiffness": stiffness, "preset": preset}
+
+
+def _lines_by_unit(recording: Recording, device: str) -> dict[str, list[_Line]]:
+    lines: dict[str, list[_Line]] = {panel: [] for panel in PANELS}
+    for field, info in recording.devices[device].samples.items():
+        panel = next((p for p, units in PANELS.items() if info.unit in units), None)
+        if panel is None:
+            continue
         values = recording[f"{device}/{field}"]
         table = values.reshape(len(values), -1)
-        style = "--" if any(word in field for word in REFERENCES) else "-"
+        dashed = any(word in field for word in REFERENCES)
         for element in range(table.shape[1]):
-            label = field if values.ndim == 1 else f"{field}[{element}]"
-            axis.plot(time, table[:, element], style, linewidth=1.0, label=label)
-            lines += 1
-        unit = recording.devices[device].samples[field].unit
-        if unit not in units:
-            units.append(unit)
-    axis.set_ylabel(", ".join(f"{LABELS[unit]} [{unit}]" for unit in units))
-    axis.grid(True, linewidth=0.3)
-    if lines <= MAX_LINES:
-        axis.legend(fontsize="x-small", loc="best", framealpha=0.5)
+            name = field if values.ndim == 1 else f"{field}[{element}]"
+            lines[panel].append(_Line(name, table[:, element], info.unit, None, dashed))
+    return lines
