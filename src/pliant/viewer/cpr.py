@@ -35,6 +35,8 @@ __all__ = ["ParallelView"]
 
 MAX_REQUEST_BYTES = 65536
 MAX_SESSIONS = 64
+MAX_NUMBER = 1e6
+"""Largest joint value, pose or wrench that is tried."""
 MAX_CONFIGURATIONS = 200
 POINTS = 41
 _log = logging.getLogger("pliant.view")
@@ -379,8 +381,8 @@ def _vector(data: Mapping[str, Any], key: str, count: int) -> np.ndarray:
     if not isinstance(value, list) or len(value) != count:
         raise PliantError(f"{key} must be a list of {count} numbers", field=key)
     for v in value:
-        if isinstance(v, bool) or not isinstance(v, int | float) or not math.isfinite(v):
-            raise PliantError(f"{key} holds {v!r}; must be finite numbers", field=key)
+        if isinstance(v, bool) or not isinstance(v, int | float) or not -MAX_NUMBER <= v <= MAX_NUMBER:
+            raise PliantError(f"{key} holds {str(v)[:40]!r}; must be finite numbers up to {MAX_NUMBER:g}", field=key)
     return np.array(value, dtype=float)
 
 

@@ -1,0 +1,15 @@
+"""A small sample of the fuzzing in helpers/fuzz.py, over both pages; the long run is by hand, as docs/ros.md says."""
+
+import pytest
+from fuzz import fuzz
+
+pytestmark = pytest.mark.network
+
+
+@pytest.mark.parametrize("name", ["page", "view"])
+def test_mutated_requests_leave_the_page_alive_and_a_browser_served(name):
+    if name == "view":
+        pytest.importorskip("mujoco.studio.launch_web")
+    done = fuzz(name, 800, seed=1)
+    assert done.sent >= 800
+    assert done.grown < 400e6  # most of it is what is imported and compiled
