@@ -28,7 +28,7 @@ RATE = 0.8
 """Its angular frequency [rad/s]. Section 4.2.2, equation 12."""
 PRESETS = {"soft": 0.2, "stiff": 0.6}
 """Stiffness presets [rad]. Section 4.2."""
-STEP_DURATION = 3.0
+STEP_DURATION = 5.0
 """Length of the step's run [s]."""
 SINE_DURATION = 20.0
 """Length of the sinusoid's run [s]: that of the authors' signal node."""
