@@ -35,6 +35,8 @@ def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
 NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
 """The error bits of a robot without errors."""
 
+_LIMIT = [ERRORS.index("joint_position_limits_violation"), ERRORS.index("joint_move_in_wrong_direction")]
+"""Errors after which the arm can be guided."""
 _MAX_STIFFNESS = 14250.0
 """Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
 _SUCCESS_WINDOW = 100
@@ -133,6 +135,8 @@ class Cabinet:
         m["K_x"][:] = self.settings.K_x
         self._set("zeta", self.settings.damping_ratio)
         self._set("K_null", self.settings.nullspace_stiffness)
+        self._set("singular", self.settings.singular_manipulability)
+        self._set("wrong_way", self.settings.guiding_margin)
         self._set("observer_gain", self.settings.observer_gain)
         m["q_min"][:], m["q_max"][:] = limits.position_min, limits.position_max
         m["dq_max"][:], m["ddq_max"][:], m["dddq_max"][:] = limits.velocity, limits.acceleration, limits.jerk
@@ -398,9 +402,20 @@ class Cabinet:
             m["q_d"][:] = m["q_hold"]
             self._motion.holding = False
         elif self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
-            m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
-            m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
-            m["ddq_d"][:] = 0.0
+            self._hold_here()
+
+    def _outside(self) -> bool:
+        """Whether a joint is beyond a position limit."""
+        m = self._record
+        return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
+
+    def _return_inside(self) -> None:
+        """Let each joint that is beyond a position limit return inside it."""
+        m, margin = self._record, self.settings.recovery_margin
+        beyond = (m["q"] < m["q_min"]) | (m["q"] > m["q_max"]) | (m["q_d"] < m["q_min"]) | (m["q_d"] > m["q_max"])
+        inside = np.clip(m["q"], m["q_min"] + margin, m["q_max"] - margin)
+        m["q_d"][beyond] = inside[beyond]
+        m["dq_d"][beyond] = m["ddq_d"][beyond] = 0.0
 
     def _finish(self, status: str, stop_id: int | None = None) -> None:
         """Begin to end the motion: decelerate, then answer with the status."""
@@ -436,6 +451,9 @@ class Cabinet:
     def _reflex(self, status: str) -> None:
         m, state = self._record, self.state
         self._release()
+        if state.robot_mode == RobotMode.GUIDING:
+            self._hold_here()
+        self._return_inside()
         motion, self._motion = self._motion, None
         self._set("mode", k.HOLD)
         self._idle_modes()
@@ -452,11 +470,16 @@ class Cabinet:
     def _recover(self) -> None:
         assert self._recovery is not None
         command_id, left = self._recovery
-        if left > 1:
+        outside = self._outside()
+        if left > 1 or (outside and left > -self.settings.recovery_timeout_ms):
             self._recovery = (command_id, left - 1)
             return
         m, state = self._record, self.state
         self._recovery = None
+        if outside:
+            state.robot_mode = RobotMode.REFLEX
+            self._say("AutomaticErrorRecovery", command_id, "manual_recovery")
+            return
         m["collision"][:] = 0.0
         m["errors"][:] = 0
         state.errors = NO_ERRORS
@@ -507,11 +530,12 @@ class Cabinet:
         return RobotMode.REFLEX if self.state.errors.any() else RobotMode.IDLE
 
     def _hold_here(self) -> None:
-        """Hold the measured pose; an arm that moves decelerates."""
+        """Hold the measured pose; an arm that moves decelerates, and a joint beyond a limit returns inside it."""
         m = self._record
-        m["q_d"][:] = np.clip(m["q"], m["q_min"], m["q_max"])
+        m["q_d"][:] = m["q"]
         m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
         m["ddq_d"][:] = 0.0
+        self._return_inside()
 
     @property
     def locked_at(self) -> Array | None:
@@ -543,14 +567,23 @@ class Cabinet:
     def guide(self, pressed: bool) -> None:
         """Press or release the guiding button at the wrist.
 
+        After a joint has passed a position limit, the arm can be guided back; once it is inside the limits and the
+        button is released, the errors are cleared.
+
         Raises:
-            DeviceError: pressed while a motion runs or in reflex or user-stopped mode.
+            DeviceError: pressed while a motion runs, in user-stopped mode, or after an error other than a passed limit.
         """
         m, state = self._record, self.state
         if pressed:
-            if state.robot_mode != RobotMode.IDLE:
+            passed_limit = state.robot_mode == RobotMode.REFLEX and (
+                self._outside() or bool(state.errors[_LIMIT].any())
+            )
+            if state.robot_mode != RobotMode.IDLE and not passed_limit:
                 name = RobotMode(state.robot_mode).name.lower()
-                raise DeviceError(f"guiding starts only from idle; the robot's mode is {name}", field="robot_mode")
+                raise DeviceError(
+                    f"guiding starts only from idle, or after a joint has passed its limit; the robot's mode is {name}",
+                    field="robot_mode",
+                )
             m["X_latch"][:] = m["X"]
             m["q_latch"][:] = m["q"]
             self._set("mode", k.GUIDING)
@@ -558,7 +591,10 @@ class Cabinet:
         elif state.robot_mode == RobotMode.GUIDING:
             self._hold_here()
             self._set("mode", k.HOLD)
-            state.robot_mode = RobotMode.IDLE
+            if not self._outside():
+                state.errors = NO_ERRORS
+                m["collision"][:] = 0.0
+            state.robot_mode = self._mode_at_rest()
 
     # ----------------------------------------------------------------------------------------------- requests
 
@@ -640,19 +676,18 @@ class Cabinet:
         self.answers.append(Answer("StopMove", command_id, status))
 
     def _on_AutomaticErrorRecovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
-        m, mode = self._record, self.state.robot_mode
+        mode = self.state.robot_mode
         status = None
         if self._motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
             status = "not_possible"
         elif mode == RobotMode.USER_STOPPED:
             status = "emergency"
-        elif (m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any():
-            status = "manual_recovery"
         elif mode == RobotMode.IDLE:
             status = "success"
         if status is not None:
             self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
             return
+        self._return_inside()
         self._recovery = (command_id, self.settings.recovery_ms)
         self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
 

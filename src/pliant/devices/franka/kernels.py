@@ -53,6 +53,8 @@ def _memory() -> np.dtype:
             ("K_x", f, (6,)),
             ("zeta", f),
             ("K_null", f),
+            ("wrong_way", f),  # how much farther beyond a limit the arm may be guided [rad]
+            ("singular", f),  # manipulability below which the external wrench is zero
             ("observer_gain", f),
             ("q_min", f, (7,)),
             ("q_max", f, (7,)),
@@ -301,8 +303,15 @@ def observe(memory):
                 v += s.JK[r, i] * s.JK[c, i]
             s.A6[r, c] = v
         s.A6[r, r] += 1e-6
-    if cholesky_solve_kernel(s.A6, s.b6, 6):
+    solved = cholesky_solve_kernel(s.A6, s.b6, 6)
+    # the factor's diagonal multiplies to the manipulability sqrt(det(JK JK'))
+    manipulability = 1.0
+    for r in range(6):
+        manipulability *= s.A6[r, r]
+    if solved and manipulability >= s.singular:
         s.F_K[:] = s.b6
+    else:
+        s.F_K[:] = 0.0
 
     accelerating = False
     for i in range(7):
@@ -338,7 +347,7 @@ def observe(memory):
                 w += s.J[r + 3, i] * s.dq[i]
             speed += v * v
             turn += w * w
-        if s.enabled[4] and s.controller != EXTERNAL:
+        if s.enabled[4]:
             if math.sqrt(speed) > s.velocity_margin * s.cartesian[0, 0]:
                 if s.generator == CARTESIAN_POSITION or s.generator == CARTESIAN_VELOCITY:
                     raised += _raise(s, 4)
@@ -350,6 +359,11 @@ def observe(memory):
             raised += _raise(s, 2)
         if s.controller != EXTERNAL and _deviates(s, 0):
             raised += _raise(s, 9)
+    elif s.mode == GUIDING:
+        for i in range(7):
+            beyond = max(s.q[i] - s.q_max[i], s.q_min[i] - s.q[i])
+            if beyond > max(0.0, s.q_latch[i] - s.q_max[i], s.q_min[i] - s.q_latch[i]) + s.wrong_way:
+                raised += _raise(s, 36)
     return raised
 
 
@@ -667,7 +681,10 @@ def _cartesian_motion(s, motion, flags):
                 raised += _raise(s, 21)
             delbow = (elbow - s.elbow_c[0]) / DT
             ddelbow = (delbow - s.delbow_c) / DT
+            jerk = abs(ddelbow - s.ddelbow_c) / DT
             if abs(delbow) > s.cartesian[2, 0] + 1e-3:
+                raised += _raise(s, 17)
+            if abs(ddelbow) > s.cartesian[2, 1] + s.tol_ddq or jerk > s.cartesian[2, 2] + s.tol_dddq:
                 raised += _raise(s, 17)
     elif s.use_elbow:
         delbow += DT * ddelbow
@@ -735,7 +752,7 @@ def _interpolate(s):
 
 @njit(error_model="numpy")
 def _decelerate(s):
-    """Bring q_d to rest with the largest deceleration; set ``rest``."""
+    """Bring q_d to rest with the largest deceleration, at a position limit at once; set ``rest``."""
     s.rest = 1
     for i in range(7):
         step = s.ddq_max[i] * DT
@@ -744,6 +761,9 @@ def _decelerate(s):
         s.ddq_d[i] = (new - v) / DT if new != 0.0 else 0.0
         s.dq_d[i] = new
         s.q_d[i] += DT * new
+        if (new > 0.0 and s.q_d[i] > s.q_max[i]) or (new < 0.0 and s.q_d[i] < s.q_min[i]):
+            s.q_d[i] = min(s.q_max[i], max(s.q_min[i], s.q_d[i]))
+            s.dq_d[i] = new = s.ddq_d[i] = 0.0
         if new != 0.0:
             s.rest = 0
 

@@ -41,6 +41,7 @@ CHECKS = frozenset(
         "cartesian_position_motion_generator_invalid_frame",
         "controller_torque_discontinuity",
         "tau_J_range_violation",
+        "joint_move_in_wrong_direction",
     )
 )
 """Errors that the cabinet can raise. The other errors of the interface belong to functions of the real robot that are
@@ -107,6 +108,16 @@ class Settings:
     """Largest sum of |torque x velocity| over the joints [W]."""  # assumed
     lost_commands: int = 20
     """Consecutive lost commands that end a motion."""
+    singular_manipulability: float = 0.003
+    """Below this manipulability sqrt(det(J J')) of the stiffness frame the estimated external wrench is zero, as the
+    vendor documents for poses near a singularity; 0.08 in the ready pose [m^3]."""  # assumed
+    recovery_margin: float = 0.005
+    """A joint that has passed a limit is brought back inside it by this angle [rad]."""  # assumed
+    recovery_timeout_ms: int = 1000
+    """How long an automatic error recovery waits for joints to return inside their limits [ms]; after that, manual
+    recovery, which is guiding, is required."""  # assumed
+    guiding_margin: float = 0.02
+    """How much farther beyond a limit an arm may be guided before it stops [rad]."""  # assumed
     recovery_ms: int = 50
     """Duration of an automatic error recovery [ms]; the client's socket holds some 90 unread states."""  # assumed
 
