@@ -545,7 +545,7 @@ class CodeFiles:
             _write(path, _seal(dumps(data)))
             for old in self._folder.glob(f"{self._base}-*.code"):
                 if not old.name.startswith(f"{self._stem}."):
-                    old.unlink()
+                    old.unlink(missing_ok=True)
         except OSError as error:
             log.warning("compiled code cannot be kept for later runs: %s", error)
 

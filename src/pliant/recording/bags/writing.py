@@ -67,8 +67,12 @@ class BagWriter:
             self._writer = self._open(self._scratch)
         except OSError as error:
             self.abort()
-            raise RecordingError(f"the bag cannot be written: {error.strerror}", file=self.path) from None
+            raise self._refused(error) from None
         self._connections: dict[str, Any] = {}
+
+    def _refused(self, error: OSError) -> RecordingError:
+        left = "the bag that was there is as it was" if self.path.exists() else "no bag is left"
+        return RecordingError(f"the bag cannot be written: {error.strerror}; {left}", file=self.path)
 
     def __enter__(self) -> BagWriter:
         return self
@@ -118,7 +122,7 @@ class BagWriter:
             else:
                 self._writer.write(self._connections[topic], log_ns, body)
         except OSError as error:
-            raise RecordingError(f"the bag cannot be written: {error.strerror}", file=self.path) from None
+            raise self._refused(error) from None
 
     def close(self) -> None:
         """Write the index, and give the bag its name.
@@ -136,7 +140,7 @@ class BagWriter:
                 shutil.rmtree(self.path)
             made.replace(self.path)
         except OSError as error:
-            raise RecordingError(f"the bag cannot be written: {error.strerror}", file=self.path) from None
+            raise self._refused(error) from None
         finally:
             self.abort()
 
