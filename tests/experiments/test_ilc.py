@@ -3,17 +3,22 @@
 import numpy as np
 import pytest
 
-from pliant.control import IterativeLearning, MinimumJerk
-from pliant.experiments import Context
+from pliant.control import IterationRecord, LearningResult
+from pliant.experiments import Context, Verdict
 from pliant.experiments._render import snapshots, strip
-from pliant.experiments.ilc import ARM, DURATION, GOAL, REFERENCE_ERRORS, learn, make_plant
+from pliant.experiments.ilc import (
+    REFERENCE_ERRORS,
+    IlcOptions,
+    Transfer,
+    judge_learning,
+    judge_transfer,
+    learn,
+    make_plant,
+    motion,
+)
 from pliant.experiments.runner import find_experiment
 
-
-def motion(step):
-    return MinimumJerk(start=(0.0, 0.0), goal=GOAL, duration=DURATION)(
-        np.arange(round(DURATION / step)) * step
-    ).position
+ARM = IlcOptions().robot
 
 
 def test_two_runs_with_the_same_input_are_equal():
@@ -40,17 +45,50 @@ def test_the_first_run_ends_where_springs_and_gravity_balance():
 
 
 def test_two_learning_steps_give_the_published_kind_of_progress():
-    result = learn(ARM, 1e-3, IterativeLearning(tolerance=0.08, max_runs=3))
+    result = learn(max_runs=3)
     np.testing.assert_allclose(result.max_errors[:, 0], REFERENCE_ERRORS[:3], atol=1e-3)
     assert result.monotone
     assert not result.converged
+
+
+def stopped_after(runs):
+    """A learning that needs so many runs, its error falling in each."""
+    errors = np.linspace(0.5, 0.07, runs)
+    records = tuple(
+        IterationRecord(run=n, command=np.zeros((2, 2)), response=np.zeros((2, 2)), error=np.full((2, 2), e), gain=0.5)
+        for n, e in enumerate(errors, 1)
+    )
+    return LearningResult(records=records, converged=True, tolerance=0.08)
+
+
+@pytest.mark.parametrize(("runs", "verdict"), [(6, "not reproduced"), (11, "consistent"), (16, "not reproduced")])
+def test_neither_a_fast_nor_a_slow_learning_is_the_published_one(runs, verdict):
+    judged = judge_learning(stopped_after(runs))
+    assert judged[0].verdict == verdict
+    # The time saved is the number of runs again: it is not judged, so a slow learning gains nothing by it.
+    assert judged[2].verdict is Verdict.NOT_JUDGED
+
+
+def test_the_real_arm_is_judged_by_when_the_first_joint_leaves_the_tolerance():
+    error = np.zeros((2000, 2))
+
+    def verdicts(begin, end, second=0.03):
+        error[:] = (0.0, second)
+        error[int(100 * begin) : int(100 * end), 0] = 0.1
+        arm = Transfer(stiffness=1.0, mass=1.0, friction=1.0, error=error, timestep=0.01)
+        return [s.verdict for s in judge_transfer([arm])[:2]]
+
+    assert verdicts(6.0, 8.0) == [Verdict.CONSISTENT, Verdict.CONSISTENT]
+    assert verdicts(12.0, 20.0) == [Verdict.CONSISTENT, Verdict.NOT_REPRODUCED]
+    assert verdicts(0.0, 0.0) == [Verdict.CONSISTENT, Verdict.NOT_REPRODUCED]
+    assert verdicts(6.0, 8.0, second=0.09) == [Verdict.NOT_REPRODUCED, Verdict.CONSISTENT]
 
 
 @pytest.mark.slow
 def test_the_experiment_passes(tmp_path):
     result = find_experiment("ilc").run(Context(output=tmp_path, quick=True))
     assert [t.name for t in result.failures] == []
-    assert result.targets[0].measured == 11
+    assert result.statements[0].targets[0].measured == 11
     assert {f.name for f in result.figures} >= {"learning", "inputs"}
     assert result.traces["max_error_rad"].shape == (11, 2)
 
