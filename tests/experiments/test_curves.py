@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.errors import PliantError
-from pliant.experiments import Context, reproduce
+from pliant.experiments import Context, find_experiment, reproduce
 from pliant.experiments.curves import compare_curves, read_curve, read_curves
 
 
@@ -59,3 +59,14 @@ def test_the_difference_is_taken_at_the_measured_points(tmp_path):
 def test_a_folder_of_curves_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(PliantError, match=r"the folder of curves .*nowhere' does not exist"):
         reproduce("two-dof", tmp_path, curves=tmp_path / "nowhere")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "place"), [("chirp", "figure11-soft"), ("box", "figure14-stiff")])
+def test_an_experiment_draws_the_curves_of_its_figure(name, place, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        f"pliant.experiments.{name}.draw_curves", lambda context, axis, place: seen.append((axis.plot, place))
+    )
+    find_experiment(name).run(Context(output=tmp_path, quick=True))
+    assert place in [found for _, found in seen]

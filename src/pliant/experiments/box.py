@@ -12,6 +12,7 @@ import numpy as np
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
 from pliant.errors import PliantError
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import draw_curves
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -699,7 +700,7 @@ def box(context: Context, options: BoxOptions) -> Result:
             ],
         )
     ]
-    figures = [_figure_push(runs, options), _figure_goals(sweep), _figure_joints(runs)]
+    figures = [_figure_push(context, runs, options), _figure_goals(sweep), _figure_joints(runs)]
     if not context.quick:
         half = {name: push(run.preset, options, 5e-4) for name, run in runs.items()}
         targets.append(
@@ -800,7 +801,7 @@ def _table_of_variants(context: Context, options: BoxOptions) -> Table:
     )
 
 
-def _figure_push(runs: Mapping[str, Push], options: BoxOptions) -> Figure:
+def _figure_push(context: Context, runs: Mapping[str, Push], options: BoxOptions) -> Figure:
     from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(3, 1, height=1.75, sharex=True)
@@ -808,6 +809,7 @@ def _figure_push(runs: Mapping[str, Push], options: BoxOptions) -> Figure:
     breakaway = options.box_friction * BOX_MASS * GRAVITY
     axes[0].plot(*thin(some.time, 1e3 * some.plan.tip[:, 0]), color=MUTED, ls="--", label="desired")
     for name, run in runs.items():
+        draw_curves(context, axes[0], f"figure14-{name}")
         axes[0].plot(*thin(run.time, 1e3 * run.tip[:, 0]), color=COLORS[name], label=name)
         axes[1].plot(*thin(run.time, run.horizontal_force), color=COLORS[name], label=name)
         axes[2].plot(*thin(run.time, 1e3 * run.displacement), color=COLORS[name], label=name)

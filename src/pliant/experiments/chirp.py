@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import draw_curves
 from pliant.experiments.runs import drive
 from pliant.options import option
 
@@ -386,7 +387,7 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
             "in figure 11 of the paper. Top: the springs of the simulated joint with the printed friction. Middle: the "
             "springs identified in section 4.3 with the same friction; unequal springs shift the soft link's middle. "
             "Bottom: no friction.",
-            figure=_figure_time({name: traces[name] for name in shown}, options.duration),
+            figure=_figure_time(context, {name: traces[name] for name in shown}, options.duration),
         ),
         Figure(
             name="frequency",
@@ -404,7 +405,7 @@ def chirp(context: Context, options: ChirpOptions) -> Result:
     return result
 
 
-def _figure_time(runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
+def _figure_time(context: Context, runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
     from pliant.figures import COLORS, figure_legend, label, new_figure, thin
 
     names = list(runs)
@@ -413,6 +414,7 @@ def _figure_time(runs: dict[str, dict[str, NDArray[np.float64]]], duration: floa
     for k, name in enumerate(names):
         row, column = k % half, k // half
         axis, run = axes[row, column], runs[name]
+        draw_curves(context, axis, f"figure11-{name.partition(',')[0]}")
         for port, color, width, text in (
             ("position", "link", 1.1, "link"),
             ("equilibrium", "equilibrium", 0.6, "equilibrium of the motors"),
