@@ -54,7 +54,7 @@ def critical_load(
     index = 0
     while high - low > tolerance * high:
         middle = 0.5 * (low + high)
-        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, restarts=0)
+        s = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -middle, 0.0, 0.0, 0.0), start=start, branch="smooth", restarts=0)
         if s.morse_index == 0:
             low = middle
         else:
@@ -135,7 +135,9 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
     loads, stiffness, step, load = [0.0], [s.smallest_stiffness], 0.25, 0.0
     while s.morse_index == 0 and step > 1e-3 and load < options.largest_load:
         try:
-            trial = hexapod.solve_dgm(q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, restarts=0)
+            trial = hexapod.solve_dgm(
+                q, (0.0, 0.0, -(load + step), 0.0, 0.0, 0.0), start=s, branch="smooth", restarts=0
+            )
         except NoEquilibrium:
             step *= 0.5
             continue

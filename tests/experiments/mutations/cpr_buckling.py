@@ -10,6 +10,21 @@ def columns(context, options):
     return [*module.euler_targets(context)[0], *module.elastica(options, 4)[0]]
 
 
+column = module.column
+
+
+def straight(kind):
+    """Return the column on its straight branch, stable or not."""
+    robot = column(kind)
+    original, follow = robot.solve_dgm, robot.follow
+    start = original([], (0.0, 0.0, -0.3, 0.0, 0.0, 0.0))
+    robot.solve_dgm = lambda q, wrench, **options: original(
+        q, wrench, **{"start": start, "branch": "smooth", **options}
+    )
+    robot.follow = lambda path, wrench, **options: follow(path, wrench, branch="smooth", **options)
+    return robot
+
+
 MUTATIONS = [
     Mutation(
         experiment="cpr-buckling",
@@ -41,14 +56,3 @@ MUTATIONS = [
         turns=("*: stiffness left at the largest load, as a share",),
     ),
 ]
-
-column = module.column
-
-
-def straight(kind):
-    """Return the column, which a cold start does not find bent: it begins at the straight equilibrium."""
-    robot = column(kind)
-    original = robot.solve_dgm
-    start = original([], (0.0, 0.0, -0.3, 0.0, 0.0, 0.0))
-    robot.solve_dgm = lambda q, wrench, **options: original(q, wrench, **{"start": start, **options})
-    return robot

@@ -18,7 +18,7 @@ def unstable_paths(context, options):
         robot = load_robot(name)
         pose = (0.0, 0.0, -0.3) if name == "3RR" else robot.description.home
         start = unstable(robot, pose)
-        out += module.path_targets(name, robot.follow([pose] * 3, start=start))
+        out += module.path_targets(name, robot.follow([pose] * 3, start=start, branch="smooth"))
     return out
 
 

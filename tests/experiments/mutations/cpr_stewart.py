@@ -21,7 +21,7 @@ def loaded(context, options):
     for name in module.ROBOTS:
         robot = load_robot(name)
         X, load = robot.description.home, (0.0, 0.0, -40.0, 0.0, 0.0, 0.0)
-        path = robot.follow([X] * 3, load, start=robot.solve_igm(X, load, start=robot.home()))
+        path = robot.follow([X] * 3, load, start=robot.home(), branch="smooth")
         out += module.path_targets(name.removeprefix("Stewart_Gough_"), path)
     return out
 
