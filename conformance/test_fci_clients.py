@@ -22,7 +22,10 @@ CLIENTS = {
     "pylibfranka": ("pylibfranka", "fr3"),
     "franky": ("franky", "fr3"),
     "panda": ("panda_py", "fer"),
+    "weight": ("pylibfranka", "fr3"),
 }
+LOADS = {"weight": ("--load=0.1",)}
+"""Client -> further options of its server."""
 
 pytestmark = [pytest.mark.network, pytest.mark.slow]
 
@@ -37,6 +40,7 @@ def converse(client, *, mode="lockstep", timeout=TIMEOUT, number=1):
     host = f"127.{10 + os.getpid() % 200}.{number}.1"
     _, arm = CLIENTS[client]
     options = (f"--host={host}", f"--arm={arm}", f"--mode={mode}", f"--command-timeout={timeout}")
+    options += LOADS.get(client, ())
     server = subprocess.Popen(
         [sys.executable, FOLDER / "serve.py", *options],
         stdin=subprocess.PIPE,

@@ -46,6 +46,16 @@ def run(control, make, seconds, digest=None):
     return {"cycles": cycles, "real_time_factor": round(seconds / wall, 2)}
 
 
+def expect(name, act):
+    text = "no exception"
+    try:
+        act()
+    except f.ControlException as fault:
+        text = str(fault)
+    assert name in text, text
+    return text
+
+
 @step
 def connect_and_read():
     state = robot.read_once()
@@ -181,16 +191,82 @@ def torque():
 def joint_impedance_in_torques():
     served = robot.load_model()
     start = {}
-    K, D = np.array([600.0, 600, 600, 600, 250, 150, 50]), np.array([50.0, 50, 50, 50, 30, 25, 15]) * 0.5
+    # the gains of the vendor's joint_impedance_control
+    K, D = np.array([600.0, 600, 600, 600, 250, 150, 50]), np.array([50.0, 50, 50, 50, 30, 25, 15])
 
     def make(state, t):
         q0 = start.setdefault("q", np.array(state.q)).copy()
-        q0[0] += 0.1 * (1 - np.cos(np.pi * t))
-        scale = np.array([1, 1, 1, 1, 0.1, 0.1, 0.02])
-        tau = scale * (K * (q0 - state.q) - D * np.array(state.dq)) + np.array(served.coriolis(state))
+        q0[[0, 6]] += 0.1 * (1 - np.cos(np.pi * t))
+        tau = K * (q0 - state.q) - D * np.array(state.dq) + np.array(served.coriolis(state))
         return f.Torques(tau.tolist())
 
     return run(robot.start_torque_control(), make, 2.0)
+
+
+@step
+def torques_from_averaged_velocities():
+    # the law, gains and filters of the vendor's motion_with_control: five velocities averaged, torques low-passed
+    start, past, last = {}, [], np.zeros(7)
+    gain = 1e-3 / (1e-3 + 1.0 / (2.0 * np.pi * 100.0))
+
+    def make(state, t):
+        nonlocal last
+        q0 = start.setdefault("q", np.array(state.q)).copy()
+        past.append(np.array(state.dq))
+        q0[3] += 0.1 * (1 - np.cos(np.pi * t))
+        tau = 200.0 * (q0 - state.q) - 10.0 * np.mean(past[-5:], axis=0)
+        last = gain * tau + (1.0 - gain) * last
+        return f.Torques(last.tolist())
+
+    return run(robot.start_torque_control(), make, 2.0)
+
+
+def move_to(goal, seconds):
+    start = {}
+
+    def make(state, t):
+        s = min(1.0, t / seconds)
+        q0 = start.setdefault("q", np.array(state.q_d))
+        return f.JointPositions((q0 + (np.array(goal) - q0) * (10 * s**3 - 15 * s**4 + 6 * s**5)).tolist())
+
+    run(robot.start_joint_position_control(JOINT), make, seconds)
+
+
+@step
+def a_cartesian_motion_at_the_height_of_the_base():
+    # where the vendor's cartesian_velocity_example begins: the hand is 26 mm above the base, and no floor is there
+    home = np.array(fresh().q_d)
+    move_to([0.0, np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4], 3.0)
+
+    def make(state, t):
+        v = 0.05 * (1 - np.cos(np.pi * t)) * (1 if t < 2.0 else -1)
+        return f.CartesianVelocities([v, 0, v, 0, 0, 0])
+
+    result = run(robot.start_cartesian_velocity_control(CARTESIAN), make, 4.0)
+    move_to(home, 3.0)
+    return result
+
+
+@step
+def a_joint_that_passed_its_limit_is_recovered():
+    home = np.array(fresh().q_d)
+
+    def act():
+        def make(state, t):
+            # joint 6 downwards with 0.8 rad/s, the others held
+            tau = 100.0 * (home - state.q) - 10.0 * np.array(state.dq)
+            tau[5] = 20.0 * (-min(0.8, 4.0 * t) - state.dq[5])
+            return f.Torques(tau.tolist())
+
+        run(robot.start_torque_control(), make, 5.0)
+
+    text = expect("joint_position_limits_violation", act)
+    robot.automatic_error_recovery()
+    state = fresh()
+    assert state.robot_mode == f.RobotMode.Idle
+    assert state.q[5] > 0.54092
+    move_to(home, 3.0)
+    return text
 
 
 @step
@@ -210,16 +286,6 @@ def an_abandoned_control_object_ends_its_motion():
     control.writeOnce(f.Torques([0.0] * 7))
     del control
     assert fresh().robot_mode == f.RobotMode.Idle
-
-
-def expect(name, act):
-    text = "no exception"
-    try:
-        act()
-    except f.ControlException as fault:
-        text = str(fault)
-    assert name in text, text
-    return text
 
 
 @step

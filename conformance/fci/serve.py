@@ -9,8 +9,11 @@ import numpy as np
 
 from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.devices import make_devices
+from pliant.devices.franka.parameters import Payload
 from pliant.engine import MujocoEngine
 from pliant.robots import build_robot
+from pliant.robots.franka.build import ArmMount, build_arms
+from pliant.robots.franka.parameters import arm
 from pliant.simulation import Simulation
 
 parser = argparse.ArgumentParser()
@@ -20,10 +23,14 @@ parser.add_argument("--arm", default="fr3")
 parser.add_argument("--mode", default="lockstep")
 parser.add_argument("--command-timeout", type=float, default=0.2)
 parser.add_argument("--priority", type=int, default=0)
+parser.add_argument("--load", type=float, default=0.0, help="a weight on the hand that nobody announces [kg]")
 options = parser.parse_args()
 
 # What `pliant run NAME --bridge fci` puts together.
 robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm])
+if options.load:
+    weight = Payload(mass=options.load, center_of_mass=(0.0, 0.0, 0.1))
+    robot = build_arms([ArmMount(arm=arm(options.arm), position=(0.0, 0.0, 0.5))], load=weight)
 devices = make_devices(robot)
 bridge = FciBridge(
     FciOptions(mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority)

@@ -6,9 +6,10 @@ import pytest
 from franka_plant import Plant
 
 from pliant.devices.franka.gripper import Gripper
+from pliant.devices.franka.parameters import Payload
 from pliant.errors import ModelError
 from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.build import Q_START, ArmMount, arm_spec, world
+from pliant.robots.franka.build import Q_START, ArmMount, arm_spec, build_arms, world
 from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, HAND
 from pliant.wire import fci
 
@@ -252,3 +253,8 @@ def test_the_torque_sensor_sits_behind_the_motors_inertia():
     assert accelerated > 0.0
     assert tau_J[6] == pytest.approx(torque[6] - B * accelerated, abs=1e-12)
     assert tau_J[6] < 0.05 * 0.5 + torque[6] - 0.5  # almost all of the push turns the rotor
+
+
+def test_a_load_may_be_a_point_mass():
+    robot = build_arms(load=Payload(mass=0.1, center_of_mass=(0.0, 0.0, 0.1)))
+    assert robot.compile().body("franka_load").mass[0] == pytest.approx(0.1)

@@ -345,4 +345,5 @@ def build_arms(
 def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:
     body = spec.body(f"{arm}_link7").add_body(name=f"{arm}_load", pos=[0.0, 0.0, D_FLANGE])
     xx, xy, xz, _, yy, yz, _, _, zz = load.inertia
-    _inertia(body, load.mass, load.center_of_mass, (xx, xy, xz, yy, yz, zz))
+    point = 1e-9  # [kg m^2]: MuJoCo takes no point masses
+    _inertia(body, load.mass, load.center_of_mass, (xx + point, xy, xz, yy + point, yz, zz + point))
