@@ -85,7 +85,7 @@ def test_a_second_signal_ends_a_run_inside_mujoco_and_its_recording_opens(tmp_pa
             assert line, child.stderr.read()
         child.send_signal(number)
         with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(1.5)
+            child.wait(0.7)
         child.send_signal(number)
         _, err = child.communicate(timeout=30.0)
     finally:
@@ -145,9 +145,9 @@ from pliant.cli.termination import ending_at_second_signal, interrupt_main
 model = mujoco.MjModel.from_xml_string("<mujoco/>")
 data = mujoco.MjData(model)
 with ending_at_second_signal():
-    threading.Timer(0.3, interrupt_main).start()
-    threading.Timer(1.8, os._exit, [7]).start()
-    print("now", flush=True)
+    threading.Timer(0.5, print, ["now"], {"flush": True}).start()  # the main thread is inside by then
+    threading.Timer(0.8, interrupt_main).start()
+    threading.Timer(2.1, os._exit, [7]).start()
     mujoco.mj_step(model, data, nstep=2**31 - 1)
 """
     code, _, err = run_script(body, signals=1)
