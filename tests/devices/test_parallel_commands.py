@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.helpers.branch_problems import problems
 
 from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.parallel import ParallelRobotDevice
@@ -174,6 +175,23 @@ def test_what_is_beyond_a_joints_limits_is_refused():
     assert told[1].startswith("igm_parameters: limb1/prismatic would have to be at 0.50")
     assert all("limits are -1 and 0.4" in text for text in told)
     assert device.health()["without_equilibrium"] == 2
+
+
+def test_a_change_of_branch_is_carried_out_counted_and_said_once(caplog):
+    """The equilibrium of 3ER from home ends at a fold before these joint values; another one takes its place."""
+    device = alone("3ER")
+    *_, problem = problems(3, 0)
+    assert problem.robot.name == "3ER"
+    command = {"joints_values": problem.q, "wrench": problem.wrench[[0, 1, 5]]}
+    for _ in range(2):
+        device.inbox.put(command, mode="dgm_parameters")
+        device.write()
+    assert device.equilibrium.q == pytest.approx(problem.q)
+    assert device.equilibrium.branch == "other"
+    assert device.health()["branch_changes"] == 1
+    said = [message for message in caplog.messages if "the way" in message]
+    assert len(said) == 1
+    assert said[0].startswith("3ER: ")
 
 
 def test_home_lets_the_joints_travel_back():

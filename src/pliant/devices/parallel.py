@@ -9,6 +9,7 @@ pose of a spatial robot as (x, y, z, roll, pitch, yaw), for those who type it.
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ParallelRobotDevice"]
 
+log = logging.getLogger("pliant")
 Array = np.ndarray
 LINE_POINTS = 101
 """Points of a centre line, as many as the Gazebo simulator draws."""
@@ -97,7 +99,8 @@ class ParallelRobotDevice(DeviceBase):
     in the original: the pose is that of the equilibrium.
 
     A command without an equilibrium, or beyond the joints' limits, changes nothing; it is counted, its reason stands in
-    ``health`` and goes to each of ``listeners``.
+    ``health`` and goes to each of ``listeners``. A command that leads to another branch of equilibria is carried out;
+    it is counted as well, and reported.
 
     What the wrench of a controller does, beside the wrench that came with the pose or the joint values:
 
@@ -211,6 +214,7 @@ class ParallelRobotDevice(DeviceBase):
 
     def _forget(self) -> None:
         self._failed, self._reason, self._worst = 0, "", 0.0
+        self._changes, self._note = 0, ""
         self._removed = False
 
     def _home(self) -> None:
@@ -330,6 +334,7 @@ class ParallelRobotDevice(DeviceBase):
         self._worst = max(self._worst, outcome.seconds)
         if outcome.goal is not None:
             self._goal = outcome.goal
+            self._say(outcome.goal.solution)
             if answer is not None:
                 answer.set_result(self._vector())
             return
@@ -340,6 +345,13 @@ class ParallelRobotDevice(DeviceBase):
             return
         for listener in self.listeners:
             listener(outcome.reason)
+
+    def _say(self, solution: Solution) -> None:
+        """Report once that the command led to another branch of equilibria, or to one that is not stable."""
+        if solution.note and solution.note != self._note:
+            self._changes += 1
+            log.warning("%s: %s", self._statics.name, solution.note)
+        self._note = solution.note
 
     def _firmware(self) -> None:
         self._collect()
@@ -411,11 +423,13 @@ class ParallelRobotDevice(DeviceBase):
     # -- any thread ---------------------------------------------------------------------------------------------
 
     def health(self) -> Mapping[str, Any]:
-        """Return the counters, with the number of commands that had no equilibrium and the last reason."""
+        """Return the counters, with the commands without equilibrium, the changes of branch, and the last reasons."""
         return {
             **super().health(),
             "without_equilibrium": self._failed,
             "reason": self._reason,
+            "branch_changes": self._changes,
+            "note": self._note,
             "worst_solve": self._worst,
             "replaced": 0 if self._solver is None else self._solver.replaced,
         }
@@ -526,18 +540,18 @@ class ParallelRobotDevice(DeviceBase):
     def _solve_controller(self, asked: _Asked, base: _Goal) -> _Goal:
         robot, start, load = self._robot, base.solution, base.load
         control = self._full(asked.values["wrench"]) if "wrench" in asked.values else base.control
-        # A controller speaks a thousand times a second: whether the equilibrium is stable is not asked each time.
+        # A controller speaks a thousand times a second: whether it is stable is not asked each time.
         if self.policy == "hold":
-            solution = robot.solve_igm(start.plate_pose, load + control, start=start, restarts=0)
+            solution = robot.solve_igm(start.plate_pose, load + control, start=start, branch="smooth", restarts=0)
             return self._goal_at(solution, load, control, load + control, base.stable)
         if self.policy == "push":
-            solution = robot.solve_dgm(base.q, load + control, start=start, restarts=0)
+            solution = robot.solve_dgm(base.q, load + control, start=start, branch="smooth", restarts=0)
             return self._goal_at(solution, load, control, load + control, base.stable)
         measured = start.plate_pose if asked.measured is None else asked.measured
-        solution = robot.solve_igm(measured, load - control, start=start, restarts=0)
+        solution = robot.solve_igm(measured, load - control, start=start, branch="smooth", restarts=0)
         if self._mechanism is None:  # there is nothing that moves: the plate is where it comes to rest
             self._inside(solution.q)
-            solution = robot.solve_dgm(solution.q, load, start=solution, restarts=0)
+            solution = robot.solve_dgm(solution.q, load, start=solution, branch="smooth", restarts=0)
         return self._goal_at(solution, load, control, load, base.stable)
 
     def _goal_at(self, solution: Solution, load: Array, control: Array, applied: Array, stable: float) -> _Goal:

@@ -53,7 +53,7 @@ STRETCH = 1e-3  # beyond which a rod is called too short once no start has conve
 SEGMENTS = 4  # of multiple shooting in a cold start
 MAX_STEPS = 128
 # Continuation: most steps of Newton's method, most relative change of the rate of the unknowns, least part of the way.
-MOST_STEPS, MOST_BEND, LEAST_STEP = 5, 0.7, 2e-4
+MOST_STEPS, MOST_BEND, LEAST_STEP = 5, 0.7, 2e-5
 
 
 class NoEquilibrium(PliantError):
@@ -797,6 +797,9 @@ class ContinuumParallelRobot:
         """Return the solution, or the stable one beside it if it is unstable and has one."""
         if solution.morse_index == 0:
             return solution
+        if origin._alone:  # it was looked for already, and the branch has gone on
+            solution.note, solution._alone = origin.note, True
+            return solution
         if origin.morse_index:
             origin = self.home() if self._home is not False else origin
         state = None
@@ -805,6 +808,7 @@ class ContinuumParallelRobot:
             state = branches.stable_neighbour(self, problem, solution, at)
         if state is None:
             solution.note = "this equilibrium is unstable, and no stable one is connected with it"
+            solution._alone = True
             return solution
         ok, out = self._one(state, problem, solution.steps)
         if not ok:

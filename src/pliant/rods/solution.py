@@ -119,6 +119,7 @@ class Solution:
         self.starts = starts
         self.branch = branch
         self.note = ""
+        self._alone = False  # unstable, and no stable equilibrium was found beside it
         self._tips, self._cols = linearisation if linearisation is not None else (None, None)
         self._linear: Linearisation | None = None
         self._stability: Stability | None = None
