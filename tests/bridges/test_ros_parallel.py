@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.parallel import Lines
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
@@ -47,7 +48,7 @@ class Handle:
     def __init__(self, wire, topic, kind):
         self.wire, self.topic, self.type = wire, topic, kind
         self.count = self.drops = 0
-        self.first_at = self.last_at = 0.0
+        self.rate = SendRate()
         self.active, self.subscribers, self.sent = True, ["test"], []
 
     def send(self, data):

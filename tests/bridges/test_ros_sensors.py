@@ -11,6 +11,7 @@ from ros1_world import until
 from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros.sensors import serve_sensor_frames
 from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros1.node import QUEUE_BYTES, Publication, Ros1Node
@@ -39,7 +40,7 @@ class Topic:
     def __init__(self, topic, type_name, latch, active=True):
         self.topic, self.type, self.latch, self.active = topic, type_name, latch, active
         self.sent = []
-        self.subscribers, self.count, self.drops, self.first_at, self.last_at = [], 0, 0, 0.0, 0.0
+        self.subscribers, self.count, self.drops, self.rate = [], 0, 0, SendRate()
 
     def send(self, data):
         self.sent.append(data)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pliant.bridges.ros import Node, RosBridge
 from pliant.bridges.ros.options import RosOptions
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.errors import RecordingError
 from pliant.recording.bags import Bag
 from pliant.recording.bags.writing import BagWriter
@@ -41,7 +42,7 @@ class _Handle:
         self.topic, self.type = topic, type_name
         self._latch = latch
         self.count = self.drops = 0
-        self.first_at = self.last_at = 0.0
+        self.rate = SendRate()
         self.active = True
         self.subscribers: list[str] = []
         self._node = node

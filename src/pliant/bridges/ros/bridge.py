@@ -10,11 +10,12 @@ from pliant.bridges.ros.clock import serve_clock
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.lockstep import Lockstep
 from pliant.bridges.ros.names import sync_names
-from pliant.bridges.ros.node import Node, TopicHandle
+from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.node_parameters import serve_node_parameters
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.parameters import set_parameters
 from pliant.bridges.ros.rosout import Rosout, serve_rosout
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros.services import serve_control
 from pliant.bridges.ros.tf import serve_tf
 from pliant.bridges.ros.topics import RosTopics
@@ -255,7 +256,7 @@ class RosBridge(BridgeBase):
         return self._lockstep.awaited
 
     def report(self) -> list[TopicReport]:
-        """Return one row a topic: name, type, direction, count, achieved rate [Hz of wall time], who listened."""
+        """Return one row a topic: name, type, direction, count, rate while somebody listened [Hz], who listened."""
         wall = max(1e-9, time.monotonic() - self._started)
         rows: list[TopicReport] = [
             {
@@ -263,7 +264,7 @@ class RosBridge(BridgeBase):
                 "type": h.type,
                 "direction": "out",
                 "count": h.count,
-                "rate": _rate(h, wall),
+                "rate": _rate(h.rate, h.count, wall),
                 "peers": h.subscribers,
             }
             for h in self.topics.handles
@@ -275,15 +276,13 @@ class RosBridge(BridgeBase):
                     "type": item["type"],
                     "direction": "in",
                     "count": item["count"],
-                    "rate": item["count"] / wall,
+                    "rate": _rate(item["rate"], item["count"], wall),
                     "peers": [],
                 }
             )
         return rows
 
 
-def _rate(handle: TopicHandle, wall: float) -> float:
-    """Return how often a topic was sent [Hz] between its first and last message; of a few messages, in all the time."""
-    if handle.count < MIN_MESSAGES_FOR_RATE:
-        return handle.count / wall
-    return (handle.count - 1) / max(1e-9, handle.last_at - handle.first_at)
+def _rate(rate: SendRate, count: int, wall: float) -> float:
+    """Return how often messages were sent while somebody listened, or came [Hz]; of a few, in all the time."""
+    return rate.hz if rate.gaps >= MIN_MESSAGES_FOR_RATE else count / wall

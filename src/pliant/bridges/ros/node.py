@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pliant.bridges.ros.actions import ActionServer
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros.switching import SwitchInterval
 from pliant.threads import Threads
 from pliant.wire.ros import Codec
@@ -29,10 +30,8 @@ class TopicHandle(Protocol):
     type: str
     count: int
     drops: int
-    first_at: float
-    """When the first message was sent [s, monotonic]."""
-    last_at: float
-    """When the last message was sent [s, monotonic]."""
+    rate: SendRate
+    """How often it is sent while somebody listens."""
 
     @property
     def active(self) -> bool:

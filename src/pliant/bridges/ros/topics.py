@@ -12,6 +12,7 @@ from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
@@ -132,12 +133,13 @@ class RosTopics:
     # ------------------------------------------------------------------ in
     def listen(self, topic: str, type_name: str, action: Callable[[dict[str, Any]], None]) -> None:
         """Take the messages of a topic; what ``action`` refuses is counted and told."""
-        item = {"type": type_name, "count": 0}
+        item: dict[str, Any] = {"type": type_name, "count": 0, "rate": SendRate()}
         self.incoming[topic] = item
         awaited = topic in self.arrivals
 
         def arrived(message: dict[str, Any]) -> None:
             item["count"] += 1
+            item["rate"].sent(1)
             try:
                 action(message)
             except PliantError as error:

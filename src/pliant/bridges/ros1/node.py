@@ -25,6 +25,7 @@ from typing import Any
 
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.node import Node
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.bridges.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer, check_uris, proxy, read_tcpros_address
 from pliant.errors import BridgeError, PliantError, WireError
@@ -118,7 +119,7 @@ class Publication:
     """A topic that this node publishes."""
 
     __slots__ = (
-        "_joining", "_node", "connections", "count", "drops", "first_at", "last", "last_at", "latch", "limit", "md5sum",
+        "_joining", "_node", "_period", "connections", "count", "drops", "last", "latch", "limit", "md5sum", "rate",
         "seen", "text", "topic", "type",
     )  # fmt: skip
 
@@ -135,7 +136,8 @@ class Publication:
         self.count = 0
         self.drops = 0
         self.last: bytes | None = None
-        self.first_at = self.last_at = 0.0
+        self.rate = SendRate()
+        self._period = 0
         self.seen: set[str] = set()
 
     @property
@@ -151,9 +153,7 @@ class Publication:
     def send(self, data: bytes) -> None:
         """Queue one message, its length included, for every subscriber; never waits."""
         self.count += 1
-        self.last_at = time.monotonic()
-        if self.count == 1:
-            self.first_at = self.last_at
+        self.rate.sent(self._period if self.connections else 0)
         if self.latch:
             with self._joining:
                 self.last = data
@@ -168,6 +168,7 @@ class Publication:
         with self._joining:
             if self.last is not None:
                 connection.out.append(self.last)
+            self._period += not self.connections
             self.connections = (*self.connections, connection)
         self.seen.add(connection.name)
 

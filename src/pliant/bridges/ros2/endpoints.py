@@ -113,6 +113,8 @@ class Writer:
         self.depth = depth
         self.last = 0
         self.proxies: dict[bytes, ReaderProxy] = {}
+        self.periods = 0
+        """How often a reader came where there was none."""
         self._kept: OrderedDict[int, _Change] = OrderedDict()
         self._kept_bytes = 0
         self._beats = 0
@@ -123,6 +125,7 @@ class Writer:
         proxy.acknowledged = proxy.start - 1
         proxy.reliable = proxy.reliable and self.reliable
         proxy.head = _head(self.guid, proxy.guid)
+        self.periods += not self.proxies
         self.proxies[proxy.guid] = proxy
         out: list[Outgoing] = []
         for change in self._kept.values():

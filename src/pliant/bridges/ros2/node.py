@@ -19,6 +19,7 @@ from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.names import domain_number
 from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.outbox import Outbox
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros2.discovery import discovery
 from pliant.bridges.ros2.endpoints import FRAGMENT_SIZE
 from pliant.bridges.ros2.names import NodeNames
@@ -46,7 +47,7 @@ SPIN_S = 5e-4
 class Publication:
     """A topic that is published."""
 
-    __slots__ = ("_node", "count", "drops", "first_at", "last_at", "latch", "topic", "type", "writer")
+    __slots__ = ("_node", "count", "drops", "latch", "rate", "topic", "type", "writer")
 
     def __init__(self, node: Ros2Node, topic: str, type_name: str, latch: bool, writer: LocalWriter) -> None:
         self._node = node
@@ -56,7 +57,7 @@ class Publication:
         self.writer = writer
         self.count = 0
         self.drops = 0
-        self.first_at = self.last_at = 0.0
+        self.rate = SendRate()
 
     @property
     def matched(self) -> int:
@@ -76,9 +77,8 @@ class Publication:
     def send(self, data: bytes) -> None:
         """Queue one message, its encapsulation included; never waits."""
         self.count += 1
-        self.last_at = time.monotonic()
-        if self.count == 1:
-            self.first_at = self.last_at
+        state = self.writer.state
+        self.rate.sent(state.periods if state.proxies else 0)
         self._node.queue(self, data)
 
 

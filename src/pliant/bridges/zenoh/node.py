@@ -23,6 +23,7 @@ from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.names import domain_number
 from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.outbox import Outbox
+from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.zenoh.graph import Graph
 from pliant.bridges.zenoh.session import MODES, load_zenoh, open_session
 from pliant.errors import BridgeError, PliantError, WireError, nearest
@@ -61,8 +62,8 @@ class Publication:
     """A topic that is published."""
 
     __slots__ = (
-        "_node", "_token", "count", "drops", "endpoint", "first_at", "gid", "last_at", "latch", "listener", "matched",
-        "publisher", "seen", "sequence", "topic", "type",
+        "_node", "_period", "_token", "count", "drops", "endpoint", "gid", "latch", "listener", "matched", "publisher",
+        "rate", "seen", "sequence", "topic", "type",
     )  # fmt: skip
 
     def __init__(self, node: ZenohNode, topic: str, type_name: str, latch: bool, endpoint: Endpoint) -> None:
@@ -77,7 +78,8 @@ class Publication:
         self.count = 0
         self.sequence = 0
         self.drops = 0
-        self.first_at = self.last_at = 0.0
+        self.rate = SendRate()
+        self._period = 0
         self.seen: set[str] = set()
         self.publisher: Any = None
         self.listener: Any = None
@@ -93,12 +95,16 @@ class Publication:
         names = sorted(self.seen)
         return names or (["a program without a node"] if self.matched else [])
 
+    def match(self, matched: bool) -> None:
+        """Note whether anybody listens."""
+        self._period += matched and not self.matched
+        self.matched = matched
+
     def send(self, data: bytes) -> None:
         """Queue one message, its encapsulation included; never waits."""
         self.count += 1
-        self.last_at = time.monotonic()
-        if self.count == 1:
-            self.first_at = self.last_at
+        # Who listens to a latched topic is not told.
+        self.rate.sent(1 if self.latch else self._period if self.matched else 0)
         self._node.outbox.send(self, data)
 
 
@@ -374,12 +380,12 @@ class ZenohNode(Node):
 
     def _listen_for_matches(self, publication: Publication) -> Any:
         def changed(status: Any) -> None:
-            publication.matched = bool(status.matching)
+            publication.match(bool(status.matching))
 
         listener = publication.publisher.declare_matching_listener(self._direct(changed))
         # The listener hears changes only.
         if publication.publisher.matching_status.matching:
-            publication.matched = True
+            publication.match(True)
         return listener
 
     def subscribe(self, topic: str, type_name: str, callback: Callable[[dict[str, Any]], None]) -> None:
