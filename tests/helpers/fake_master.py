@@ -4,21 +4,26 @@ import contextlib
 import os
 import threading
 import xmlrpc.client
+from socketserver import ThreadingMixIn
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
 
 class Handler(SimpleXMLRPCRequestHandler):
     rpc_paths = ()
+    protocol_version = "HTTP/1.1"  # connections are kept, as roscore keeps them
 
     def log_message(self, *_):
         pass
 
 
+class Server(ThreadingMixIn, SimpleXMLRPCServer):
+    daemon_threads = True
+    block_on_close = False
+
+
 class FakeMaster:
     def __init__(self, port=0):
-        self.server = SimpleXMLRPCServer(
-            ("127.0.0.1", port), requestHandler=Handler, logRequests=False, allow_none=True
-        )
+        self.server = Server(("127.0.0.1", port), requestHandler=Handler, logRequests=False, allow_none=True)
         self.uri = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.port = self.server.server_address[1]
         self.publishers, self.subscribers, self.services = {}, {}, {}

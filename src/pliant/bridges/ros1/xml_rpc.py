@@ -63,6 +63,7 @@ class _Transport(xmlrpc.client.Transport):
             data += piece
             if len(data) > MAX_ANSWER_BYTES or time.monotonic() > end:
                 raise WireError(f"the answer has more than {MAX_ANSWER_BYTES} bytes, or takes too long")
+        response.close()  # read1 leaves that to the caller, and the connection may serve the next call
         _refuse_document_type(data)
         parser, unmarshaller = self.getparser()
         try:
