@@ -38,6 +38,8 @@ MAX_SESSIONS = 64
 MAX_NUMBER = 1e6
 """Largest joint value, pose or wrench that is tried."""
 MAX_CONFIGURATIONS = 200
+MAX_LOADED = 16
+"""Robots that are loaded from files of the page; the oldest gives way."""
 POINTS = 41
 _log = logging.getLogger("pliant.view")
 RESTARTS = 4  # of a cold start: a page must answer soon
@@ -77,6 +79,7 @@ class ParallelView:
         """Name of the robot that the page begins with."""
         self._robots: dict[str, ContinuumParallelRobot] = {robot.name: robot}
         self._names = [robot.name, *(name for name in catalogue() if name != robot.name)]
+        self._loaded: list[str] = []
         self._port, self._host = port, host
         base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
         self._store = Path(store) if store is not None else Path(base) / "pliant" / "cpr.json"
@@ -159,7 +162,36 @@ class ParallelView:
             return self._solve(self._robot(data), data)
         if path == "/api/save":
             return self._save(self._robot(data), data)
-        raise PliantError(f"there is no request {path!r}; valid names: /api/robot, /api/solve, /api/save", field="path")
+        if path == "/api/load":
+            return self._load(data)
+        raise PliantError(
+            f"there is no request {path!r}; valid names: /api/robot, /api/solve, /api/save, /api/load", field="path"
+        )
+
+    def _load(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a robot from the text of a YAML file; it is offered under its name until the page ends."""
+        from pliant.documents.yaml_tree import parse_yaml
+        from pliant.rods import ContinuumParallelRobot, catalogue
+        from pliant.rods.loaders import describe
+
+        text, file = data.get("text"), data.get("file", "robot.yaml")
+        if not isinstance(text, str) or not isinstance(file, str) or not file.isprintable() or len(file) > 120:
+            raise PliantError("text must be the text of a YAML file, and file its name", field="text")
+        robot = ContinuumParallelRobot(describe(parse_yaml(text.encode(), file)))
+        name = robot.name
+        if not name.isprintable() or not 0 < len(name) <= 60:
+            raise PliantError("the name of a robot must be 1 to 60 printable characters", field="name")
+        if name == self.first or name in catalogue():
+            raise PliantError(f"there is a robot {name!r} already; give the one in the file another name", field="name")
+        described = self._describe(robot, _session(data))  # refuses a robot without a home equilibrium
+        with self._lock:
+            self._robots[name] = robot
+            self._loaded = [*(n for n in self._loaded if n != name), name]
+            for old in self._loaded[:-MAX_LOADED]:
+                del self._robots[old]
+            self._loaded = self._loaded[-MAX_LOADED:]
+            self._names = [self.first, *self._loaded, *(n for n in catalogue() if n != self.first)]
+        return {**described, "robots": self._names}
 
     def _robot(self, data: Mapping[str, Any]) -> ContinuumParallelRobot:
         from pliant.rods import load_robot
@@ -289,6 +321,8 @@ class ParallelView:
             "index": int(solution.morse_index),
             "free": list(solution.stability().free),
             "stiffness": float(solution.smallest_stiffness),
+            "branch": solution.branch,
+            "note": solution.note,
             "singular": {k: float(v) for k, v in solution.singular_values().items()},
             "milliseconds": 1e3 * spent,
             "limits": beyond,
@@ -305,7 +339,9 @@ class ParallelView:
 
     def _recall(self, session: str, robot: ContinuumParallelRobot) -> Solution | None:
         found = self._sessions.get(session)
-        return found[1] if found is not None and found[0] == robot.name else None
+        if found is None or found[0] != robot.name or found[1].robot.description is not robot.description:
+            return None
+        return found[1]
 
     def _stored(self) -> dict[str, dict[str, Any]]:
         try:
