@@ -62,7 +62,9 @@ def test_a_folder_of_curves_that_does_not_exist_is_named(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "place"), [("chirp", "figure11-soft"), ("box", "figure14-stiff")])
+@pytest.mark.parametrize(
+    ("name", "place"), [("chirp", "figure11-soft"), ("box", "figure14-stiff"), ("ilc", "figure15-joint_2")]
+)
 def test_an_experiment_draws_the_curves_of_its_figure(name, place, tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.curves import draw_curves
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -402,7 +403,7 @@ def ilc(context: Context, options: IlcOptions) -> Result:
     ]
     tables.append(_table_of_transfers(arms))
     context.progress(0.9, "figures")
-    figures = [_figure_15(result, TIMESTEP), _figure_inputs(result, TIMESTEP)]
+    figures = [_figure_15(context, result, TIMESTEP), _figure_inputs(result, TIMESTEP)]
     strip, reason = _frames(options.robot, TIMESTEP, result)
     notes = [
         "Equation 13 is taken with n = 1 for the first update: the gains are 0.452, 0.409, and so on.",
@@ -485,12 +486,14 @@ def _shades(count: int) -> list[Any]:
     return [colormaps["viridis"](0.9 - 0.9 * i / max(1, count - 1)) for i in range(count)]
 
 
-def _figure_15(result: LearningResult, step: float) -> Figure:
+def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
     from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 3, height=2.7, gridspec_kw={"width_ratios": [1.0, 1.15, 1.15]})
     runs = np.arange(1, result.runs + 1)
     errors = result.max_errors
+    for joint in (1, 2):
+        draw_curves(context, axes[0], f"figure15-error-joint_{joint}")
     axes[0].plot(runs, errors[:, 0], "o-", ms=3.5, color=COLORS["soft"], label="joint 1")
     axes[0].plot(runs, errors[:, 1], "s-", ms=3.5, color=COLORS["stiff"], label="joint 2")
     axes[0].axhline(TOLERANCE, color=MUTED, ls="--", lw=1.0)
@@ -504,6 +507,7 @@ def _figure_15(result: LearningResult, step: float) -> Figure:
     for joint in range(2):
         axis = axes[joint + 1]
         band = reference[:, joint]
+        draw_curves(context, axis, f"figure15-joint_{joint + 1}")
         axis.fill_between(*thin(time, band - TOLERANCE, band + TOLERANCE), color=MUTED, alpha=0.18, lw=0)
         for record, color in zip(result.records, _shades(result.runs)):
             axis.plot(*thin(time, record.response[:, joint], points=600), color=color, lw=1.1)
