@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from mutations import quick
 
 from pliant.errors import PliantError
-from pliant.experiments import Context, Verdict
+from pliant.experiments import Verdict
 from pliant.experiments.box import PRESETS, Arm, BoxOptions, build_arm, plan_push, push, sweep_goals
-from pliant.experiments.runner import find_experiment
 
 OPTIONS = BoxOptions()
 BREAKAWAY = 0.23 * 2.0 * 9.81
@@ -103,8 +103,8 @@ def test_a_sweep_over_the_goal_gives_what_single_pushes_give():
 
 
 @pytest.mark.slow
-def test_the_experiment_passes(tmp_path):
-    result = find_experiment("box").run(Context(output=tmp_path, quick=True))
+def test_the_experiment_passes():
+    result = quick("box")
     assert [t.name for t in result.failures] == []
     assert {f.name for f in result.figures} >= {"push", "goals", "joints"}
     assert result.traces["soft_force_n"].shape == (1001, 3)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from mutations import quick
 
 from pliant.control import IterationRecord, LearningResult
-from pliant.experiments import Context, Verdict
+from pliant.experiments import Verdict
 from pliant.experiments._render import snapshots, strip
 from pliant.experiments.ilc import (
     REFERENCE_ERRORS,
@@ -16,7 +17,6 @@ from pliant.experiments.ilc import (
     make_plant,
     motion,
 )
-from pliant.experiments.runner import find_experiment
 
 ARM = IlcOptions().robot
 
@@ -85,8 +85,8 @@ def test_the_real_arm_is_judged_by_when_the_first_joint_leaves_the_tolerance():
 
 
 @pytest.mark.slow
-def test_the_experiment_passes(tmp_path):
-    result = find_experiment("ilc").run(Context(output=tmp_path, quick=True))
+def test_the_experiment_passes():
+    result = quick("ilc")
     assert [t.name for t in result.failures] == []
     assert result.statements[0].targets[0].measured == 11
     assert {f.name for f in result.figures} >= {"learning", "inputs"}

@@ -506,6 +506,7 @@ def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
     reference = result.records[0].command
     for joint in range(2):
         axis = axes[joint + 1]
+        draw_curves(context, axis, f"figure15-joint_{joint + 1}")
         band = reference[:, joint]
         draw_curves(context, axis, f"figure15-joint_{joint + 1}")
         axis.fill_between(*thin(time, band - TOLERANCE, band + TOLERANCE), color=MUTED, alpha=0.18, lw=0)

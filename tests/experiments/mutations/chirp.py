@@ -86,14 +86,14 @@ MUTATIONS = [
     Mutation(
         experiment="chirp",
         name="the simulated joint has the springs of the Maker Pro",
-        turns=("soft: peak deflection of the simulated link over that with the identified springs",),
+        turns=("soft: peak deflection of the simulated link over the real one's",),
         options={"springs": "maker-pro"},
         run=peaks,
     ),
     Mutation(
         experiment="chirp",
         name="the spring of the stiff joint is a hundredth",
-        turns=("stiff: peak deflection of the simulated link over that with the identified springs",),
+        turns=("stiff: peak deflection of the simulated link over the real one's",),
         patch=changed_joint(weaken_spring, "stiff"),
         run=peaks,
     ),
