@@ -535,7 +535,7 @@ def ros2(frames: int, chance: random.Random) -> int:
 
 # ---------------------------------------------------------------------------- zenoh
 def zenoh(frames: int, chance: random.Random) -> int:
-    """Payloads, attachments, requests and tokens of ours; one in twenty raw frames, which eclipse-zenoh parses."""
+    """Payloads, attachments, requests and tokens of ours; one in seven raw frames, which eclipse-zenoh parses."""
     import zenoh as library
     import zenoh.ext
 
