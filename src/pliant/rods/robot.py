@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
 from pliant.rods import analysis, branches
-from pliant.rods._build import bending_unit, build_model, build_work, flatten, unflatten
+from pliant.rods._build import build_model, build_work, flatten, unflatten
 from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.branches import Equilibrium
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach, free_motion
-from pliant.rods.solution import Solution
+from pliant.rods.solution import Solution, softest_rod
 from pliant.rods.statics import SURE_STEPS, State, Task
 from pliant.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
 
@@ -737,7 +737,7 @@ class ContinuumParallelRobot:
         Forces change the stiffness of a rod by about 1.2 times their change by its length, so a plate stiffness that is
         several times larger, in the same units, keeps its sign.
         """
-        length, moment = bending_unit(self.description)
+        length, moment = softest_rod(self)
         change = np.abs(state.W - start._state[0])
         largest = max(float(change[:, :3].max()) * length, float(change[:, 3:].max())) / moment
         return margin > 4.0 * largest

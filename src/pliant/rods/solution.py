@@ -445,7 +445,7 @@ class Solution:
         Curvatures are in units of the bending of the softest rod, directions are columns of plate twists, world axes,
         which are lengths of the softest rod and radians long.
         """
-        length, moment = bending_unit(self._robot.description)
+        length, moment = softest_rod(self._robot)
         unit = np.array([length, length, 1.0] if self._robot.planar else [length] * 3 + [1.0] * 3)
         A = lin.stiffness * (np.outer(unit, unit) / moment)
         values, vectors = np.linalg.eigh(0.5 * (A + A.T))
@@ -477,6 +477,14 @@ def _free_motion(twist: Array, origin: Array, planar: bool) -> str:
     pitch = float(v @ w) / turn**2
     also = "" if abs(pitch) < 1e-6 else f", moving {pitch:.3g} m along it per radian"
     return f"the plate turns freely about the axis {point(axis)} through {point(centre)}{also}"
+
+
+def softest_rod(robot: Statics) -> tuple[float, float]:
+    """Return length and E I / L of the softest rod, found once: see `bending_unit`."""
+    known = robot.__dict__.get("_softest_rod")
+    if known is None:
+        known = robot.__dict__["_softest_rod"] = bending_unit(robot.description)
+    return known
 
 
 def survey_tables(robot: Statics, steps: int) -> list[Array]:
@@ -605,7 +613,7 @@ def _joint_indices(robot, state, md) -> list[int]:
             Z = np.linalg.pinv(M) @ rhs
         H = -np.array([f for _, _, f in members]) @ Z
         negative = np.sum(
-            np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * bending_unit(robot.description)[1], axis=1
+            np.linalg.eigvalsh(0.5 * (H + np.swapaxes(H, 1, 2))) < -NEUTRAL * softest_rod(robot)[1], axis=1
         )
         for (i, _, _), count in zip(members, negative):
             counts[i] = int(count)
