@@ -224,3 +224,14 @@ def test_parameters_are_identified_from_a_table_of_measurements(capsys, tmp_path
     assert np.genfromtxt(output, delimiter=",", names=True)["value"] == pytest.approx(190e9, rel=1e-4)
     with pytest.raises(PliantError, match="did you mean 'young_modulus'"):
         run("identify", "3RR", table, "--parameter", "young_moduls")
+
+
+def test_a_path_beyond_the_joint_limits_is_warned_about(capsys):
+    data = run_json(capsys, "solve", "6PFR", "--to", "0,0,1.55", "--steps", "6")
+    assert len(data["joint_limits"]) == 6
+    assert data["joint_limits"][0].startswith(
+        "limb1 is outside -1 to 0.4 at 1 of 6 rows, first at row 5, farthest at row 5 (0.45"
+    )
+    assert run("solve", "6PFR", "--to", "0,0,1.55", "--steps", "6") == 0
+    assert "joint limit" in capsys.readouterr().out
+    assert run_json(capsys, "solve", "6PFR", "--to", "0,0,1.15", "--steps", "3")["joint_limits"] == []

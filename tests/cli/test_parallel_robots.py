@@ -185,3 +185,13 @@ def test_wrong_input_is_named(call, words, message):
     code, _, err = call(*words)
     assert code == 1
     assert message in err, err
+
+
+def test_a_reference_beyond_the_joint_limits_is_refused_before_the_run(call):
+    words = ["run", "6PFR", "--set", "robot.segments=3", "--duration", "0.01"]
+    code, _, err = call(*words, "--reference", "cpr/joints_values=2,0,0,0,0,0")
+    assert code != 0
+    assert "limb1/prismatic would have to be at 2; its limits are -1 and 0.4" in err
+    code, _, err = call(*words, "--reference", "cpr/xyz_rpy=3,0,1,0,0,0")
+    assert code != 0
+    assert "the rod of limb6 is too short by" in err

@@ -302,3 +302,13 @@ def test_notes_say_what_is_left_out():
     notes = " ".join(build_parallel(robot).notes)
     assert "distributed loads" in notes
     assert "the plate has no mass" in notes
+
+
+def test_rods_without_damping_are_warned_about_with_the_damping_of_the_integrator():
+    def warnings(**changes):
+        return [p for p in build_parallel("3RR", segments=4, **changes).check() if p.subject == "robot.damping"]
+
+    assert warnings() == []
+    (found,) = warnings(damping=0.0)
+    assert found.severity == "warning"
+    assert "3.1 % at 10 Hz" in found.message

@@ -183,6 +183,7 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         PliantError: no such command, or text that is no number.
         DeviceError: values that the device does not take.
     """
+    from pliant.devices.parallel import ParallelRobotDevice
     from pliant.simulation.commands import command_mode
 
     asked: dict[str, dict[str, float | list[float]]] = {}
@@ -205,7 +206,13 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         asked.setdefault(device, {})[field] = numbers[0] if single else numbers
     for device, values in asked.items():
         found = simulation.devices[device]
-        found.inbox.put(values, mode=command_mode(found, values))
+        mode = command_mode(found, values)
+        found.inbox.put(values, mode=mode)
+        if isinstance(found, ParallelRobotDevice):
+            try:
+                found.verify(mode or "", values)
+            except PliantError as error:
+                raise PliantError(f"--reference {device}/...: {error}", field=error.field or device) from None
 
 
 def _joint_state(engine: Engine, joint: str) -> dict[str, float]:

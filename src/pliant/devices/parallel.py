@@ -262,6 +262,17 @@ class ParallelRobotDevice(DeviceBase):
         d = self._statics.description
         return [d.limbs[i].joints[j] for i, j in d.actuators]
 
+    def verify(self, mode: str, values: Mapping[str, Any]) -> None:
+        """Solve a command without carrying it out, from the present goal; for commands that are known before a run.
+
+        Raises:
+            PliantError: it has no equilibrium, or exceeds the limits of a joint; the device would ignore it.
+        """
+        if mode == "controller_wrench" or self.driven:
+            return
+        with np.errstate(all="ignore"):
+            self._solve(_Asked(mode, values), self._newest)
+
     # -- the loop thread ----------------------------------------------------------------------------------------
 
     def _connect(self, engine: Engine) -> None:
@@ -339,6 +350,8 @@ class ParallelRobotDevice(DeviceBase):
                 answer.set_result(self._vector())
             return
         self._failed += 1
+        if not self._reason:  # the next ones are counted in ``health``
+            log.warning("%s: ignored a command: %s", self.name, outcome.reason)
         self._reason = outcome.reason
         if answer is not None:
             answer.set_exception(DeviceError(outcome.reason))

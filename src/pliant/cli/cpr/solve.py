@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-    from pliant.rods import Solution
+    from pliant.rods import ContinuumParallelRobot, Solution
 
 __all__ = ["solve"]
 
@@ -233,6 +233,25 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
     return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
 
 
+def _beyond_limits(statics: ContinuumParallelRobot, q: np.ndarray) -> list[str]:
+    """Return one sentence for each joint that a path takes outside its limits."""
+    import numpy as np
+
+    d, out = statics.description, []
+    for a, (i, j) in enumerate(d.actuators):
+        limits = d.limbs[i].joints[j].limits
+        if limits is None:
+            continue
+        rows = np.flatnonzero((q[:, a] < limits[0] - 1e-9) | (q[:, a] > limits[1] + 1e-9))
+        if rows.size:
+            worst = rows[int(np.argmax(np.maximum(limits[0] - q[rows, a], q[rows, a] - limits[1])))]
+            out.append(
+                f"{d.limb_name(i)} is outside {limits[0]:g} to {limits[1]:g} at {rows.size} of {len(q)} rows, "
+                f"first at row {rows[0]}, farthest at row {worst} ({q[worst, a]:.4g})"
+            )
+    return out
+
+
 def _follow(statics, rows, load, options, figure, output, json, console) -> int:
     import numpy as np
 
@@ -248,6 +267,7 @@ def _follow(statics, rows, load, options, figure, output, json, console) -> int:
     if figure is not None:
         shown = [done[k] for k in sorted({0, len(done) // 3, 2 * len(done) // 3, len(done) - 1})]
         draw([shown], [f"{statics.name}, {len(done)} poses"], figure)
+    beyond = _beyond_limits(statics, done.q)
     data = {
         "robot": statics.name,
         "rows": len(done),
@@ -256,6 +276,7 @@ def _follow(statics, rows, load, options, figure, output, json, console) -> int:
         "q": done.q,
         "poses": poses,
         "unstable_rows": unstable,
+        "joint_limits": beyond,
         "notes": [{"row": row, "note": note} for row, note in done.notes],
         "figure": figure and str(figure),
         "output": output and str(output),
@@ -271,6 +292,8 @@ def _follow(statics, rows, load, options, figure, output, json, console) -> int:
     console.print("joint travel: " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
     for row, note in done.notes:
         console.print(f"[yellow]note[/yellow]: row {row}: {note}", soft_wrap=True)
+    for text in beyond:
+        console.print(f"[yellow]joint limit[/yellow] {text}", soft_wrap=True)
     if unstable:
         console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of the checked rows")
     else:

@@ -122,6 +122,13 @@ class ParallelMechanism:
         if spec.option.integrator != mujoco.mjtIntegrator.mjINT_DISCRETE:
             text = "the springs of the rods are too stiff for other integrators than discrete"
             out.append(Problem("warning", "option.integrator", text, "set option.integrator to discrete"))
+        elif self.options.damping == 0.0:
+            dt = float(spec.option.timestep)
+            text = (
+                "the rods have no material damping, but the integrator discrete damps an oscillation of frequency f "
+                f"with the ratio pi f dt ({100.0 * np.pi * 10.0 * dt:.2g} % at 10 Hz)"
+            )
+            out.append(Problem("warning", "robot.damping", text, "take a smaller option.timestep, or count it in"))
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
             out.append(Problem("warning", "stability", text))
