@@ -10,6 +10,8 @@ from pliant.experiments.runner import list_experiments
 MUTATIONS = mutations()
 NAMES = [found.name for found in list_experiments()]
 COVERED = {m.experiment for m in MUTATIONS}
+WITHOUT = {"cpr-dynamics"} - COVERED
+"""Experiments without mutations: a broken dynamic model takes minutes to settle."""
 NEEDS = {"franka-torque": "pylibfranka"}
 """Optional packages whose absence leaves out targets of an experiment."""
 
@@ -31,10 +33,9 @@ def test_a_broken_cause_turns_its_targets(mutation, monkeypatch):
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT])
 def test_every_target_has_a_mutation(name):
-    if name not in COVERED:
-        pytest.skip("no mutations yet")
+    assert name in COVERED, f"tests/experiments/mutations has no mutations of {name!r}"
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
         pytest.skip(f"{NEEDS[name]} is not installed")
     patterns = [pattern for m in MUTATIONS if m.experiment == name for pattern in m.turns]
