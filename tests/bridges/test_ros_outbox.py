@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.bridges.ros.outbox import Outbox
+from pliant.threads import Threads
 
 
 class Topic:
@@ -26,7 +27,9 @@ def until(condition, timeout=30.0):
 
 def test_messages_arrive_in_order_in_the_writers_thread():
     got = []
-    outbox = Outbox("test-writer", lambda topic, data: got.append((threading.current_thread().name, data)))
+    outbox = Outbox(
+        "test-writer", lambda topic, data: got.append((threading.current_thread().name, data)), threads=Threads()
+    )
     outbox.start()
     topic = Topic()
     for k in range(500):
@@ -39,7 +42,7 @@ def test_messages_arrive_in_order_in_the_writers_thread():
 
 def test_stopping_hands_over_what_waits_and_ends_the_thread():
     got = []
-    outbox = Outbox("test-writer", lambda topic, data: got.append(data))
+    outbox = Outbox("test-writer", lambda topic, data: got.append(data), threads=Threads())
     for _ in range(100):
         outbox.send(Topic(), b"x")
     outbox.start()
@@ -51,7 +54,7 @@ def test_stopping_hands_over_what_waits_and_ends_the_thread():
 
 def test_direct_messages_wait_for_the_flush():
     got = []
-    outbox = Outbox("test-writer", lambda topic, data: got.append(threading.current_thread().name))
+    outbox = Outbox("test-writer", lambda topic, data: got.append(threading.current_thread().name), threads=Threads())
     outbox.direct = True
     for _ in range(3):
         outbox.send(Topic(), b"x")
@@ -68,7 +71,9 @@ def test_direct_messages_wait_for_the_flush():
 def test_the_oldest_go_where_there_is_no_room(messages, count, size):
     topics = [Topic() for _ in range(3)]
     got = []
-    outbox = Outbox("test-writer", lambda topic, data: got.append((topic, data)), messages=count, size=size)
+    outbox = Outbox(
+        "test-writer", lambda topic, data: got.append((topic, data)), threads=Threads(), messages=count, size=size
+    )
     sent = [(topics[k], bytes([n]) * length) for n, (k, length) in enumerate(messages)]
     for topic, data in sent:
         outbox.send(topic, data)
@@ -79,3 +84,18 @@ def test_the_oldest_go_where_there_is_no_room(messages, count, size):
     assert len(got) + outbox.dropped == len(sent)
     assert sum(topic.drops for topic in topics) == outbox.dropped
     assert outbox._size == 0
+
+
+def test_a_wire_that_raises_is_reported_as_a_dead_thread():
+    def fail(topic, data):
+        raise OSError("the wire is gone")
+
+    threads = Threads()
+    told = []
+    threads.tell(lambda name, why: told.append((name, why)))
+    outbox = Outbox("test-writer", fail, threads=threads)
+    outbox.start()
+    outbox.send(Topic(), b"x")
+    until(lambda: told)
+    assert told[0][0] == "test-writer"
+    assert "the wire is gone" in told[0][1]
