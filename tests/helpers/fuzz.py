@@ -5,7 +5,7 @@ alive, no frame may have raised in our code, memory is bounded, and a client is 
 
 Also a program, for long runs:
 
-    python tests/helpers/fuzz.py ros1 ros2 fci zenoh page view --frames 100000 --seed 1
+    python tests/helpers/fuzz.py 100000 ros1 ros2 fci zenoh page view --seed 1
 """
 
 from __future__ import annotations
@@ -748,8 +748,8 @@ def fuzz(name: str, frames: int, seed: int) -> SimpleNamespace:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("frames", type=int, help="how many are sent to each wire")
     parser.add_argument("wires", nargs="+", choices=sorted(WIRES))
-    parser.add_argument("--frames", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     import logging
