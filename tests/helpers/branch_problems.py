@@ -122,6 +122,12 @@ def continued(problem: BranchProblem, at, state: State, begin: float = 0.0, end:
     return state, t
 
 
+def within_limits(robot: ContinuumParallelRobot, state: State) -> bool:
+    """Whether the joints of a state are within their limits; a pose that needs more is refused as out of reach."""
+    joints = [(state.Q[i, j], robot.description.limbs[i].joints[j].limits) for i, j in robot.description.actuators]
+    return all(limits is None or limits[0] <= q <= limits[1] for q, limits in joints)
+
+
 def judge(problem: BranchProblem) -> tuple[str, str]:
     """Solve by default and compare with the reference; return a verdict in one word, and details."""
     robot = problem.robot
@@ -132,6 +138,8 @@ def judge(problem: BranchProblem) -> tuple[str, str]:
     start, at = tasks(problem, 8)
     reference, fraction = continued(problem, at, start)
     if found is None:
+        if reference is not None and not within_limits(robot, reference):
+            return "limits", reason[:100]
         return ("none" if reference is None else "LOST"), reason[:100]
     state = State(*found._state)
     if reference is None:
