@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from mutations import quick
+from mutations import quick, quick_run
 
-from pliant.experiments import Context, find_experiment
 from pliant.experiments.cpr_accuracy import shoot, symmetric_home
-from pliant.experiments.cpr_buckling import EI, LENGTH, BucklingOptions, column, critical_load, elastica_angle
+from pliant.experiments.cpr_buckling import EI, LENGTH, column, critical_load, elastica_angle
 from pliant.experiments.cpr_dynamics import time_stretch
 from pliant.experiments.cpr_planar import loop_poses, plane_balance
 from pliant.experiments.rod_figures import figure_of_robots, strain_scale
@@ -57,18 +56,16 @@ def test_the_quick_version_meets_every_check_and_judges_every_statement(name, fi
 
 
 @pytest.mark.slow
-def test_the_dynamic_models_meet_every_check_and_time_is_none(tmp_path):
-    result = find_experiment("cpr-dynamics").run(Context(output=tmp_path, quick=True))
+def test_the_dynamic_models_meet_every_check_and_time_is_none():
+    result = quick("cpr-dynamics")
     assert [t.name for t in result.failures] == []
     assert [str(s.verdict) for s in result.statements] == ["not judged"]
     assert not [t.name for t in result.every_target if "real time" in t.unit]
 
 
-def test_an_experiment_reports_progress_that_rises(tmp_path):
-    seen = []
-    find_experiment("cpr-buckling").run(
-        Context(output=tmp_path, quick=True, report=lambda f, text: seen.append(f)), BucklingOptions(largest_load=1.0)
-    )
+def test_an_experiment_reports_progress_that_rises():
+    seen = quick_run("cpr-buckling").progress
+    assert len(seen) > 2
     assert seen == sorted(seen)
 
 

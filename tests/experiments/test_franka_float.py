@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from mutations import quick
 
 from pliant.clients.franka import FrankaRobot
-from pliant.experiments import Context
 from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, push
-from pliant.experiments.runner import find_experiment
 
 
 def test_a_floating_arm_stays_and_an_arm_with_wrong_gravity_sinks():
@@ -36,7 +35,7 @@ def test_the_dynamics_are_those_of_mujoco():
 
 
 @pytest.mark.slow
-def test_the_experiment_passes(tmp_path):
-    result = find_experiment("franka-float").run(Context(output=tmp_path, quick=True))
+def test_the_experiment_passes():
+    result = quick("franka-float")
     assert [t.name for t in result.failures] == []
     assert {f.name for f in result.figures} == {"drift", "wrench"}

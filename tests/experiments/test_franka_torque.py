@@ -4,11 +4,10 @@ import importlib.util
 
 import numpy as np
 import pytest
+from mutations import quick
 
-from pliant.experiments import Context
 from pliant.experiments._franka import open_robot
 from pliant.experiments.franka_torque import START, WAVES, desired, drive, linear_error
-from pliant.experiments.runner import find_experiment
 
 
 def test_the_desired_trajectory_is_the_published_sines_and_its_derivatives():
@@ -41,8 +40,8 @@ def test_friction_that_nobody_compensates_shows():
 
 @pytest.mark.network
 @pytest.mark.slow
-def test_the_experiment_passes(tmp_path):
-    result = find_experiment("franka-torque").run(Context(output=tmp_path, quick=True))
+def test_the_experiment_passes():
+    result = quick("franka-torque")
     assert [t.name for t in result.failures] == []
     assert {f.name for f in result.figures} == {"positions", "torques"}
     through = "pylibfranka is not installed" if importlib.util.find_spec("pylibfranka") is None else "with pylibfranka"

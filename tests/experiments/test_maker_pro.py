@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from mutations import quick
 
-from pliant.experiments import Context
 from pliant.experiments.maker_pro import (
     MEASURED,
     PRESETS,
@@ -21,7 +21,6 @@ from pliant.experiments.maker_pro import (
     sweep,
     width,
 )
-from pliant.experiments.runner import find_experiment
 from pliant.identification import loop_width
 from pliant.laws import CompliantActuator, Mode, PreslidingFriction
 
@@ -87,8 +86,8 @@ def test_a_simulated_loop_is_that_of_spring_and_friction():
 
 
 @pytest.mark.slow
-def test_every_check_passes_and_the_law_is_reproduced_at_the_softest_preset_only(tmp_path):
-    result = find_experiment("maker-pro").run(Context(output=tmp_path, quick=True))
+def test_every_check_passes_and_the_law_is_reproduced_at_the_softest_preset_only():
+    result = quick("maker-pro")
     assert [t.name for t in result.failures] == []
     law = [str(s.verdict) for s in result.statements if s.what.startswith("tau")]
     assert law == ["reproduced", "not reproduced", "not reproduced"]

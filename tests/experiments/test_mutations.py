@@ -10,8 +10,6 @@ from pliant.experiments.runner import list_experiments
 MUTATIONS = mutations()
 NAMES = [found.name for found in list_experiments()]
 COVERED = {m.experiment for m in MUTATIONS}
-WITHOUT = {"cpr-dynamics"} - COVERED
-"""Experiments without mutations: a broken dynamic model takes minutes to settle."""
 NEEDS = {"franka-torque": "pylibfranka"}
 """Optional packages whose absence leaves out targets of an experiment."""
 
@@ -33,7 +31,7 @@ def test_a_broken_cause_turns_its_targets(mutation, monkeypatch):
 
 
 @pytest.mark.network
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_target_has_a_mutation(name):
     assert name in COVERED, f"tests/experiments/mutations has no mutations of {name!r}"
     if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mutations import quick
 
 from pliant.experiments import Context, find_experiment
 from pliant.experiments.two_dof import _Sine, _swings, stiction_band
@@ -25,9 +26,9 @@ def test_swings_count_turning_points():
     assert _swings(0.001 * np.sin(t)) == 0
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return find_experiment("two-dof").run(Context(output=tmp_path_factory.mktemp("two"), quick=True))
+@pytest.fixture
+def result():
+    return quick("two-dof")
 
 
 def test_every_check_passes_and_the_soft_link_alone_misses_its_statement(result):

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from mutations import quick_run
 
 from pliant.errors import PliantError
-from pliant.experiments import Context, find_experiment, viactors_step
+from pliant.experiments import viactors_step
 from pliant.experiments.runs import nice_step, spring_equilibrium, step_response
 from pliant.experiments.viactors_step import BODIES, CASES, Body
 from pliant.laws import SEA, QbMove
@@ -42,10 +43,9 @@ def test_the_converged_transients_are_those_computed_beforehand(case, index):
 
 
 @pytest.mark.slow
-def test_every_check_of_the_quick_version_passes_and_every_statement_is_consistent(tmp_path):
-    seen = []
-    context = Context(output=tmp_path, quick=True, report=lambda f, text: seen.append(f))
-    result = find_experiment("viactors-step").run(context)
+def test_every_check_of_the_quick_version_passes_and_every_statement_is_consistent():
+    run = quick_run("viactors-step")
+    result, seen = run.result, run.progress
     assert [t.name for t in result.failures] == []
     assert result.verdicts == {"reproduced": 0, "consistent": 4, "not reproduced": 0, "not judged": 1}
     assert len(result.every_target) == 64

@@ -6,8 +6,12 @@ of the experiment. `tests/experiments/test_mutations.py` runs them, and checks t
 
 from __future__ import annotations
 
+import dataclasses
+import fcntl
 import fnmatch
 import functools
+import importlib
+import pickle
 import runpy
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -18,9 +22,12 @@ from typing import Any
 import pytest
 
 from pliant.experiments import Context, Result, Statement, Target, find_experiment
+from pliant.experiments.curves import draw_curves
 from pliant.options import parse
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "mutations"
+SHARED: Path | None = None
+"""Folder of the results of `quick` that all processes of a session of tests share; None keeps them in each process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +75,54 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fnmatch.fnmatchcase(name, literal)]
 
 
-@functools.cache
+@dataclass(frozen=True)
+class Run:
+    """A run of an experiment's quick version with the default options."""
+
+    result: Result
+    """What it returned; without the pictures of its figures."""
+    progress: list[float]
+    """The fractions that it reported."""
+    curves: list[str]
+    """The places at which it draws measured curves."""
+
+
 def quick(experiment: str) -> Result:
-    """Return the result of an experiment's quick version with the default options, run once in a process."""
-    with tempfile.TemporaryDirectory() as scratch:
-        return find_experiment(experiment).run(Context(output=Path(scratch), quick=True))
+    """Return the result of `quick_run`."""
+    return quick_run(experiment).result
+
+
+@functools.cache
+def quick_run(experiment: str) -> Run:
+    """Return the run of an experiment's quick version, one in a session of tests: of the process that asks first."""
+    if SHARED is None:
+        return _run(experiment)
+    file = SHARED / f"{experiment}.pickle"
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            file.write_bytes(pickle.dumps(_run(experiment)))
+        return pickle.loads(file.read_bytes())
+
+
+def _run(experiment: str) -> Run:
+    progress: list[float] = []
+    curves: list[str] = []
+    found = find_experiment(experiment)
+    module = importlib.import_module(f"pliant.experiments.{experiment.replace('-', '_')}")
+
+    def draw(context: Context, axis: Any, place: str) -> None:
+        assert axis.plot
+        curves.append(place)
+        draw_curves(context, axis, place)
+
+    with tempfile.TemporaryDirectory() as scratch, pytest.MonkeyPatch.context() as patch:
+        if hasattr(module, "draw_curves"):
+            patch.setattr(module, "draw_curves", draw)
+        context = Context(output=Path(scratch), quick=True, report=lambda fraction, text: progress.append(fraction))
+        result = found.run(context)
+    result.figures = [dataclasses.replace(figure, figure=b"") for figure in result.figures]
+    return Run(result, progress, curves)
 
 
 def mutations() -> list[Mutation]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DynamicsOptions", "cpr_dynamics", "settled_error"]
 
+FINE_STEP = 2.5e-4  # [s]: a quarter of the other models', whose integrator damps the swing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamicsOptions:
@@ -85,6 +87,16 @@ def swing(
     return {"time": table[:, 0], "position": table[:, 1:], "goal": goal.plate_pose[:3, 3]}
 
 
+def segment_row(statics: ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
+    """Return segments, settled error [m], error of a rod's frequency [%] and simulated by wall seconds of a model."""
+    from pliant.model.parallel import ParallelOptions, first_frequency
+
+    options = ParallelOptions(variant=variant, segments=segments)
+    error, speed = settled_error(statics, options, move)
+    found, theory = first_frequency(statics.description.limbs[0].rod, options)
+    return [segments, error, 100.0 * abs(found / theory - 1.0), speed]
+
+
 def time_stretch(one: np.ndarray, two: np.ndarray) -> float:
     """Return the factor on time that brings one swing closest to another."""
     from scipy.optimize import minimize_scalar
@@ -143,7 +155,6 @@ def pitch_target(pitch: float) -> Target:
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and hold them against their statics and against beam theory."""
     from pliant.figures import COLORS, CYCLE, label, legend, new_figure
-    from pliant.model.parallel import ParallelOptions, first_frequency
     from pliant.rods import catalogue, load_robot
 
     names = ["Stewart_Gough_6PFR", "RERRFR"] if context.quick else list(catalogue())
@@ -189,9 +200,7 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     jobs = [(variant, n) for variant, ns in counts.items() for n in ns]
     found: dict[str, list[list[float]]] = {variant: [] for variant in counts}
     for variant, n in context.track(jobs, lambda j: f"{j[0]}, {j[1]} segments", low=0.5, high=0.85):
-        error, speed = settled_error(statics, ParallelOptions(variant=variant, segments=n), options.move)
-        f, theory = first_frequency(statics.description.limbs[0].rod, ParallelOptions(variant=variant, segments=n))
-        found[variant].append([n, error, 100.0 * abs(f / theory - 1.0), speed])
+        found[variant].append(segment_row(statics, variant, n, options.move))
     curves = {variant: np.array(table) for variant, table in found.items()}
     result.targets += chain_targets(curves["chain"])
     result.tables.append(
@@ -206,10 +215,10 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
         )
     )
     context.progress(0.87, "swing")
-    seconds = 0.5 if context.quick else 3.0
+    seconds = 0.3 if context.quick else 3.0
     motion = swing(statics, 8, seconds)
     fine = {
-        n: swing(statics, n, seconds, timestep=2.5e-4)["position"][:, 1]
+        n: swing(statics, n, seconds, timestep=FINE_STEP)["position"][:, 1]
         for n in ((12, 16) if context.quick else (8, 12, 16))
     }
     pitch = {n: 100.0 * (time_stretch(fine[n], fine[16]) - 1.0) for n in fine}
@@ -219,7 +228,7 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
             "Where a rod swings between two clamps its pitch needs more links than a cantilever's: the sideways swing "
             f"of the 6PFR is off by {abs(pitch[8]):.1f} % with 8 links and {abs(pitch[12]):.1f} % with 12, against 16."
         )
-    coarse = np.interp(np.arange(len(fine[12])) * 2.5e-4, motion["time"], motion["position"][:, 1])
+    coarse = np.interp(np.arange(len(fine[12])) * FINE_STEP, motion["time"], motion["position"][:, 1])
     lost = float(np.abs(coarse - fine[12]).max() / np.ptp(fine[12]))
     result.notes.append(
         "The integrator damps a swing of frequency f by pi f dt: after the step, positions at 1 ms differ "
@@ -255,5 +264,5 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
             figure=figure,
         )
     )
-    result.traces = {"time_s": motion["time"], "plate_m": motion["position"]}
+    result.traces = {"time_s": motion["time"], "plate_m": motion["position"], "sideways_16_links_m": fine[16]}
     return result
