@@ -20,6 +20,10 @@ class Server(ThreadingMixIn, SimpleXMLRPCServer):
     daemon_threads = True
     block_on_close = False
 
+    def process_request(self, request, client_address):
+        work, name = self.process_request_thread, "fake-master-connection"
+        threading.Thread(target=work, args=(request, client_address), name=name, daemon=True).start()
+
 
 class FakeMaster:
     def __init__(self, port=0):
@@ -31,7 +35,7 @@ class FakeMaster:
         for name in dir(self):
             if name.startswith("api_"):
                 self.server.register_function(getattr(self, name), name[4:])
-        self.thread = threading.Thread(target=lambda: self.server.serve_forever(0.02), daemon=True)
+        self.thread = threading.Thread(target=lambda: self.server.serve_forever(0.02), name="fake-master", daemon=True)
         self.thread.start()
 
     def close(self):
@@ -42,7 +46,9 @@ class FakeMaster:
     def _notify(self, topic):
         uris = [self.nodes[n] for n in self.publishers.get(topic, {})]
         for uri in list(self.subscribers.get(topic, {}).values()):
-            threading.Thread(target=self._update, args=(uri, topic, uris), daemon=True).start()
+            threading.Thread(
+                target=self._update, args=(uri, topic, uris), name="fake-master-update", daemon=True
+            ).start()
 
     @staticmethod
     def _update(uri, topic, uris):

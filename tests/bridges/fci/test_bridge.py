@@ -164,8 +164,8 @@ def test_connections_that_never_say_connect_keep_no_client_out_and_are_closed(se
         for sock in quiet:
             assert sock.recv(1) == b""
         assert client.state().message_id < client.state().message_id
-    assert "did not send Connect" in server.arms[0].last_fault
-    assert "did not send Connect" in server.arms[0].hand.last_fault
+        assert "did not send Connect" in server.arms[0].last_fault
+        assert "did not send Connect" in server.arms[0].hand.last_fault
 
 
 def test_of_two_waiting_connections_the_first_that_says_connect_is_the_client(server):
