@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pliant.bridges import bridge_options, list_bridges
 from pliant.bridges.ros import RosOptions
+from pliant.experiments import find_experiment, list_experiments
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
@@ -23,8 +24,8 @@ HEAD = """\
 # Options and fields
 
 Every option and every field is declared once in the code, with its default, unit, limits and meaning. These tables
-are written from the declarations, and a test compares them. `pliant list NAME` prints the same for one robot, bridge or
-law:
+are written from the declarations, and a test compares them. `pliant list NAME` prints the same for one robot,
+experiment, bridge or law:
 
 ```console
 $ pliant list fci
@@ -92,6 +93,14 @@ def page() -> str:
     parts.append(f"### What every sensor takes\n\n{markdown_table(SensorDescription)}\n")
     for kind in (Imu, ForceTorque, Camera):
         parts.append(f"### {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
+    parts.append(
+        "## Experiments\n\nWritten `--set KEY=VALUE`, or `--set EXPERIMENT.KEY=VALUE` for one of several: see "
+        "[Experiments](experiments.md).\n"
+    )
+    for listed in list_experiments():
+        kind = find_experiment(listed.name).options_class
+        if kind.__module__.startswith("pliant.experiments.") and describe(kind):
+            parts.append(f"### {listed.name}\n\n{markdown_table(kind)}\n")
     parts.append(
         "## Fields of a joint\n\nSamples, recordings, plots and messages have these names.\n\n" + _fields() + "\n"
     )

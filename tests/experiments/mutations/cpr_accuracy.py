@@ -11,7 +11,7 @@ from pliant.rods import ContinuumParallelRobot, load_robot, robot
 
 
 def settings(context, options):
-    return module.setting_targets(context, options, 2)[0]
+    return module.setting_targets(context, options, 1)[0]
 
 
 def kinked(context, options):

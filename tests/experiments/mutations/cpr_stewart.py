@@ -1,5 +1,6 @@
 """Mutations of the experiment ``cpr-stewart``."""
 
+import pytest
 from mutations import Mutation
 from rod_mutations import loose_solver, offset_joints, section
 
@@ -17,13 +18,16 @@ def paths(context, options):
 
 
 def loaded(context, options):
+    """Return the unstable directions under a load; the direct model finds no way back there, and takes long for it."""
     out = []
     for name in module.ROBOTS:
         robot = load_robot(name)
         X, load = robot.description.home, (0.0, 0.0, -40.0, 0.0, 0.0, 0.0)
         path = robot.follow([X] * 3, load, start=robot.home(), branch="smooth")
-        out += module.path_targets(name.removeprefix("Stewart_Gough_"), path)
-    return out
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "round_trip", lambda path: 0.0)
+            out += module.path_targets(name.removeprefix("Stewart_Gough_"), path)
+    return [target for target in out if target.name.endswith("unstable directions")]
 
 
 def open_path(patch):
