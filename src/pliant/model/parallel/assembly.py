@@ -22,6 +22,7 @@ __all__ = [
     "PLATE",
     "STIFF_SOLIMP",
     "Assembly",
+    "RodShape",
     "add_inertia",
     "polar_inertia",
     "section_radius",
@@ -30,10 +31,24 @@ __all__ = [
 Array = NDArray[np.float64]
 PLATE = "plate"
 """Name of the plate's body."""
-ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits: rods and plate meet objects, not each other
+ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one a limb
 CONTACT_SOLREF = (0.002, 1.0)  # thin rods tunnel through objects with MuJoCo's default of 0.02
 CONTACT_SOLIMP = (0.99, 0.9999, 0.0005, 0.5, 2.0)
 STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class RodShape:
+    """The collision shape of one rod at the start: a polyline with a radius."""
+
+    points: Array
+    """Ends of the segments in the world, shape (segments + 1, 3) [m]."""
+    radius: float
+    """Radius [m]."""
+    shapes: list[Any]
+    """The geoms, one for each segment, or the one flex."""
+    bodies: list[str] = field(default_factory=list)
+    """Names of the bodies that carry the segments; none for a flex."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +69,8 @@ class Assembly:
     """Names of the equality constraints that hold the robot together, whose stiffness follows the time step."""
     stretches: list[Stretch] = field(default_factory=list)
     """The limbs whose rods change their length."""
+    rods: list[RodShape] = field(default_factory=list)
+    """The collision shapes of the rods, one a limb."""
     bent: dict[str, Array] = field(default_factory=dict)
     """Where the equilibrium has the points of a flex and the twists of its edges, by name."""
     edges: dict[str, Array] = field(default_factory=dict)

@@ -37,6 +37,7 @@ from pliant.model.parallel.chain import add_chain
 from pliant.model.parallel.flex import add_flex
 from pliant.model.parallel.mechanism import ParallelMechanism, Servo
 from pliant.model.parallel.options import ParallelOptions
+from pliant.model.parallel.rod_contact import add_rod_contact
 from pliant.model.robot import Robot
 from pliant.options import parse
 from pliant.spatial import exp_so3, quaternion_from_rotation
@@ -108,6 +109,7 @@ def build_parallel(
     add_rod = add_chain if chosen.variant == "chain" else add_flex
     roots = [_root(out, limb, i) for i, limb in enumerate(d.limbs)]
     fasten = [add_rod(out, limb, i, roots[i]) for i, limb in enumerate(d.limbs)]
+    add_rod_contact(out)
     # The plate comes last, so that the limbs do not fill in each other's rows of the factor.
     _add_plate(out, d, solution)
     for limb, tip in zip(d.limbs, fasten):

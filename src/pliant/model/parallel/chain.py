@@ -13,6 +13,7 @@ from pliant.model.parallel.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
     Assembly,
+    RodShape,
     polar_inertia,
     section_radius,
 )
@@ -43,16 +44,19 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
     X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
     links: list[str] = []
     capsules: list[str] = []
+    shapes: list[Any] = []
+    carriers = [body.name]
     turns: list[float] = []
     radius = section_radius(rod)
     bits = out.contact_bits
 
     def capsule(carrier: Any, label: str, a: Array, b: Array) -> None:
-        carrier.add_geom(
+        geom = carrier.add_geom(
             name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
             rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,
         )  # fmt: skip
         capsules.append(label)
+        shapes.append(geom)
 
     first = inverse(X_parent) @ np.append(curve.position(at[0]), 1.0)
     capsule(body, f"{name}/link0", X_body_rod[:3, 3], first[:3])
@@ -64,6 +68,7 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
         X = inverse(X_parent) @ X_link
         body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
         links.append(body.name)
+        carriers.append(body.name)
         v = rod.values(float(s))
         until = 1.0 if last else at[k + 1]
         span = 0.5 * (s + until) + 0.5 * (until - s) * x4
@@ -96,6 +101,8 @@ def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Cal
         end = curve.position(until)
         capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
         X_parent, before = X_link, here
+    corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
+    out.rods.append(RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers))
     X_tip = pose(curve.position(1.0), curve.rotation(1.0))
     tip = body
     spools = [label for label in out.actuators if label.startswith(f"{name}/extension")]

@@ -15,6 +15,7 @@ from pliant.model.parallel.assembly import (
     CONTACT_SOLREF,
     STIFF_SOLIMP,
     Assembly,
+    RodShape,
     add_inertia,
     polar_inertia,
     section_radius,
@@ -101,6 +102,7 @@ def add_flex(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Call
     clamped = at[1][:3, 3]
     nodes = [at[0][:3, 3], clamped, *(p[4 * k - 2] for k in range(2, n)), *(X[:3, 3] for X in ends)]
     bent: dict[str, Any] = {f"{name}/point{k}": nodes[k] for k in range(2, n + 2)}
+    out.rods.append(RodShape(points=np.array(nodes), radius=radius, shapes=[flex]))
     tangents = np.diff(nodes, axis=0)
     lengths = np.linalg.norm(tangents, axis=1)
     tangents /= lengths[:, None]

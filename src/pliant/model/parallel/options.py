@@ -33,6 +33,8 @@ class ParallelOptions:
     """Damping of the material: moment = E I (curvature + damping x its rate)."""
     contact: bool = True
     """Rods and plate meet objects of contact type 1 (MuJoCo's default for a geom)."""
+    rod_contact: bool = True
+    """With ``contact``, the rods of different limbs of a spatial robot meet each other."""
     servo_stiffness: tuple[float, float] = option((1e6, 2e4), low=0.0, above=True, source="assumed")
     """Stiffness of the position servos of sliding [N/m] and turning [N m/rad] joints."""
     servo_mass: float = option(0.1, unit="kg", low=0.0, above=True, source="assumed")

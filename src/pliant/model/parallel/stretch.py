@@ -70,6 +70,7 @@ class Stretching:
         self._geom_root[0] = stretch.root
         self._geom_pos = model.geom_pos[self._geoms] - self._geom_root
         self._geom_half = model.geom_size[self._geoms, 1]
+        self._geom_radius = model.geom_size[self._geoms, 0]
         # What sits at the tip moves with the end of the last link: anchors on it, or a body that it carries.
         tip, self._end = int(self._bodies[-1]), stretch.end
         connects = model.eq_type == mujoco.mjtEq.mjEQ_CONNECT
@@ -105,6 +106,10 @@ class Stretching:
         model.body_pos[self._carried] = self._carried_pos + (r - 1.0) * self._end
         model.geom_pos[self._geoms] = self._geom_root + r * self._geom_pos
         model.geom_size[self._geoms, 1] = r * self._geom_half
+        # MuJoCo looks for contacts within these bounds only.
+        reach = r * self._geom_half + self._geom_radius
+        model.geom_rbound[self._geoms] = reach
+        model.geom_aabb[self._geoms, 5] = reach
 
 
 _STRETCHINGS: weakref.WeakKeyDictionary[mujoco.MjModel, list[Stretching]] = weakref.WeakKeyDictionary()
