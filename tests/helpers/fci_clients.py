@@ -23,7 +23,7 @@ ONE = (ArmMount(arm=FR3),)
 def make(mounts=ONE, *, robot=None, audit=False, **options):
     """Return a bridge and a simulation that has not started."""
     robot = robot or build_arms(mounts, friction=False)
-    bridge = FciBridge(FciOptions(**{"port": 0, "gripper_port": 0, "mode": "lockstep", **options}))
+    bridge = FciBridge(FciOptions(**{"port": 0, "gripper_port": 0, "vacuum_port": 0, "mode": "lockstep", **options}))
     return bridge, Simulation(MujocoEngine(robot, guard=False, audit=audit), make_devices(robot), [bridge])
 
 

@@ -244,6 +244,44 @@ def test_the_gripper_messages_have_their_golden_bytes():
     assert fci.decode_gripper_state(packed) == state
 
 
+def test_the_vacuum_grippers_messages_have_their_golden_bytes():
+    suck = fci.Vacuum(vacuum=100, profile=2, timeout=1000)
+    data = fci.encode_vacuum_request(suck, command_id=5)
+    assert data.hex() == "01000500000014000000" + "6402" + "e803000000000000"
+    assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == suck
+    drop = fci.VacuumDropOff(timeout=258)
+    data = fci.encode_vacuum_request(drop, command_id=6)
+    assert data.hex() == "02000600000012000000" + "0201000000000000"
+    assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == drop
+    data = fci.encode_vacuum_request(fci.VacuumStop(), command_id=7)
+    assert data.hex() == "0300070000000a000000"
+    assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == fci.VacuumStop()
+    connect = fci.VacuumConnect(version=1, udp_port=0x1234)
+    data = fci.encode_vacuum_request(connect, command_id=0)
+    assert data.hex() == "0000000000000e000000" + "01003412"
+    assert fci.decode_vacuum_request(fci.Framer("gripper").feed(data)[0]) == connect
+    answer = fci.encode_vacuum_response(2, 6, "unsuccessful")
+    assert answer.hex() == "0200060000000c0000000200"
+    assert fci.decode_vacuum_response(fci.Framer("gripper").feed(answer)[0]) == ("unsuccessful", b"")
+    state = fci.VacuumState(
+        message_id=9, in_control_range=True, part_detached=False, part_present=True, actual_power=100, vacuum=750
+    )
+    packed = fci.encode_vacuum_state(state)
+    assert packed.hex() == "09000000" + "01000100" + "64000000" + "ee020000"
+    assert fci.decode_vacuum_state(packed) == state
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [(4, 2, "in_control_range is 2"), (6, 255, "part_present is 255"), (7, 4, "device_status is 4; must be 0 to 3")],
+)
+def test_a_vacuum_state_with_an_impossible_flag_is_refused(place, value, message):
+    data = bytearray(16)
+    data[place] = value
+    with pytest.raises(WireError, match=message):
+        fci.decode_vacuum_state(bytes(data))
+
+
 # Bytes that the real clients sent, recorded on a socket: pylibfranka 0.21.3 (version 10), panda-python 1.1.1 (5).
 RECORDED_IMPEDANCE_10 = (
     "0400000002000000440000000000000000408f400000000000409f40000000000070a7400000000000408f4000000000"
@@ -376,7 +414,12 @@ def test_well_framed_noise_raises_wire_error_and_nothing_else(command, size, ver
             with contextlib.suppress(WireError):
                 decode(frame, version=version)
     for frame in fci.Framer("gripper").feed(struct.pack("<HII", command, 0, 10 + size) + payload):
-        for decode in (fci.decode_gripper_request, fci.decode_gripper_response):
+        for decode in (
+            fci.decode_gripper_request,
+            fci.decode_gripper_response,
+            fci.decode_vacuum_request,
+            fci.decode_vacuum_response,
+        ):
             with contextlib.suppress(WireError):
                 decode(frame)
 
@@ -387,6 +430,7 @@ def test_noise_in_datagrams_raises_wire_error_and_nothing_else(noise, version):
         fci.CommandUnpacker(version).unpack,
         lambda d: fci.decode_state(d, version=version),
         fci.decode_gripper_state,
+        fci.decode_vacuum_state,
     ):
         with contextlib.suppress(WireError):
             decode(noise)

@@ -27,6 +27,7 @@ __all__ = [
     "ERRORS",
     "GRIPPER_VERSION",
     "REALS",
+    "VACUUM_VERSION",
     "VERSIONS",
     "AutomaticErrorRecovery",
     "CommandUnpacker",
@@ -64,6 +65,12 @@ __all__ = [
     "StateField",
     "StatePacker",
     "StopMove",
+    "Vacuum",
+    "VacuumConnect",
+    "VacuumDropOff",
+    "VacuumRequest",
+    "VacuumState",
+    "VacuumStop",
     "cartesian_limit_payload",
     "command_number",
     "command_size",
@@ -73,12 +80,18 @@ __all__ = [
     "decode_request",
     "decode_response",
     "decode_state",
+    "decode_vacuum_request",
+    "decode_vacuum_response",
+    "decode_vacuum_state",
     "encode_command",
     "encode_gripper_request",
     "encode_gripper_response",
     "encode_gripper_state",
     "encode_request",
     "encode_response",
+    "encode_vacuum_request",
+    "encode_vacuum_response",
+    "encode_vacuum_state",
     "state_size",
     "status_name",
     "status_number",
@@ -88,6 +101,8 @@ VERSIONS = range(5, 11)
 """Robot protocol versions that this module speaks (libfranka 0.9 to 0.21)."""
 GRIPPER_VERSION = 3
 """The gripper protocol version of every client that speaks `VERSIONS`."""
+VACUUM_VERSION = 1
+"""The same of the vacuum gripper."""
 
 Float = NDArray[np.float64]
 
@@ -521,7 +536,7 @@ class Framer:
     """Cut a TCP stream into frames, as the bytes come.
 
     Args:
-        port: ``"robot"`` (12-byte header) or ``"gripper"`` (10 bytes).
+        port: ``"robot"`` (12-byte header) or ``"gripper"`` (10 bytes; the vacuum gripper has the same).
         limit: largest frame that is accepted, header included [bytes]. Requests need at most 428.
     """
 
@@ -1174,4 +1189,145 @@ def decode_gripper_state(data: bytes) -> GripperState:
         max_width=max_width,
         is_grasped=grasped == 1,
         temperature=temperature,
+    )
+
+
+# ------------------------------------------------------------------------------------------ vacuum gripper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacuumConnect:
+    """Open the conversation with the vacuum gripper."""
+
+    version: int
+    """Protocol version of the client."""
+    udp_port: int
+    """Port on which the client expects the vacuum gripper's states."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vacuum:
+    """Suck an object."""
+
+    vacuum: int
+    """Setpoint [10 mbar], 0 to 255."""
+    profile: int = 0
+    """Production setup profile, 0 to 3."""
+    timeout: int
+    """After which the attempt is given up [ms]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacuumDropOff:
+    """Blow the object off."""
+
+    timeout: int
+    """After which the attempt is given up [ms]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacuumStop:
+    """End the running operation."""
+
+
+VacuumRequest = VacuumConnect | Vacuum | VacuumDropOff | VacuumStop
+_VACUUM: tuple[type, ...] = (VacuumConnect, Vacuum, VacuumDropOff, VacuumStop)
+_VACUUM_CODES = (("H1", "H1"), ("B1", "B1", "q1"), ("q1",), ())
+_VACUUM_PREPARED = {k: (_layout(k, codes), _struct_of(codes)) for k, codes in zip(_VACUUM, _VACUUM_CODES, strict=True)}
+_VACUUM_STATE = struct.Struct("<IBBBBii")
+_VACUUM_FLAGS = ("in_control_range", "part_detached", "part_present")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VacuumState:
+    """What the vacuum gripper publishes."""
+
+    message_id: int
+    """Robot time [ms], modulo 2^32."""
+    in_control_range: bool
+    """Whether the vacuum is at its setpoint."""
+    part_detached: bool
+    """Whether the object has been given off after it was held."""
+    part_present: bool
+    """Whether an object is held."""
+    device_status: int = 0
+    """0 green, 1 yellow, 2 orange, 3 red."""
+    actual_power: int
+    """Power of the pump [%]."""
+    vacuum: int
+    """Pressure below that of the surroundings [mbar]."""
+
+
+def encode_vacuum_request(request: VacuumRequest, *, command_id: int) -> bytes:
+    """Return the frame of a request to the vacuum gripper; the client's side."""
+    kind = type(request)
+    if kind not in _VACUUM_PREPARED:
+        raise WireError(f"{kind.__name__} is not a request to the vacuum gripper", field="command")
+    return _encode_frame("gripper", _VACUUM.index(kind), command_id, _pack_fields(request, *_VACUUM_PREPARED[kind]))
+
+
+def decode_vacuum_request(frame: Frame) -> VacuumRequest:
+    """Return the vacuum gripper's request in a frame.
+
+    Raises:
+        WireError: an unknown command number, or a payload of the wrong size.
+    """
+    if not 0 <= frame.command < len(_VACUUM):
+        raise WireError(
+            f"vacuum gripper command {frame.command} is not one of 0 to {len(_VACUUM) - 1}", field="command"
+        )
+    kind = _VACUUM[frame.command]
+    return _unpack_fields(kind, *_VACUUM_PREPARED[kind], frame.payload)
+
+
+def encode_vacuum_response(command: int, command_id: int, status: str, *, payload: bytes = b"") -> bytes:
+    """Return the frame of the vacuum gripper's answer; its statuses are those of the gripper.
+
+    Args:
+        command: number of the request, 0 to 3.
+        command_id: that of the request.
+        status: ``success``, ``fail``, ``unsuccessful``, ``aborted``; for Connect ``incompatible_version``.
+        payload: for Connect, the server's version (u16).
+    """
+    return encode_gripper_response(command, command_id, status, payload=payload)
+
+
+def decode_vacuum_response(frame: Frame) -> tuple[str, bytes]:
+    """Return the status and what follows it; the client's side."""
+    if not 0 <= frame.command < len(_VACUUM):
+        raise WireError(f"answer to unknown vacuum gripper command {frame.command}", field="command")
+    return decode_gripper_response(frame)
+
+
+def encode_vacuum_state(state: VacuumState) -> bytes:
+    """Return the 16-byte datagram of a vacuum gripper's state."""
+    return _VACUUM_STATE.pack(
+        state.message_id & 0xFFFFFFFF,
+        state.in_control_range,
+        state.part_detached,
+        state.part_present,
+        state.device_status,
+        state.actual_power,
+        state.vacuum,
+    )
+
+
+def decode_vacuum_state(data: bytes) -> VacuumState:
+    """Return the vacuum gripper's state in a datagram; the client's side."""
+    if len(data) != _VACUUM_STATE.size:
+        raise WireError(f"vacuum gripper state of {len(data)} bytes, not {_VACUUM_STATE.size}", field="size")
+    message_id, *flags, status, power, vacuum = _VACUUM_STATE.unpack(data)
+    for name, flag in zip(_VACUUM_FLAGS, flags, strict=True):
+        if flag > 1:
+            raise WireError(f"{name} is {flag}; must be 0 or 1", field=name)
+    if status > 3:
+        raise WireError(f"device_status is {status}; must be 0 to 3", field="device_status")
+    return VacuumState(
+        message_id=message_id,
+        in_control_range=flags[0] == 1,
+        part_detached=flags[1] == 1,
+        part_present=flags[2] == 1,
+        device_status=status,
+        actual_power=power,
+        vacuum=vacuum,
     )

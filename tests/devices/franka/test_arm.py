@@ -209,7 +209,7 @@ def test_the_hand_is_asked_like_the_arm(simulation):
 
 
 def test_an_arm_without_a_hand_says_so():
-    robot = build_arms([ArmMount(arm=FR3, hand=False)])
+    robot = build_arms([ArmMount(arm=FR3, hand="none")])
     with Simulation(MujocoEngine(robot), make_devices(robot)) as simulation:
         simulation.step()
         assert simulation.sample("franka").values["gripper_width"] == 0.0

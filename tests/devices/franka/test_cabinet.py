@@ -33,8 +33,8 @@ class Rig:
             gravity=self.arm.gravity,
             rotor_inertia=self.arm.rotor_inertia,
             q=mount.q,
-            end_effector=FRANKA_HAND if mount.hand else None,
-            F_T_NE=EE_OF_HAND if mount.hand else None,
+            end_effector=FRANKA_HAND if mount.hand == "fingers" else None,
+            F_T_NE=EE_OF_HAND if mount.hand == "fingers" else None,
         )
         self.gripper = Gripper(HAND, width=0.04)
         self.answers = []

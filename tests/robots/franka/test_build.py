@@ -10,23 +10,23 @@ from pliant.devices.franka.parameters import Payload
 from pliant.errors import ModelError
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import Q_START, ArmMount, arm_spec, build_arms, world
-from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, HAND
+from pliant.robots.franka.parameters import EE_OF_CUP, FER, FR3, FRANKA_HAND, HAND, VACUUM_GRIPPER
 from pliant.wire import fci
 
 
-@pytest.mark.parametrize("hand", [True, False], ids=["hand", "bare"])
+@pytest.mark.parametrize("hand", ["fingers", "vacuum", "none"])
 @pytest.mark.parametrize("arm", [FER, FR3], ids=lambda a: a.name)
 def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
     rpy = (0.3, -0.7, 1.1)
     mount = ArmMount(arm=arm, hand=hand, rpy=rpy, position=(0.1, 0.2, 1.0))
     plant = Plant((mount,), friction=False)
-    payload = FRANKA_HAND if hand else None
+    payload = {"fingers": FRANKA_HAND, "vacuum": VACUUM_GRIPPER, "none": None}[hand]
     rng = np.random.default_rng(0)
     side = plant.arms[0]
     for _ in range(10):
         q, dq = rng.uniform(-1.5, 1.5, 7), rng.uniform(-1, 1, 7)
         side._q[:], side._dq[:] = q, dq
-        if hand:
+        if hand == "fingers":
             side._finger[:] = 0.0
         mujoco.mj_forward(plant.model, plant.data)
         M = np.zeros((plant.model.nv, plant.model.nv))
@@ -37,7 +37,7 @@ def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
         np.testing.assert_allclose(plant.data.qfrc_bias[:7], bias, atol=1e-12)
         X = np.eye(4)
         X[:3, :3], X[:3, 3] = mount.rotation(), mount.position
-        tool = None if hand else np.eye(4)
+        tool = {"fingers": None, "vacuum": EE_OF_CUP, "none": np.eye(4)}[hand]
         expected = X @ kinematics.forward_kinematics(q, F_T_EE=tool)
         site = plant.data.site("franka_ee")
         np.testing.assert_allclose(site.xpos, expected[:3, 3], atol=1e-12)
@@ -47,7 +47,7 @@ def test_mujoco_has_the_mass_matrix_bias_and_frames_of_the_dynamics(arm, hand):
 def test_several_arms_stand_in_one_world_each_with_its_gravity():
     mounts = (
         ArmMount(name="left", position=(0, 0.3, 1.0), rpy=(-np.pi / 2, 0, 0)),
-        ArmMount(name="right", arm=FR3, position=(0, -0.3, 1.0), rpy=(np.pi / 2, 0, 0), hand=False),
+        ArmMount(name="right", arm=FR3, position=(0, -0.3, 1.0), rpy=(np.pi / 2, 0, 0), hand="none"),
     )
     plant = Plant(mounts)
     left, right = plant.arms
@@ -74,7 +74,7 @@ def test_the_spec_is_plain_mujoco():
     model = arm_spec(FER, name="a").compile()
     assert model.nu == 9
     assert model.joint("a_joint4").range[1] > FER.limits.position_max[3]
-    assert mujoco.MjModel.from_xml_string(arm_spec(FR3, name="b", hand=False).to_xml()).nu == 7
+    assert mujoco.MjModel.from_xml_string(arm_spec(FR3, name="b", hand="none").to_xml()).nu == 7
 
 
 def test_two_arms_of_one_name_are_refused():

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pliant.bridges.fci.hand_server import HandServer
+from pliant.bridges.fci.hand_server import HandServer, VacuumServer
 from pliant.bridges.fci.sockets import MAX_HELD, Connection, listen
 from pliant.devices.base import Command
 from pliant.errors import BridgeError, PliantError, WireError
@@ -43,9 +43,10 @@ class ArmServer:
         host: address to listen on.
         port: TCP port of the robot; 0 takes a free one.
         gripper_port: TCP port of the hand; 0 takes a free one.
+        vacuum_port: TCP port of the vacuum gripper; 0 takes a free one.
     """
 
-    def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int) -> None:
+    def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int, vacuum_port: int) -> None:
         from pliant.devices.franka.arm import REQUESTS, CommandValues
 
         self._names = REQUESTS
@@ -54,8 +55,12 @@ class ArmServer:
         self.cabinet = device.cabinet
         """The arm's controller."""
         self.host, self.port = host, port
-        self.hand = HandServer(device, host=host, port=gripper_port) if device.gripper is not None else None
-        """The server of the hand; None without a hand."""
+        self.hand: HandServer | None = None
+        """The server of the hand or of the vacuum gripper; None without both."""
+        if device.gripper is not None:
+            self.hand = HandServer(device, host=host, port=gripper_port)
+        elif device.vacuum is not None:
+            self.hand = VacuumServer(device, host=host, port=vacuum_port)
         self.library = device.model_library
         """Returns the model library for an architecture and a system."""
         self.counters = dict.fromkeys(_COUNTERS, 0)

@@ -95,7 +95,13 @@ class FciBridge(BridgeBase):
         check_listening_host(options.host, "host")
         for i, device in enumerate(found):
             host = _next_address(options.host, i)
-            server = ArmServer(device, host=host, port=options.port, gripper_port=options.gripper_port)
+            server = ArmServer(
+                device,
+                host=host,
+                port=options.port,
+                gripper_port=options.gripper_port,
+                vacuum_port=options.vacuum_port,
+            )
             server.open()
             self.arms.append(server)
             self._by_name[device.name] = server

@@ -1,4 +1,4 @@
-"""The server of the hand's port: requests in, states and answers out."""
+"""The servers of the hand's and the vacuum gripper's port: requests in, states and answers out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pliant.devices.franka.arm import FrankaArm, StateValues
     from pliant.devices.franka.gripper import GripperAnswer
 
-__all__ = ["HandServer"]
+__all__ = ["HandServer", "VacuumServer"]
 
 DIVIDER = 10
 """The hand publishes at a tenth of the robot's rate, 100 Hz."""  # assumed; the real hand is slower
@@ -32,6 +32,11 @@ class HandServer:
         host: address to listen on.
         port: TCP port; 0 takes a free one.
     """
+
+    tool = "gripper"
+    """What is served."""
+    version = fci.GRIPPER_VERSION
+    """Protocol version."""
 
     def __init__(self, device: FrankaArm, *, host: str, port: int) -> None:
         from pliant.devices.franka.arm import REQUESTS
@@ -55,7 +60,7 @@ class HandServer:
         Raises:
             BridgeError: the port is in use, or the address is not of this machine.
         """
-        self._listener = listen(self.host, self.port, f"{self.device.name}: gripper")
+        self._listener = listen(self.host, self.port, f"{self.device.name}: {self.tool}")
         self.port = self._listener.getsockname()[1]
 
     def close(self) -> None:
@@ -88,22 +93,28 @@ class HandServer:
         if not self._connections or message_id % DIVIDER:
             return
         for connection in [c for c in self._connections if c.overdue]:
-            self.last_fault = "a client of the gripper was disconnected, because it did not send Connect"
+            self.last_fault = f"a client of the {self.tool} was disconnected, because it did not send Connect"
             self._drop(connection)
+        data = self._state(values)
+        for connection in self._connections:
+            if connection.out:
+                connection.flush()
+            connection.send_datagram(data)
+
+    def _state(self, values: StateValues) -> bytes:
         hand = self.device.description.hand
-        data = fci.encode_gripper_state(
+        return fci.encode_gripper_state(
             fci.GripperState(
-                message_id=message_id & 0xFFFFFFFF,
+                message_id=values.state.message_id & 0xFFFFFFFF,
                 width=max(0.0, values.width),
                 max_width=values.max_width,
                 is_grasped=values.grasped,
                 temperature=0 if hand is None else hand.temperature,
             )
         )
-        for connection in self._connections:
-            if connection.out:
-                connection.flush()
-            connection.send_datagram(data)
+
+    def _decode(self, frame: fci.Frame) -> fci.GripperRequest | fci.VacuumRequest:
+        return fci.decode_gripper_request(frame)
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -114,7 +125,7 @@ class HandServer:
             if len(self._connections) >= MAX_CONNECTIONS:
                 silent = next((c for c in self._connections if c.udp is None), None)
                 if silent is None:
-                    self.last_fault = f"a client of the gripper was refused: {MAX_CONNECTIONS} are connected"
+                    self.last_fault = f"a client of the {self.tool} was refused: {MAX_CONNECTIONS} are connected"
                     refuse(sock)
                     continue
                 self._drop(silent)
@@ -135,8 +146,8 @@ class HandServer:
                 self._drop(connection)
                 return
             for frame in frames:
-                request = fci.decode_gripper_request(frame)
-                if isinstance(request, fci.GripperConnect):
+                request = self._decode(frame)
+                if isinstance(request, fci.GripperConnect | fci.VacuumConnect):
                     self._connect(connection, request, frame.command_id)
                 elif connection.udp is None:
                     raise WireError(f"command {frame.command} before Connect (0)", field="command")
@@ -148,18 +159,20 @@ class HandServer:
 
     def _refuse(self, connection: Connection, fault: WireError) -> None:
         self.malformed += 1
-        self.last_fault = f"the gripper's client sent a malformed request: {fault}"
+        self.last_fault = f"the {self.tool}'s client sent a malformed request: {fault}"
         self._drop(connection)
 
-    def _connect(self, connection: Connection, request: fci.GripperConnect, command_id: int) -> None:
-        same = request.version == fci.GRIPPER_VERSION
+    def _connect(
+        self, connection: Connection, request: fci.GripperConnect | fci.VacuumConnect, command_id: int
+    ) -> None:
+        same = request.version == self.version
         if same and connection.udp is None:
             connection.open_udp(self.host, request.udp_port)
         status = "success" if same else "incompatible_version"
-        version = struct.pack("<H", fci.GRIPPER_VERSION)
+        version = struct.pack("<H", self.version)
         connection.send(fci.encode_gripper_response(0, command_id, status, payload=version))
 
-    def _ask(self, connection: Connection, request: fci.GripperRequest, command_id: int) -> None:
+    def _ask(self, connection: Connection, request: fci.GripperRequest | fci.VacuumRequest, command_id: int) -> None:
         def answered(answer: GripperAnswer) -> None:
             data = fci.encode_gripper_response(answer.command, command_id, answer.status)
             self._due.append((connection, data))
@@ -177,3 +190,17 @@ class HandServer:
                     connection.send(data)
                 except WireError as fault:
                     self._refuse(connection, fault)
+
+
+class VacuumServer(HandServer):
+    """The network side of one arm's vacuum gripper: the same conversation with other requests and states."""
+
+    tool = "vacuum gripper"
+    version = fci.VACUUM_VERSION
+
+    def _state(self, values: StateValues) -> bytes:
+        assert self.device.vacuum is not None
+        return fci.encode_vacuum_state(self.device.vacuum.state(values.state.message_id))
+
+    def _decode(self, frame: fci.Frame) -> fci.VacuumRequest:
+        return fci.decode_vacuum_request(frame)

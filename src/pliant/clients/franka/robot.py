@@ -151,7 +151,13 @@ class FrankaRobot:
         kind = arm_of(arm)
         start = as_vector(np.asarray(q, dtype=float), 7, "q")
         _within_limits(kind, start)
-        mount = ArmMount(arm=kind, hand=hand, rpy=rpy, q=tuple(start.tolist()), motor_inertia=motor_inertia)
+        mount = ArmMount(
+            arm=kind,
+            hand="fingers" if hand else "none",
+            rpy=rpy,
+            q=tuple(start.tolist()),
+            motor_inertia=motor_inertia,
+        )
         described = build_arms(
             [mount], friction=friction, friction_compensation=friction_compensation, load=load, settings=settings
         )

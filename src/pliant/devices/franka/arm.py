@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, button, request
 from pliant.devices.franka.cabinet import Answer, Cabinet, Motion
 from pliant.devices.franka.gripper import Gripper, GripperAnswer
-from pliant.devices.franka.parameters import Arm, Hand, Payload
+from pliant.devices.franka.parameters import Arm, Cup, Hand, Payload
 from pliant.devices.franka.plant import HALF_OPEN, ArmPlant
 from pliant.devices.franka.settings import Settings
+from pliant.devices.franka.vacuum import PASCAL, VacuumGripper
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError
@@ -108,6 +109,8 @@ _HAND = {
     "gripper_width": FieldInfo((), "m", "opening of the hand, 0 without a hand"),
     "gripper_max_width": FieldInfo((), "m", "largest opening, found by homing, 0 without a hand"),
     "gripper_is_grasped": FieldInfo((), "", "1 while the hand holds an object"),
+    "vacuum": FieldInfo((), "Pa", "pressure below that of the surroundings, 0 without a vacuum gripper"),
+    "vacuum_part_present": FieldInfo((), "", "1 while the vacuum gripper holds an object"),
 }
 SAMPLES: dict[str, FieldInfo] = {
     **{name: FieldInfo((f.count,) if f.count > 1 else (), f.unit, f.description) for name, f in fci.REALS.items()},
@@ -124,9 +127,17 @@ _PLACES: dict[str, slice | int] = {
 class StateValues(Mapping[str, "float | np.ndarray"]):
     """The values of a sample, read from one snapshot of the robot state as they are asked for."""
 
-    __slots__ = ("grasped", "max_width", "state", "width")
+    __slots__ = ("grasped", "max_width", "part_present", "state", "vacuum", "width")
 
-    def __init__(self, state: fci.RobotState, width: float, max_width: float, grasped: bool) -> None:
+    def __init__(
+        self,
+        state: fci.RobotState,
+        width: float = 0.0,
+        max_width: float = 0.0,
+        grasped: bool = False,
+        vacuum: float = 0.0,
+        part_present: bool = False,
+    ) -> None:
         self.state = state
         """The robot state; its arrays are read-only."""
         self.width = width
@@ -135,6 +146,10 @@ class StateValues(Mapping[str, "float | np.ndarray"]):
         """Largest opening [m]."""
         self.grasped = grasped
         """Whether an object is held."""
+        self.vacuum = vacuum
+        """Pressure of the vacuum gripper below that of the surroundings [Pa]."""
+        self.part_present = part_present
+        """Whether the vacuum gripper holds an object."""
 
     def __getitem__(self, name: str) -> float | np.ndarray:
         place = _PLACES.get(name)
@@ -152,6 +167,10 @@ class StateValues(Mapping[str, "float | np.ndarray"]):
             return self.max_width
         if name == "gripper_is_grasped":
             return float(self.grasped)
+        if name == "vacuum":
+            return self.vacuum
+        if name == "vacuum_part_present":
+            return float(self.part_present)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -204,6 +223,8 @@ class FrankaArmDescription:
     """Joint positions at start [rad]."""
     hand: Hand | None = None
     """Parameters of the hand; None without a hand."""
+    cup: Cup | None = None
+    """Parameters of the vacuum gripper; None without one."""
     end_effector: Payload | None = None
     """Inertia of the end effector as configured on the robot; None for a bare flange."""
     F_T_NE: tuple[tuple[float, ...], ...] | None = None
@@ -236,9 +257,10 @@ _ROBOT_REQUESTS = (
     fci.SetFilters,
     fci.AutomaticErrorRecovery,
 )
-_PRESSED = (fci.StopMove, fci.AutomaticErrorRecovery, fci.GripperHoming, fci.GripperStop)
+_PRESSED = (fci.StopMove, fci.AutomaticErrorRecovery, fci.GripperHoming, fci.GripperStop, fci.VacuumStop)
 """Requests without values, which a person may give too."""
 _HAND_REQUESTS = (fci.GripperHoming, fci.GripperMove, fci.GripperGrasp, fci.GripperStop)
+_VACUUM_REQUESTS = (fci.Vacuum, fci.VacuumDropOff, fci.VacuumStop)
 
 
 def _request_name(kind: type) -> str:
@@ -246,7 +268,9 @@ def _request_name(kind: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower()
 
 
-REQUESTS: dict[type, str] = {kind: _request_name(kind) for kind in (*_ROBOT_REQUESTS, *_HAND_REQUESTS)}
+REQUESTS: dict[type, str] = {
+    kind: _request_name(kind) for kind in (*_ROBOT_REQUESTS, *_HAND_REQUESTS, *_VACUUM_REQUESTS)
+}
 """Type of a request of the robot's interface -> name of the device's request with the same fields."""
 
 Answered = Callable[["Answer | GripperAnswer"], None]
@@ -288,6 +312,10 @@ class FrankaArm(DeviceBase):
             self._add_request(kind, self._ask_hand)
             if description.hand is None:
                 self._buttons.pop(REQUESTS[kind], None)
+        for kind in _VACUUM_REQUESTS:
+            self._add_request(kind, self._ask_vacuum)
+            if description.cup is None:
+                self._buttons.pop(REQUESTS[kind], None)
 
     def _add_request(self, kind: type, ask: Callable[..., str]) -> None:
         def method(answered: Answered | None = None, **fields: Any) -> str:
@@ -323,6 +351,8 @@ class FrankaArm(DeviceBase):
         """The controller."""
         self.gripper = None if description.hand is None else Gripper(description.hand, width=2.0 * HALF_OPEN)
         """The hand's controller; None without a hand."""
+        self.vacuum = None if description.cup is None else VacuumGripper(description.cup)
+        """The vacuum gripper's controller; None without one."""
 
     def _restart(self, rng: np.random.Generator) -> None:
         self._command = None
@@ -333,6 +363,8 @@ class FrankaArm(DeviceBase):
         self._follow()
         if self.gripper is not None:
             self.gripper.reset(2.0 * HALF_OPEN)
+        if self.vacuum is not None:
+            self.vacuum.reset()
 
     def _latch(self, command: Command) -> None:
         values = command.values
@@ -358,6 +390,8 @@ class FrankaArm(DeviceBase):
         plant.write(self.cabinet.control(command))
         if self.gripper is not None:
             plant.write_hand(self.gripper.step(*plant.read_hand()))
+        if self.vacuum is not None:
+            plant.write_cup(self.vacuum.step(plant.lip_is_closed()))
         self._follow()
 
     def read(self, stamp_ns: int) -> Sample:
@@ -373,12 +407,13 @@ class FrankaArm(DeviceBase):
                 self.plant.settle(rest)
         state = cabinet.observe(q, dq, tau_J)
         self._follow()
-        hand = self.gripper
-        values = (
-            StateValues(state.snapshot(), 0.0, 0.0, False)
-            if hand is None
-            else StateValues(state.snapshot(), hand.width, hand.max_width, hand.is_grasped)
-        )
+        hand, cup = self.gripper, self.vacuum
+        if hand is not None:
+            values = StateValues(state.snapshot(), hand.width, hand.max_width, hand.is_grasped)
+        elif cup is not None:
+            values = StateValues(state.snapshot(), vacuum=PASCAL * cup.vacuum, part_present=cup.part_present)
+        else:
+            values = StateValues(state.snapshot())
         seq = self._seq
         self._seq = seq + 1
         return Sample(self.name, seq, stamp_ns, values)
@@ -398,6 +433,9 @@ class FrankaArm(DeviceBase):
         if self.gripper is not None and self.gripper.answers:
             for answer in self.gripper.take_answers():
                 self._deliver(answer)
+        if self.vacuum is not None and self.vacuum.answers:
+            for answer in self.vacuum.take_answers():
+                self._deliver(answer)
 
     # ---------------------------------------------------------------------------------------------- requests
 
@@ -408,6 +446,11 @@ class FrankaArm(DeviceBase):
         if self.gripper is None:
             raise DeviceError(f"{self.name} has no hand", field="hand")
         return self._handle(self.gripper.request, asked, answered)
+
+    def _ask_vacuum(self, asked: fci.VacuumRequest, answered: Answered | None) -> str:
+        if self.vacuum is None:
+            raise DeviceError(f"{self.name} has no vacuum gripper", field="vacuum")
+        return self._handle(self.vacuum.request, asked, answered)
 
     def _handle(self, handle: Callable[[Any, int], None], asked: object, answered: Answered | None) -> str:
         """Handle a request; return the status of its answer, "" if it is answered later."""

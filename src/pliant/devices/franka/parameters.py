@@ -24,7 +24,9 @@ __all__ = [
     "NO_PAYLOAD",
     "Arm",
     "ArmName",
+    "Cup",
     "Hand",
+    "HandName",
     "Limits",
     "Link",
     "Payload",
@@ -32,6 +34,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 ArmName = Literal["fer", "fr3"]
+HandName = Literal["fingers", "vacuum", "none"]
 
 DH = np.array(
     [
@@ -224,3 +227,38 @@ class Hand:
     """Mass of one finger [kg]."""
     temperature: int
     """Temperature that the state reports [degC]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cup:
+    """The vacuum gripper: a pump with one suction cup."""
+
+    radius: float
+    """Of the lip, which is that of the effective area [m]."""
+    max_vacuum: float
+    """Vacuum that the pump reaches on a closed cup [mbar]."""
+    max_setpoint: float
+    """Largest setpoint; a larger one counts as this [mbar]."""
+    setpoint_hysteresis: float
+    """How far the vacuum falls below the setpoint before the pump starts again [mbar]."""
+    present: float
+    """Vacuum above which an object is held [mbar]."""
+    present_hysteresis: float
+    """How far it falls below that before the object counts as lost [mbar]."""
+    detached: float
+    """Vacuum below which an object is given off [mbar]."""
+    open_vacuum: float
+    """Vacuum while the pump sucks air through an open cup [mbar]."""
+    evacuation_time: float
+    """Time constant of a closed cup with the pump on [s]."""
+    leak_time: float
+    """The same with the pump off [s]."""
+    open_time: float
+    """The same of a cup that is open to the air [s]."""
+    vent_time: float
+    """The same while the cup is blown off [s]."""
+
+    @property
+    def area(self) -> float:
+        """Effective area [m^2]."""
+        return math.pi * self.radius**2

@@ -20,6 +20,8 @@ __all__ = ["ArmPlant"]
 Array = NDArray[np.float64]
 REST_SPEED = 1e-9
 """Fingers that are slower than this stand still [m/s]."""  # assumed
+LIP_POINTS = 8
+"""Points of the suction cup's lip that feel contact."""  # assumed
 HALF_OPEN = 0.02
 """Position of each finger at start [m]."""
 
@@ -51,6 +53,7 @@ class ArmPlant:
             return found
 
         self.arm, self.name, self.friction = arm, name, friction
+        self._model = model
         joints = [find(mujoco.mjtObj.mjOBJ_JOINT, f"{name}_joint{i}") for i in range(1, 8)]
         motors = [find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_joint{i}") for i in range(1, 8)]
         # The joints are consecutive, so these are views.
@@ -73,6 +76,13 @@ class ArmPlant:
             self._finger, self._finger_rate = data.qpos[qf : qf + 2], data.qvel[vf : vf + 2]
             self._finger_force = data.ctrl[uf : uf + 2]
             self._warm.append(data.qacc_warmstart[vf : vf + 2])
+        self._data = data
+        lip = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, f"{name}_lip{i}") for i in range(LIP_POINTS)]
+        self.has_cup = min(lip) >= 0
+        if self.has_cup:
+            self._lip = {geom: i for i, geom in enumerate(lip)}
+            uc = find(mujoco.mjtObj.mjOBJ_ACTUATOR, f"{name}_cup")
+            self._cup_force = data.ctrl[uc : uc + 1]
         base = find(mujoco.mjtObj.mjOBJ_BODY, f"{name}_link0")
         self.gravity: Array = rotation_from_quaternion(model.body_quat[base]).T @ model.opt.gravity
         """Gravity in the base frame, shape (3,) [m/s^2]."""
@@ -92,6 +102,7 @@ class ArmPlant:
         if self.has_hand:
             self._finger[:] = HALF_OPEN
             self._finger_rate[:] = 0.0
+        self.write_cup(0.0)
 
     def read(self) -> tuple[Array, Array, Array]:
         """Return q, dq and the link-side torques of the last step (views), shape (7,) each."""
@@ -118,6 +129,23 @@ class ArmPlant:
         """Apply a force to each finger, positive opening [N]."""
         if self.has_hand:
             self._finger_force[:] = force
+
+    def lip_is_closed(self) -> bool:
+        """Return whether one body closes the lip of the suction cup all around; False without a cup."""
+        data, model = self._data, self._model
+        if not self.has_cup or data.ncon < LIP_POINTS:
+            return False
+        touched: dict[int, set[int]] = {}
+        for first, second in data.contact.geom[: data.ncon].tolist():
+            for point, other in ((first, second), (second, first)):
+                if point in self._lip:
+                    touched.setdefault(int(model.geom_bodyid[other]), set()).add(point)
+        return any(len(points) == LIP_POINTS for points in touched.values())
+
+    def write_cup(self, force: float) -> None:
+        """Let the suction cup hold on to what it touches [N]."""
+        if self.has_cup:
+            self._cup_force[0] = force
 
     def settle(self, q: Array) -> None:
         """Put the arm at rest exactly at q, shape (7,) [rad]; fingers that stand still keep their places too."""

@@ -15,11 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.devices.franka.arm import FrankaArmDescription
-from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, Payload
-from pliant.devices.franka.plant import HALF_OPEN
+from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, HandName, Payload
+from pliant.devices.franka.plant import HALF_OPEN, LIP_POINTS
 from pliant.devices.franka.settings import Settings
 from pliant.errors import ModelError
-from pliant.robots.franka.parameters import EE_OF_HAND, FER, FINGER_Z, FRANKA_HAND, HAND
+from pliant.robots.franka.parameters import (
+    CUP,
+    EE_OF_CUP,
+    EE_OF_HAND,
+    FER,
+    FINGER_Z,
+    FRANKA_HAND,
+    HAND,
+    VACUUM_GRIPPER,
+)
 from pliant.robots.franka.urdf import urdf
 from pliant.spatial import hat, quaternion_from_rotation, rotation_from_rpy
 
@@ -44,6 +53,10 @@ MOTOR_INERTIA = 0.15
 vendor's example motion_with_control is unstable."""  # assumed
 
 _WHITE, _BLACK, _GREY = (0.95, 0.95, 0.95, 1.0), (0.15, 0.15, 0.15, 1.0), (0.6, 0.6, 0.6, 1.0)
+_LIP = 0.004
+"""Radius of the spheres that make the lip of the suction cup [m]."""  # assumed
+_LIP_TRAVEL = 0.002
+"""Gap that the lip of the suction cup bridges [m]."""  # assumed
 _TIP = 0.1034
 """Where the fingertips meet, along z of the hand [m]."""
 _FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
@@ -58,8 +71,8 @@ class ArmMount:
     """Prefix of its bodies, joints and actuators."""
     arm: Arm = FER
     """`FER` or `FR3`."""
-    hand: bool = True
-    """Whether it carries the two-finger hand."""
+    hand: HandName = "fingers"
+    """What it carries: the two-finger hand, the vacuum gripper or nothing."""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Of the base in the world [m]."""
     rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -110,19 +123,69 @@ def _hand_body() -> tuple[float, Array, Array, float, Array]:
     return rest, c, I, mf, at
 
 
+def _add_vacuum_gripper(
+    spec: mujoco.MjSpec, parent: mujoco.MjsBody, at: str, flange: list[float]
+) -> list[mujoco.MjsBody]:
+    """Add the pump and the suction cup at the flange; return their bodies."""
+    import mujoco
+
+    end = float(EE_OF_CUP[2, 3])
+    pump = parent.add_body(name=f"{at}pump", pos=flange)
+    xx, xy, xz, _, yy, yz, _, _, zz = VACUUM_GRIPPER.inertia
+    _inertia(pump, VACUUM_GRIPPER.mass, VACUUM_GRIPPER.center_of_mass, (xx, xy, xz, yy, yz, zz))
+    pump.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[0.035, 0.05, 0], pos=[0, 0, 0.05], rgba=list(_WHITE), mass=0
+    )
+    pump.add_site(name=f"{at}ee", pos=[0, 0, end], size=[0.005] * 3)
+    # The cup is a body of its own, because adhesion acts on every contact of its body.
+    cup = pump.add_body(name=f"{at}cup", pos=[0, 0, 0])
+    cup.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        fromto=[0, 0, 0.1, 0, 0, end - 0.004],
+        size=[0.5 * CUP.radius, 0, 0],
+        rgba=list(_BLACK),
+        mass=0,
+        contype=0,
+        conaffinity=0,
+    )
+    for i in range(LIP_POINTS):
+        angle = 2.0 * math.pi * i / LIP_POINTS
+        cup.add_geom(
+            name=f"{at}lip{i}",
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[_LIP, 0, 0],
+            pos=[CUP.radius * math.cos(angle), CUP.radius * math.sin(angle), end - _LIP],
+            rgba=list(_BLACK),
+            mass=0,
+            condim=4,
+            friction=[1.0, 0.005, 0.0001],  # assumed
+            solref=[0.01, 1.0],  # rubber; assumed
+            # The lip bends: it closes on what is nearer than this, and pulls without pushing.
+            margin=_LIP_TRAVEL,
+            gap=_LIP_TRAVEL,
+        )
+    suction = spec.add_actuator(name=f"{at}cup", target=f"{at}cup")
+    suction.set_to_adhesion(gain=1.0)
+    suction.trntype = mujoco.mjtTrn.mjTRN_BODY
+    suction.ctrllimited = True
+    suction.ctrlrange = [0.0, 100.0 * CUP.max_vacuum * CUP.area]
+    return [pump, cup]
+
+
 def arm_spec(
-    arm: Arm = FER, *, name: str = "franka", hand: bool = True, motor_inertia: float = MOTOR_INERTIA
+    arm: Arm = FER, *, name: str = "franka", hand: HandName = "fingers", motor_inertia: float = MOTOR_INERTIA
 ) -> mujoco.MjSpec:
     """Return one arm as an editable MuJoCo model, base at the origin.
 
     Joints and motors ``{name}_joint1`` to ``7``, sites ``{name}_flange`` and ``{name}_ee``; with a hand, slides and
-    motors ``{name}_finger1`` and ``{name}_finger2``. The motors are plain torques: the controller is the cabinet.
-    Links of one arm do not collide with each other (the cabinet's self-collision check watches them).
+    motors ``{name}_finger1`` and ``{name}_finger2``; with a vacuum gripper, the adhesion actuator ``{name}_cup``. The
+    motors are plain torques: the controller is the cabinet. Links of one arm do not collide with each other (the
+    cabinet's self-collision check watches them).
 
     Args:
         arm: `FER` or `FR3`.
         name: prefix of all names in the model; empty for none, to attach the arm under another prefix.
-        hand: whether it carries the two-finger hand.
+        hand: what it carries.
         motor_inertia: fraction of the motors' reflected inertia that the torque loops leave, 0 to 1.
 
     Raises:
@@ -170,7 +233,7 @@ def arm_spec(
         bodies.append(body)
         parent = body
     flange = [0.0, 0.0, float(DH[7, 2])]
-    if hand:
+    if hand == "fingers":
         mass, center, tensor, finger_mass, finger_at = _hand_body()
         # The body has the axes of the flange, as the tensor; the hand is turned by -45 degrees.
         palm = parent.add_body(name=f"{at}hand", pos=flange)
@@ -225,6 +288,8 @@ def arm_spec(
             solimp=[0.9999, 0.9999, 0.001, 0.5, 2.0],
             data=[0.0, 1.0] + [0.0] * (mujoco.mjNEQDATA - 2),
         )
+    elif hand == "vacuum":
+        bodies += _add_vacuum_gripper(spec, parent, at, flange)
     else:
         parent.add_site(name=f"{at}ee", pos=flange, size=[0.005] * 3)
     for i, first in enumerate(bodies):
@@ -279,6 +344,18 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True) -> 
     return spec
 
 
+def _rows(T: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, T.tolist()))
+
+
+_END_EFFECTORS: dict[HandName, tuple[Payload | None, tuple[tuple[float, ...], ...] | None]] = {
+    "fingers": (FRANKA_HAND, _rows(EE_OF_HAND)),
+    "vacuum": (VACUUM_GRIPPER, _rows(EE_OF_CUP)),
+    "none": (None, None),
+}
+"""What the mount carries -> its inertia, and the pose of the nominal end effector in the flange."""
+
+
 def build_arms(
     mounts: Sequence[ArmMount] = (ArmMount(),),
     *,
@@ -320,7 +397,7 @@ def build_arms(
     for mount in mounts:
         for i, angle in enumerate(mount.q, start=1):
             qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
-        for i in (1, 2) if mount.hand else ():
+        for i in (1, 2) if mount.hand == "fingers" else ():
             qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = HALF_OPEN
     spec.add_key(name="rest", qpos=qpos)
     spec.modelname = name
@@ -329,9 +406,10 @@ def build_arms(
             name=mount.name,
             arm=mount.arm,
             q=tuple(mount.q),
-            hand=HAND if mount.hand else None,
-            end_effector=FRANKA_HAND if mount.hand else None,
-            F_T_NE=tuple(map(tuple, EE_OF_HAND.tolist())) if mount.hand else None,
+            hand=HAND if mount.hand == "fingers" else None,
+            cup=CUP if mount.hand == "vacuum" else None,
+            end_effector=_END_EFFECTORS[mount.hand][0],
+            F_T_NE=_END_EFFECTORS[mount.hand][1],
             friction=friction,
             friction_compensation=friction_compensation,
             settings=settings or Settings(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pliant.options import option
 from pliant.robots.catalogue import CatalogueRobot
@@ -21,8 +21,8 @@ _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and inter
 class FrankaOptions:
     """Options of the Franka arms."""
 
-    hand: bool = True
-    """Whether the arm carries the two-finger hand."""
+    hand: Literal["fingers", "vacuum", "none"] = "fingers"
+    """What the arm carries: the two-finger hand, the vacuum gripper or nothing."""
     friction: bool = option(True, source="Gaz et al. 2019")
     """Whether the identified joint friction acts, and the cabinet compensates it."""
     motor_inertia: float = option(

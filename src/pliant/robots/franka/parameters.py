@@ -6,6 +6,8 @@ Sources, by the letters used below:
   retrieval of feasible parameters using penalty-based optimization. IEEE RA-L, 2019. Links and friction.
 * [D] The manufacturer's public robot description (franka_description, Apache-2.0): FR3 links, joint limits.
 * [L] The manufacturer's public client library (libfranka, Apache-2.0): rate limits, combination of loads.
+* [S] Schmalz, operating instructions of the compact terminal SCTSi: default thresholds of its vacuum controllers. The
+  manufacturer of the arms refers to a pump of the same maker.
 * [O] Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022. Hand, kinematics, library interface.
 """
 
@@ -15,10 +17,12 @@ import math
 
 import numpy as np
 
-from pliant.devices.franka.parameters import Arm, Hand, Limits, Link, Payload
+from pliant.devices.franka.parameters import Arm, Cup, Hand, Limits, Link, Payload
 from pliant.errors import ModelError, nearest
 
 __all__ = [
+    "CUP",
+    "EE_OF_CUP",
     "EE_OF_HAND",
     "FER",
     "FINGER_Z",
@@ -27,6 +31,7 @@ __all__ = [
     "FRICTION",
     "HAND",
     "Q_READY",
+    "VACUUM_GRIPPER",
     "arm",
 ]
 
@@ -251,3 +256,25 @@ HAND = Hand(
     temperature=30,  # assumed
 )
 """The Franka Hand."""
+
+CUP = Cup(
+    radius=0.015,  # assumed
+    max_vacuum=800.0,  # assumed
+    max_setpoint=750.0,  # [S]: H1; that a larger setpoint counts as this is assumed
+    setpoint_hysteresis=150.0,  # [S]: h1
+    present=550.0,  # [S]: H2
+    present_hysteresis=10.0,  # [S]: h2
+    detached=10.0,  # assumed
+    open_vacuum=20.0,  # assumed
+    evacuation_time=0.1,  # assumed: 20 ml at 12 l/min
+    leak_time=60.0,  # assumed
+    open_time=0.02,  # assumed
+    vent_time=0.02,  # assumed
+)
+"""The vacuum gripper's pump and cup."""
+VACUUM_GRIPPER = Payload(
+    mass=0.8, center_of_mass=(0.0, 0.0, 0.05), inertia=(0.0015, 0.0, 0.0, 0.0, 0.0015, 0.0, 0.0, 0.0, 0.001)
+)
+"""The vacuum gripper at the flange."""  # assumed
+EE_OF_CUP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.15], [0.0, 0.0, 0.0, 1.0]])
+"""F_T_NE with the vacuum gripper: the centre of the lip, 0.15 m along z."""  # assumed
