@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from fci_clients import TIMEOUT, Client, serve
 
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
 from pliant.model import Robot
 from pliant.robots.franka import kinematics
 from pliant.robots.franka.build import Q_START, ArmMount, build_arms, world
 from pliant.robots.franka.parameters import CUP, EE_OF_CUP, FR3
+from pliant.simulation import Simulation
 from pliant.wire import fci
 
 pytestmark = pytest.mark.network
@@ -33,7 +36,7 @@ def robot_over_a_box(*, mass=0.5, aside=0.0, box=True):
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.5 * SIDE] * 3, mass=mass)
         height = 0.5 * (top[2] - SIDE)
         place = [*top[:2], height]
-        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, height], pos=place)
+        spec.worldbody.add_geom(name="pedestal", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, height], pos=place)
         qpos += [*body.pos, 1.0, 0.0, 0.0, 0.0]
     spec.add_key(name="rest", qpos=qpos)
     return Robot(spec, devices=described.devices)
@@ -125,21 +128,26 @@ def test_a_box_is_lifted_and_dropped_through_the_interface():
         assert arm.newest().robot_mode == fci.RobotMode.IDLE
 
 
-def test_a_box_heavier_than_the_suction_stays_where_it_is():
-    force = 100.0 * 750.0 * CUP.area
-    with serve(robot=robot_over_a_box(mass=1.5 * force / 9.81)) as server, VacuumClient(server) as cup:
-        assert cup.ask(fci.Vacuum(vacuum=75, timeout=1000)) == "success"
-        before = height_of_the_box(server)
-        with Client(server) as arm:
-            _, state = arm.begin(0, 1)
-            for k in range(600):
-                motion = np.zeros(38)
-                motion[8] = -0.1 * min(1.0, k / 300)
-                arm.command(state, motion=motion)
-                state = arm.state()
-                if state.robot_mode != fci.RobotMode.MOVE:
-                    break
-        assert height_of_the_box(server) == pytest.approx(before, abs=2e-3)
+@pytest.mark.parametrize(("part", "held"), [(0.9, True), (1.1, False)])
+def test_the_cup_holds_area_times_pressure_and_a_torn_off_part_is_noticed(part, held):
+    robot = robot_over_a_box()
+    with Simulation(MujocoEngine(robot, guard=False), make_devices(robot)) as simulation:
+        simulation.step()
+        data, cup = simulation.engine.data, simulation.devices["franka"].vacuum
+        simulation.request("franka", "vacuum", vacuum=75, timeout=1000)
+        simulation.step(500)
+        assert cup.part_present
+        simulation.engine.model.geom("pedestal").contype = 0
+        simulation.engine.model.geom("pedestal").conaffinity = 0
+        weight = 0.5 * 9.81
+        for k in range(500):
+            pull = part * 100.0 * cup.vacuum * CUP.area - weight
+            data.body("box").xfrc_applied[2] = -pull * min(1.0, k / 250)
+            simulation.step()
+        assert cup.part_present is held
+        assert cup.in_control_range is held
+        distance = data.site("franka_ee").xpos[2] - (data.body("box").xpos[2] + 0.5 * SIDE)
+        assert bool(distance < 0.002) is held
 
 
 @pytest.mark.parametrize("place", ["nothing", "edge"])

@@ -161,7 +161,6 @@ def _add_vacuum_gripper(
             friction=[1.0, 0.005, 0.0001],  # assumed
             solref=[0.01, 1.0],  # rubber; assumed
             # The lip bends: it closes on what is nearer than this, and pulls without pushing.
-            margin=_LIP_TRAVEL,
             gap=_LIP_TRAVEL,
         )
     suction = spec.add_actuator(name=f"{at}cup", target=f"{at}cup")
