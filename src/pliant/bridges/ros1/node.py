@@ -591,7 +591,7 @@ class Ros1Node(Node):
         """Close who says nothing; try those publishers again that are not connected though the master lists them."""
         now = time.monotonic()
         for connection in list(self._links):
-            if connection.role in ("unknown", "subscriber", "closing", "once"):
+            if connection.role in ("unknown", "subscriber", "closing", "draining", "once"):
                 limit = CLIENT_TIMEOUT_S
             elif connection.role == "service":
                 limit = SERVICE_IDLE_S
@@ -742,7 +742,7 @@ class Ros1Node(Node):
                 count = len(out)
                 if not count:
                     if connection.role == "closing":
-                        self._close(connection)
+                        self._finish(connection)
                     return
                 try:
                     # The sender may drop the oldest meanwhile; it never takes what is already here.
@@ -795,6 +795,20 @@ class Ros1Node(Node):
                     subscription.refused.add(connection.name)
             if not told:
                 self.complain(f"{connection.topic or 'a connection'} from {connection.name}: {error}; closed")
+            self._close(connection)
+
+    def _finish(self, connection: _Connection) -> None:
+        """End our side of a connection; it is closed when the peer ends its side, or CLIENT_TIMEOUT_S later.
+
+        If it were closed while bytes of the peer are unread, the kernel would reset it, and the peer would lose what
+        it has not read yet, such as the answer to the only request that a connection may make.
+        """
+        connection.role = "draining"
+        connection.on_frame = None
+        connection.since = time.monotonic()
+        try:
+            connection.sock.shutdown(socket.SHUT_WR)
+        except OSError:
             self._close(connection)
 
     def _close(self, connection: _Connection) -> None:
