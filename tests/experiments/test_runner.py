@@ -193,3 +193,33 @@ def test_two_targets_of_one_name_are_refused(registry, tmp_path):
 
     (result,) = reproduce("twice", tmp_path)
     assert result.error == "experiment 'twice': 'x' occurs twice; names must differ"
+
+
+def test_a_negative_seed_is_refused_before_anything_runs(registry, tmp_path):
+    put_small_experiment()
+    with pytest.raises(PliantError, match="seed is -1; must be a whole number >= 0"):
+        reproduce("small", tmp_path / "out", seed=-1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_option_of_an_experiment_that_does_not_run_is_told_so(registry, tmp_path):
+    put_small_experiment("one")
+    put_small_experiment("two")
+    with pytest.raises(PliantError, match=r"'two\.value' is an option of two, which does not run; name it beside one"):
+        reproduce("one", tmp_path, options={"two.value": 1.0})
+
+
+def test_the_users_curves_are_no_effect_of_a_changed_option(registry, tmp_path):
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        mass: float = option(1.0, unit="kg", low=0.0, source="ours")
+        """A mass."""
+
+    @experiment("judged", title="Judged by curves")
+    def judged(context: Context, options: Options) -> Result:
+        """Pass where there are curves."""
+        return Result(targets=[Target("curves", low=1.0, source="ours: a test").measure(context.curves is not None)])
+
+    (result,) = reproduce("judged", tmp_path / "out", options={"mass": 2.0}, curves=tmp_path)
+    assert result.passed
+    assert result.changes == []

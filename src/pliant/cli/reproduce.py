@@ -53,7 +53,7 @@ def reproduce(
     every: Annotated[
         bool, Parameter(name="--all-targets", negative=(), help="Print every number of every statement and check.")
     ] = False,
-    seed: int = 0,
+    seed: Annotated[int, Parameter(help="Seed of everything random, >= 0.")] = 0,
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,

@@ -96,6 +96,8 @@ def reproduce(
         for found in list_experiments() if name == "all" else [find_experiment(name)]:
             chosen.setdefault(found.name, found)
     settings = _settings(chosen, options or {})
+    if seed < 0:
+        raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
     if curves is not None and not Path(curves).is_dir():
         raise PliantError(f"the folder of curves {str(curves)!r} does not exist", field="curves")
     folder = writable_folder(output)
@@ -116,7 +118,11 @@ def reproduce(
         else:
             with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
                 first = Context(
-                    output=Path(scratch), quick=quick, seed=seed, report=_part(report, 0.0, 0.5, "defaults")
+                    output=Path(scratch),
+                    quick=quick,
+                    seed=seed,
+                    report=_part(report, 0.0, 0.5, "defaults"),
+                    curves=context.curves,
                 )
                 before = _run(found, first, default)
             context.report = _part(report, 0.5, 1.0, "")
@@ -185,6 +191,11 @@ def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, Any]) -> d
     for key, value in options.items():
         head, dot, rest = str(key).rpartition(".")
         owners = [name for name in chosen if rest in names[name] and (not dot or head == name)]
+        if dot and head not in chosen and any(head == found.name for found in list_experiments()):
+            raise PliantError(
+                f"{str(key)!r} is an option of {head}, which does not run; name it beside {', '.join(chosen)}",
+                field=str(key),
+            )
         if not owners:
             known = sorted({f"{head}.{n}" for n in names[head]} if head in chosen else set().union(*names.values()))
             which = head if head in chosen else ", ".join(chosen)
