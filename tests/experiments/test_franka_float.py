@@ -5,7 +5,8 @@ import pytest
 from mutations import quick
 
 from pliant.clients.franka import FrankaRobot
-from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, push
+from pliant.experiments.base import Verdict
+from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, kinematics_statement, push
 
 
 def test_a_floating_arm_stays_and_an_arm_with_wrong_gravity_sinks():
@@ -32,6 +33,12 @@ def test_the_dynamics_are_those_of_mujoco():
     # what the paper's library has more or less is known
     assert 0.03 < found["M of variant frankasim less M [kg m^2]"][0] < 0.1
     assert set(call_times()) == {"mass", "coriolis", "gravity", "friction"}
+
+
+def test_flange_and_end_effector_are_where_the_paper_prints_them():
+    found = kinematics_statement(np.random.default_rng(2), 20)
+    assert found.verdict is Verdict.REPRODUCED
+    assert max(t.measured for t in found.targets) < 1e-12
 
 
 @pytest.mark.slow

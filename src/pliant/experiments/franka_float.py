@@ -29,6 +29,7 @@ __all__ = [
     "float_arm",
     "franka_float",
     "hand_statement",
+    "kinematics_statement",
     "push",
     "wrench_checks",
 ]
@@ -38,6 +39,19 @@ Array = NDArray[np.float64]
 PAPER = "Oliva, Spindler, Robuffo Giordano, Chaumette: FrankaSim. ICARCV 2022; Gaz et al., RA-L 2019"
 DURATION = 60.0
 """How long the arm floats [s]."""
+PRINTED_DH = np.array(
+    [
+        [0.0, 0.0, 0.333],
+        [0.0, -np.pi / 2, 0.0],
+        [0.0, np.pi / 2, 0.316],
+        [0.0825, np.pi / 2, 0.0],
+        [-0.0825, -np.pi / 2, 0.384],
+        [0.0, np.pi / 2, 0.0],
+        [0.088, np.pi / 2, 0.0],
+        [0.0, 0.0, 0.107],
+    ]
+)
+"""Table I with the lengths of figure 1: a [m], alpha [rad], d [m] of the modified convention, a row each frame."""
 DRIFT = 1e-3
 """Largest drift in a minute that counts as standing still [rad]: ours."""
 
@@ -307,6 +321,67 @@ def hand_statement() -> Statement:
     )
 
 
+def _differences(rotation: Array, place: Array, printed: Array) -> tuple[float, float]:
+    """Return how far a pose is from a printed one: distance [m] and angle [rad]."""
+    turn = rotation.T @ printed[:3, :3]
+    axis = (turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
+    angle = float(np.arctan2(np.linalg.norm(axis), np.trace(turn) - 1.0))
+    return float(np.linalg.norm(place - printed[:3, 3])), angle
+
+
+def kinematics_statement(rng: np.random.Generator, count: int) -> Statement:
+    """Judge table I and the frames of figures 1 and 2: MuJoCo puts flange and end effector where they are printed.
+
+    Args:
+        rng: chooses the joint angles.
+        count: how many.
+    """
+    import mujoco
+
+    from pliant.robots.franka.build import world
+
+    model = world().compile()
+    data = mujoco.MjData(model)
+    hand = np.eye(4)
+    hand[:2, :2] = [[np.sqrt(0.5), np.sqrt(0.5)], [-np.sqrt(0.5), np.sqrt(0.5)]]
+    hand[2, 3] = 0.1034
+    worst = np.zeros((2, 2))
+    for q in rng.uniform(-2.5, 2.5, (count, 7)):
+        for i, angle in enumerate(q):
+            data.joint(f"franka_joint{i + 1}").qpos[0] = angle
+        mujoco.mj_kinematics(model, data)
+        base, flange, tool = data.body("franka_link0"), data.site("franka_flange"), data.site("franka_ee")
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = base.xmat.reshape(3, 3), base.xpos
+        for (a, alpha, d), angle in zip(PRINTED_DH, (*q, 0.0), strict=True):
+            ca, sa, c, s = np.cos(alpha), np.sin(alpha), np.cos(angle), np.sin(angle)
+            pose = pose @ np.array(
+                [[c, -s, 0, a], [s * ca, c * ca, -sa, -d * sa], [s * sa, c * sa, ca, d * ca], [0, 0, 0, 1]]
+            )
+        new = [
+            _differences(site.xmat.reshape(3, 3), site.xpos, frame)
+            for site, frame in ((flange, pose), (tool, pose @ hand))
+        ]
+        worst = np.maximum(worst, new)
+    (flange_at, flange_turn), (tool_at, tool_turn) = worst
+    first, second = "table I, figure 1; half a unit of the last digit", "figure 2; half a unit of the last digit"
+    return Statement(
+        what="The arm has the modified Denavit-Hartenberg parameters of table I and figure 1; the end effector of the "
+        "hand is 0.1034 m from the flange and turned by -45 degrees.",
+        where="section III-A, table I, figures 1 and 2",
+        targets=[
+            Target("distance of the flange from the printed chain", flange_at, high=5e-5, unit="m", source=first),
+            Target("angle of the flange to the printed chain", flange_turn, high=1e-6, unit="rad", source="table I"),
+            Target("distance of the end effector from the printed one", tool_at, high=5e-5, unit="m", source=second),
+            Target("angle of the end effector to the printed one", tool_turn, high=1e-6, unit="rad", source="figure 2"),
+        ],
+        found=(
+            f"In {count} random configurations MuJoCo puts the flange within {flange_at:.0e} m and {flange_turn:.0e} "
+            f"rad of the printed chain, and the end effector within {tool_at:.0e} m and {tool_turn:.0e} rad."
+        ),
+    )
+
+
 def wrench_checks(wrenches: Array, found: Array) -> list[Target]:
     """Return the checks of the estimated wrenches, shape (n, 6) each."""
     errors = np.abs(found - wrenches)
@@ -471,6 +546,7 @@ def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
         statements=[
             *drift_statements(drifts, duration),
             hand_statement(),
+            kinematics_statement(context.rng, count),
             *dynamics_statements(exact, context.rng, count),
         ],
         targets=[*wrench_checks(wrenches, found), *dynamics_checks(exact)],

@@ -43,6 +43,10 @@ def hand(context, options):
     return [franka_float.hand_statement()]
 
 
+def chain(context, options):
+    return [franka_float.kinematics_statement(context.rng, 3)]
+
+
 def gravity(change):
     """Return a patch of the gravity that every cabinet is told."""
 
@@ -96,6 +100,21 @@ def heavy(monkeypatch):
     monkeypatch.setattr(build, "FRANKA_HAND", broken)
 
 
+def long_arm(monkeypatch):
+    """A flange that is 0.1 mm too far out and a first axis that leans."""
+    broken = build.DH.copy()
+    broken[7, 2] += 1e-4
+    broken[1, 1] = 0.0
+    monkeypatch.setattr(build, "DH", broken)
+
+
+def turned_hand(monkeypatch):
+    broken = build.EE_OF_HAND.copy()
+    broken[:3, :3] = np.eye(3)
+    monkeypatch.setattr(build, "_TIP", 0.1)
+    monkeypatch.setattr(build, "EE_OF_HAND", broken)
+
+
 MUTATIONS = [
     Mutation(
         experiment="franka-float",
@@ -132,6 +151,20 @@ MUTATIONS = [
             "distance of its centre of mass from the printed one",
             "largest difference of its inertia",
         ),
+    ),
+    Mutation(
+        experiment="franka-float",
+        name="another arm",
+        patch=long_arm,
+        run=chain,
+        turns=("distance of the flange from the printed chain", "angle of the flange to the printed chain"),
+    ),
+    Mutation(
+        experiment="franka-float",
+        name="an end effector that is not turned",
+        patch=turned_hand,
+        run=chain,
+        turns=("distance of the end effector from the printed one", "angle of the end effector to the printed one"),
     ),
     Mutation(
         experiment="franka-float",
