@@ -52,6 +52,7 @@ def test_every_check_of_the_quick_version_passes_and_every_statement_is_consiste
     assert seen == sorted(seen)
     assert {f.name for f in result.figures} == {"steps", "time_step", "bound"}
     assert abs(result.traces["qbmove_soft_angle_rad"][-1] - TABLE["qbMove soft"][0]) < 1e-4
+    assert "the same for every limit from 14.6 to 20.3 mrad" in result.statements[0].found
 
 
 @pytest.mark.parametrize("case", [CASES[2], CASES[6]], ids=str)

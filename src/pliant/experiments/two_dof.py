@@ -401,7 +401,7 @@ def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
         ),
         Statement(
             what="Sinusoid, hanging: the stiff link stays close to the desired motion.",
-            where="figure 13 B",
+            where="section 4.2.2, implied: only the soft link is said to miss it",
             targets=[
                 *(
                     Target(
@@ -410,7 +410,7 @@ def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
                         low=0.8 * AMPLITUDE,
                         high=1.05 * AMPLITUDE,
                         unit="rad",
-                        source="figure 13; 80 to 105 % is ours",
+                        source="section 4.2.2, implied; 80 to 105 % is ours",
                     )
                     for joint in JOINTS
                 ),
@@ -419,7 +419,7 @@ def _sine_statements(sines: dict[str, dict[str, _Sine]]) -> list[Statement]:
                         f"Sinusoid: RMS error of the stiff link over that of the soft one, {joint}",
                         stiff[joint].error / soft[joint].error,
                         high=0.5,
-                        source="figure 13; one half is ours",
+                        source="section 4.2.2, implied; one half is ours",
                     )
                     for joint in JOINTS
                 ),
