@@ -44,6 +44,7 @@ def test_a_workspace_map_tells_what_is_out_of_reach_from_what_has_no_equilibrium
     assert got.missing[1, 0] == 0.0
     assert got.counts() == {
         "stable": 2, "unstable": 0, "beyond the joint limits": 0, "no equilibrium": 1, "out of reach": 3,
+        "neutral": 0,
     }  # fmt: skip
 
 
@@ -61,3 +62,10 @@ def test_cells_beyond_the_joint_limits_are_marked_and_have_their_joint_values():
 def test_a_workspace_map_needs_axes_with_finite_values(axes):
     with pytest.raises(ModelError):
         load_robot("3RR").workspace(axes)
+
+
+def test_a_plate_that_turns_freely_is_neutral_in_a_workspace_map():
+    found = load_robot("2RR").workspace({"x": [-0.1, 0.1]}, workers=1)
+    assert found.counts()["neutral"] == 2
+    assert not found.stable.any()
+    assert found.solved.all()

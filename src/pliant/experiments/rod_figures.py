@@ -185,7 +185,7 @@ def figure_of_workspace(name: str, found: Workspace) -> Figure:
     shape = tuple(len(found.axes[n]) for n in names)
     units = {n: f"{n} [{'m' if n in 'xyz' else 'rad'}]" for n in names}
     state, stiffness = found.state.reshape(shape), found.stiffness.reshape(shape)
-    colors = {1: "#e69f00", 2: "#cc79a7", 3: "#8c959f", 4: "#d8dee4"}
+    colors = {1: "#e69f00", 2: "#cc79a7", 3: "#8c959f", 4: "#d8dee4", 5: "#56b4e9"}
     if len(names) == 1:
         figure, (left, right) = new_figure(1, 2, height=2.8)
         x, q = found.axes[names[0]], found.q.reshape(*shape, -1)

@@ -317,9 +317,9 @@ def solve_batch(
     return out
 
 
-STATES = ("stable", "unstable", "beyond the joint limits", "no equilibrium", "out of reach")
+STATES = ("stable", "unstable", "beyond the joint limits", "no equilibrium", "out of reach", "neutral")
 """What a cell of a workspace map can be, by its number in `Workspace.state`."""
-STABLE, UNSTABLE, BEYOND_LIMITS, NO_EQUILIBRIUM, OUT_OF_REACH = range(len(STATES))
+STABLE, UNSTABLE, BEYOND_LIMITS, NO_EQUILIBRIUM, OUT_OF_REACH, NEUTRAL = range(len(STATES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +330,8 @@ class Workspace:
     """The freedoms that were varied and their values."""
     state: NDArray[np.int64]
     """What each cell is: an index into ``STATES``. "beyond the joint limits" has an equilibrium, stable or not, with a
-    joint value outside its limits; "out of reach" was not solved, because a rod is too short."""
+    joint value outside its limits; "out of reach" was not solved, because a rod is too short; in
+    "neutral" a motion of the plate costs no energy, and none releases it."""
     morse_index: NDArray[np.int64]
     """Unstable directions with locked actuators; -1 where there is no equilibrium."""
     stiffness: Array
@@ -345,7 +346,7 @@ class Workspace:
     @property
     def solved(self) -> NDArray[np.bool_]:
         """An equilibrium was found, with joint values inside their limits."""
-        return (self.state == STABLE) | (self.state == UNSTABLE)
+        return np.isin(self.state, (STABLE, UNSTABLE, NEUTRAL))
 
     @property
     def stable(self) -> NDArray[np.bool_]:
@@ -450,7 +451,8 @@ def workspace(
                 continue
             q[cell] = s.q
             inside = all(limit is None or limit[0] - 1e-9 <= v <= limit[1] + 1e-9 for v, limit in zip(s.q, limits))
-            state[cell] = BEYOND_LIMITS if not inside else UNSTABLE if index[cell] else STABLE
+            judged = UNSTABLE if index[cell] else STABLE if s.stable else NEUTRAL
+            state[cell] = judged if inside else BEYOND_LIMITS
             solved.append(k)
             starts.append(s)
             if len(solved) > 2 * shape[-1]:  # the last two rows are near enough

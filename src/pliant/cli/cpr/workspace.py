@@ -45,7 +45,7 @@ def workspace(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Map where a parallel robot can go: stable, unstable, beyond the joint limits, no equilibrium, out of reach."""
+    """Map where a parallel robot can go: stable, neutral, unstable, beyond the joint limits, not in equilibrium."""
     import numpy as np
 
     from pliant.rods import load_robot
