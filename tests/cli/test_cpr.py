@@ -235,3 +235,21 @@ def test_a_path_beyond_the_joint_limits_is_warned_about(capsys):
     assert run("solve", "6PFR", "--to", "0,0,1.55", "--steps", "6") == 0
     assert "joint limit" in capsys.readouterr().out
     assert run_json(capsys, "solve", "6PFR", "--to", "0,0,1.15", "--steps", "3")["joint_limits"] == []
+
+
+@pytest.mark.parametrize("words", [("equilibria", "3RR", "--starts", "2"), ("solve", "3RR", "--pose", "0,0.5,0")])
+def test_a_negative_seed_is_refused(words):
+    with pytest.raises(PliantError, match="seed must be an integer >= 0, found -1"):
+        run(*words, "--seed", "-1")
+
+
+def test_a_branch_that_is_unknown_is_refused_at_home_too():
+    with pytest.raises(PliantError, match="branch 'foo' is not known"):
+        run("solve", "3RR", "--branch", "foo")
+
+
+def test_a_table_with_decimal_commas_is_refused_and_not_read_as_pose_and_wrench(tmp_path):
+    table = tmp_path / "poses.csv"
+    table.write_text("x;y;angle\n0,1;0,52;0,1\n")
+    with pytest.raises(PliantError, match="a decimal comma is not read"):
+        run("batch", "3RR", table)

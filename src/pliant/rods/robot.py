@@ -306,6 +306,7 @@ class ContinuumParallelRobot:
             raise ModelError("pose and q exclude each other; give one of them", field="pose")
         if starts < 0:
             raise ModelError(f"starts must be >= 0, found {starts}", field="starts")
+        checked_seed(seed)
         load = self.checked_wrench(wrench)
         if q is None:
             x = self._pose(self.description.home if pose is None else pose)
@@ -680,6 +681,7 @@ class ContinuumParallelRobot:
     def _solve(
         self, problem: Task, start: Solution | None, steps: int, seed: int, restarts: int, branch: str = "home"
     ) -> Solution:
+        checked_seed(seed)
         if start is not None and start._robot.description is not self.description:
             raise ModelError(f"start belongs to {start._robot.name!r}, not to this robot", field="start")
         if branch != "home" and branches.checked_branch(branch) == "lowest":
@@ -1158,3 +1160,13 @@ def _is_rotation(R: Array) -> bool:
     G[1, 1] -= 1.0
     G[2, 2] -= 1.0
     return bool(np.abs(G).max() < 1e-6)
+
+
+def checked_seed(seed: int) -> None:
+    """Refuse what cannot seed a generator of random numbers.
+
+    Raises:
+        ModelError: it is negative or no integer.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed must be an integer >= 0, found {seed!r}", field="seed")

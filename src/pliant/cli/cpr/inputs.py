@@ -74,6 +74,10 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
         text = line.split("#")[0].strip()
         if not text:
             continue
+        if ";" in text and "," in text:
+            raise PliantError(
+                f"commas and semicolons in one row: {text[:80]!r}; a decimal comma is not read", file=path, line=number
+            )
         words = [w for w in text.replace(";", ",").replace(",", " ").split() if w]
         try:
             row = [float(w) for w in words]

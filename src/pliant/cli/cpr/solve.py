@@ -102,7 +102,7 @@ def solve(
     options = {"follower": follower, "seed": seed, "branch": branch}
     if direct:
         solution = statics.solve_dgm(values, load, **options)
-    elif values is None and load is None and held is None and branch != "lowest":
+    elif values is None and load is None and held is None and branch == "home":
         solution = statics.home()
     else:
         goal = statics.description.home if values is None else values
