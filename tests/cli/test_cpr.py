@@ -253,3 +253,15 @@ def test_a_table_with_decimal_commas_is_refused_and_not_read_as_pose_and_wrench(
     table.write_text("x;y;angle\n0,1;0,52;0,1\n")
     with pytest.raises(PliantError, match="a decimal comma is not read"):
         run("batch", "3RR", table)
+
+
+def test_a_batch_says_which_rows_are_neutral_or_on_another_branch(capsys, tmp_path):
+    table = tmp_path / "poses.csv"
+    table.write_text("0,0.8,0\n")
+    assert run_json(capsys, "batch", "2RR", table)["neutral_rows"] == [0]
+    table.write_text("0.1,0.02,0.1\n0.1,0.02,-0.8\n")
+    data = run_json(capsys, "batch", "3RR", table)
+    assert list(data["notes"]) == ["0"]
+    assert "branch from home ends" in data["notes"]["0"]
+    assert run("batch", "3RR", table) == 0
+    assert "row 1: the branch from home ends" in capsys.readouterr().out

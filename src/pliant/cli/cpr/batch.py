@@ -17,7 +17,7 @@ from pliant.errors import PliantError
 __all__ = ["batch"]
 
 SHOWN = 5
-"""Rows without an equilibrium whose reasons are printed."""
+"""Rows without an equilibrium, and rows with a note, whose reasons are printed."""
 
 
 def batch(
@@ -68,21 +68,30 @@ def batch(
         head = [*(f"q{a + 1}" for a in range(statics.actuator_count)), *names, "morse_index", "residual"]
         write_table(output, ",".join(head), np.column_stack([values, poses, index, residual]))
     unstable = np.flatnonzero(index > 0).tolist()
+    solved = {k: s for k, s in enumerate(found) if not isinstance(s, PliantError)}
+    neutral = [k for k, s in solved.items() if s.morse_index == 0 and not s.stable]
+    notes = {k: s.note for k, s in solved.items() if s.note}
     if json:
         emit(
             {
                 "robot": statics.name, "rows": len(found), "q": values, "poses": poses, "morse_index": index,
-                "residual": residual, "failed": failed, "unstable_rows": unstable, "output": output and str(output),
+                "residual": residual, "failed": failed, "unstable_rows": unstable,
+                "neutral_rows": neutral, "notes": notes, "output": output and str(output),
             }
         )  # fmt: skip
         return 3 if failed else 0
     console.print(
-        f"{statics.name}: {len(found)} rows, {len(found) - len(failed)} solved, {len(unstable)} of these unstable",
+        f"{statics.name}: {len(found)} rows, {len(found) - len(failed)} solved, {len(unstable)} of these unstable"
+        + (f", {len(neutral)} neutral" if neutral else ""),
         soft_wrap=True,
     )
     for k, reason in list(failed.items())[:SHOWN]:
         console.print(f"[yellow]row {k + 1}[/yellow] {reason}", soft_wrap=True)
     if len(failed) > SHOWN:
         console.print(f"and {len(failed) - SHOWN} more rows without an equilibrium")
+    for k, note in list(notes.items())[:SHOWN]:
+        console.print(f"row {k + 1}: {note}", soft_wrap=True, markup=False)
+    if len(notes) > SHOWN:
+        console.print(f"and {len(notes) - SHOWN} more rows with a note (--json)")
     tell(console, output)
     return 3 if failed else 0
