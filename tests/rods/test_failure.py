@@ -47,6 +47,29 @@ def test_a_pose_out_of_reach_begins_with_the_rod_that_is_too_short_and_solves_no
     assert found.starts == ()
 
 
+@pytest.mark.parametrize("height", [9.0, -9.0])
+def test_a_slider_at_its_limit_is_the_reason_where_the_rod_would_reach_without(height):
+    robot = load_robot("Stewart_Gough_6PFR")
+    X = robot.description.home.copy()
+    X[2, 3] = height
+    message = str(failure(lambda: robot.solve_igm(X)))
+    limit = 0.4 if height > 0.0 else -1
+    beyond = float(message.split("its slider ")[1].split(" mm beyond")[0]) / 1e3
+    assert f"mm beyond its limit {limit:g} m" in message
+    assert "too short" not in message
+    # At the value that is named the rod is straight, 2 mm before it does not reach.
+    value = limit + np.sign(height) * beyond
+    name = message.split(": ")[2].split()[0]
+    for more, enough in ((2e-3, True), (-2e-3, False)):
+        bounds = tuple(sorted((0.0, value + np.sign(height) * more)))
+        limbs = [
+            dataclasses.replace(limb, joints=(dataclasses.replace(limb.joints[0], limits=bounds),))
+            for limb in robot.description.limbs
+        ]
+        short = Reach(dataclasses.replace(robot.description, limbs=tuple(limbs)), strain=1e-3).missing(X)
+        assert (short is None or short[0] != name) == enough
+
+
 @pytest.mark.parametrize("name", catalogue())
 def test_every_pose_with_an_equilibrium_is_within_reach(name):
     robot = load_robot(name)

@@ -50,6 +50,10 @@ class _Chain:
     length: float
     """How far the rod's tip can be from its base [m]."""
 
+    def chord(self, X: Array) -> Array:
+        """Return the way from the rod's base with joint values 0 to the distal joint at a plate pose, shape (3,)."""
+        return X[:3, :3] @ self.joint + X[:3, 3] - self.origin
+
 
 class Reach:
     """Says by how much rods are too short for a plate pose, without solving anything.
@@ -70,13 +74,34 @@ class Reach:
         """Return the limb whose rod lacks most and how much [m] at a plate pose, shape (4, 4); None if all reach."""
         worst: tuple[str, float] | None = None
         for chain in self._chains:
-            chord = X[:3, :3] @ chain.joint + X[:3, 3] - chain.origin
+            chord = chain.chord(X)
             if chain.slide is not None:
                 chord = chord - min(max(chord @ chain.slide, chain.limits[0]), chain.limits[1]) * chain.slide
             gap = float(np.sqrt(chord @ chord)) - chain.arm - chain.length
             if gap > 0.0 and (worst is None or gap > worst[1]):
                 worst = (chain.name, gap)
         return worst
+
+    def reason(self, X: Array) -> str | None:
+        """Return why a plate pose is out of reach, as one clause about the limb of `missing`; None if all reach.
+
+        Where the rod is long enough for a slider without limits, these are the reason.
+        """
+        short = self.missing(X)
+        if short is None:
+            return None
+        name, gap = short
+        chain = next(c for c in self._chains if c.name == name)
+        if chain.slide is not None:
+            chord = chain.chord(X)
+            along = float(chord @ chain.slide)
+            aside = float(np.linalg.norm(chord - along * chain.slide))
+            if aside <= chain.arm + chain.length:
+                half = float(np.sqrt((chain.arm + chain.length) ** 2 - aside**2))
+                low, high = chain.limits
+                limit, beyond = (high, along - half - high) if along > high else (low, low - along - half)
+                return f"{name} would need its slider {1e3 * beyond:.4g} mm beyond its limit {limit:g} m"
+        return f"the rod of {name} is too short by {1e3 * gap:.4g} mm"
 
 
 def _chain(limb: Limb, name: str, strain: float) -> _Chain | None:

@@ -1130,8 +1130,9 @@ class ContinuumParallelRobot:
             rows = np.abs(self._wk.r).max(axis=1)
             limb = "plate" if np.abs(self._wk.b).max() > rows.max() else d.limb_name(int(np.argmax(rows)))
         X = unflatten(problem.x if problem.inverse else state.X)
-        reach = Reach(d, STRETCH).missing(X) if problem.inverse else None
-        reasons = [] if reach is None else [f"the rod of {reach[0]} is too short by {1e3 * reach[1]:.4g} mm"]
+        within = Reach(d, STRETCH)
+        reach, short = (within.missing(X), within.reason(X)) if problem.inverse else (None, None)
+        reasons = [] if short is None else [short]
         held = problem.inverse and bool(problem.controlled[: self._npl].all())
         freely = free_motion(d, X, problem.wrench, held=held, follower=problem.follower)
         if freely is not None:
