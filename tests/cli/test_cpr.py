@@ -255,6 +255,31 @@ def test_a_table_with_decimal_commas_is_refused_and_not_read_as_pose_and_wrench(
         run("batch", "3RR", table)
 
 
+@pytest.mark.parametrize(
+    ("words", "head", "message"),
+    [
+        (("batch", "3RR"), "y,x,angle", "column 1 'y', which is read as 'x'; the order must be x,y,angle"),
+        (("batch", "3RR"), "x;angle [rad];y", "column 2 'angle', which is read as 'y'"),
+        (("batch", "3RR", "--q"), "x,y,angle", "column 1 'x', which is read as 'q1'; the order must be q1,q2,q3"),
+        (("batch", "3RR"), "x,y,angle,fx,mz,fy", "column 5 'mz', which is read as 'fy'"),
+        (("identify", "3RR", "--parameter", "young_modulus"), "x,y,angle,q1,q2,q3", "column 1 'x', .* 'q1'"),
+        (("solve", "3RR", "--path"), "X Y Q1", "column 3 'q1', which is read as 'angle'"),
+    ],
+)
+def test_a_header_that_names_the_columns_in_another_order_is_refused(tmp_path, words, head, message):
+    table = tmp_path / "poses.csv"
+    table.write_text(head + "\n0,0.52,0.1,0,0,0\n")
+    with pytest.raises(PliantError, match=rf"poses.csv:1: .*{message}"):
+        run(*words, table)
+
+
+@pytest.mark.parametrize("head", ["x,y,angle", "x [m],y [m],angle [rad]", "right,up,turn", "X Y Angle"])
+def test_a_header_in_order_or_with_other_words_is_read(capsys, tmp_path, head):
+    table = tmp_path / "poses.csv"
+    table.write_text(head + "\n0,0.02,0.1\n")
+    assert run_json(capsys, "batch", "3RR", table)["rows"] == 1
+
+
 def test_a_batch_says_which_rows_are_neutral_or_on_another_branch(capsys, tmp_path):
     table = tmp_path / "poses.csv"
     table.write_text("0,0.8,0\n")

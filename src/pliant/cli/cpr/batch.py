@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import Robot, read_table
+from pliant.cli.cpr.inputs import Robot, plate_columns, read_table
 from pliant.cli.cpr.writing import tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console
@@ -50,7 +50,9 @@ def batch(
     width = statics.actuator_count if q else size
     if workers is not None and workers < 1:
         raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
-    rows = read_table(table, (width, width + size))
+    joint_names = [f"q{a + 1}" for a in range(statics.actuator_count)]
+    pose_names, wrench_names = plate_columns(statics.planar)
+    rows = read_table(table, (width, width + size), [*(joint_names if q else pose_names), *wrench_names])
     wrenches = rows[:, width:] if rows.shape[1] > width else None
     goals = rows[:, :width] if q else [statics.pose_from_numbers(row[:width]) for row in rows]
     with Bar(make_console(quiet=True), statics.name, "rows", shown=not json) as bar:
@@ -64,8 +66,7 @@ def batch(
             values[k], poses[k] = s.q, statics.pose_numbers(s.plate_pose)
             index[k], residual[k] = s.morse_index, s.residual
     if output is not None:
-        names = ["x", "y", "angle"] if statics.planar else ["x", "y", "z", "roll", "pitch", "yaw"]
-        head = [*(f"q{a + 1}" for a in range(statics.actuator_count)), *names, "morse_index", "residual"]
+        head = [*joint_names, *pose_names, "morse_index", "residual"]
         write_table(output, ",".join(head), np.column_stack([values, poses, index, residual]))
     unstable = np.flatnonzero(index > 0).tolist()
     solved = {k: s for k, s in enumerate(found) if not isinstance(s, PliantError)}

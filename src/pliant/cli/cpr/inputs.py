@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ __all__ = [
     "WRENCH",
     "Robot",
     "numbers",
+    "plate_columns",
     "read_table",
 ]
 
@@ -30,6 +32,10 @@ Robot = Annotated[
 WRENCH = "Wrench on the plate about its origin, world axes: fx,fy,fz,mx,my,mz (planar: fx,fy,mz) [N, N m]."
 POSE = "Plate pose: x,y,z,roll,pitch,yaw (planar: x,y,angle) [m, rad]; solves for the joint values."
 JOINTS = "Actuated joint values, separated by commas [m or rad]; solves for the plate pose."
+
+
+_KNOWN = re.compile("x|y|z|roll|pitch|yaw|angle|[fm][xyz]|q[0-9]+")
+"""Names of columns that tables of this package have: plate pose, wrench, joint values."""
 
 
 def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.ndarray:
@@ -55,8 +61,21 @@ def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.nd
     return np.array(values)
 
 
-def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
+def plate_columns(planar: bool) -> tuple[list[str], list[str]]:
+    """Return the columns that a table has for the plate pose and for the wrench."""
+    if planar:
+        return ["x", "y", "angle"], ["fx", "fy", "mz"]
+    return ["x", "y", "z", "roll", "pitch", "yaw"], ["fx", "fy", "fz", "mx", "my", "mz"]
+
+
+def read_table(path: Path, count: Sequence[int], columns: Sequence[str] = ()) -> np.ndarray:
     """Read a CSV file of numbers, with or without a header line.
+
+    Args:
+        path: the file.
+        count: how many numbers a row may have.
+        columns: what the columns are, in this order. A header may have other words, but no known name in the place of
+            another column.
 
     Raises:
         PliantError: the file is wrong; the message has file and line.
@@ -84,6 +103,7 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
         except ValueError:
             if rows or number > 1:
                 raise PliantError(f"not numbers: {text[:80]!r}", file=path, line=number) from None
+            _check_header(text, columns, path, number)
             continue
         if not all(math.isfinite(v) for v in row):
             raise PliantError(f"a number is not finite: {text[:80]!r}", file=path, line=number)
@@ -95,3 +115,16 @@ def read_table(path: Path, count: Sequence[int]) -> np.ndarray:
     if not rows:
         raise PliantError("the table has no rows", file=path)
     return np.array(rows)
+
+
+def _check_header(text: str, columns: Sequence[str], path: Path, line: int) -> None:
+    """Refuse a header that names the columns in another order than they are read."""
+    cells = re.split("[,;]", text) if re.search("[,;]", text) else text.split()
+    for k, (cell, wanted) in enumerate(zip(cells, columns), 1):
+        name = next(iter(re.findall("[a-z0-9_]+", cell.lower())), "")  # without its unit
+        if name != wanted and _KNOWN.fullmatch(name):
+            raise PliantError(
+                f"the header names column {k} {name!r}, which is read as {wanted!r}; the order must be "
+                f"{','.join(columns[: len(cells)])}",
+                file=path, line=line,
+            )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers, read_table
+from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers, plate_columns, read_table
 from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
@@ -216,7 +216,8 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
     if path is not None:
         if to is not None:
             raise PliantError("--path and --to exclude each other; give one of them", field="path")
-        table = read_table(path, count)
+        joint_names = [f"q{a + 1}" for a in range(statics.actuator_count)]
+        table = read_table(path, count, joint_names if direct else plate_columns(statics.planar)[0])
         return table if direct else [statics.pose_from_numbers(row) for row in table]
     if not 2 <= steps <= 1_000_000:
         raise PliantError(f"--steps is {steps}; must be 2 to 1000000", field="steps")
