@@ -237,6 +237,17 @@ def test_a_path_beyond_the_joint_limits_is_warned_about(capsys):
     assert run_json(capsys, "solve", "6PFR", "--to", "0,0,1.15", "--steps", "3")["joint_limits"] == []
 
 
+def test_equilibria_say_which_joints_are_beyond_their_limits(capsys):
+    words = ("equilibria", "6PFR", "--pose", "0,0,1.55,0,0,0", "--starts", "0")
+    (found,) = run_json(capsys, *words)["equilibria"]
+    assert len(found["joint_limits"]) == 6
+    assert found["joint_limits"][0].startswith("limb1 at 0.45")
+    assert found["joint_limits"][0].endswith("is outside -1 to 0.4")
+    assert run(*words) == 0
+    assert "joint limit row 1: limb1 at 0.45" in capsys.readouterr().out
+    assert run_json(capsys, "equilibria", "6PFR", "--starts", "0")["equilibria"][0]["joint_limits"] == []
+
+
 @pytest.mark.parametrize("words", [("equilibria", "3RR", "--starts", "2"), ("solve", "3RR", "--pose", "0,0.5,0")])
 def test_a_negative_seed_is_refused(words):
     with pytest.raises(PliantError, match="seed must be an integer >= 0, found -1"):
@@ -278,6 +289,14 @@ def test_a_header_in_order_or_with_other_words_is_read(capsys, tmp_path, head):
     table = tmp_path / "poses.csv"
     table.write_text(head + "\n0,0.02,0.1\n")
     assert run_json(capsys, "batch", "3RR", table)["rows"] == 1
+
+
+def test_an_unstable_equilibrium_where_the_branch_from_home_ends_names_the_search_for_a_stable_one(capsys):
+    words = ("solve", "3RR", "--pose", "0.1,0.02,0.1")
+    data = run_json(capsys, *words)
+    assert data["morse_index"] == 1
+    assert data["note"].endswith("it is unstable, `--branch lowest` searches for a stable one")
+    assert run_json(capsys, *words, "--branch", "lowest")["morse_index"] == 0
 
 
 def test_a_batch_says_which_rows_are_neutral_or_on_another_branch(capsys, tmp_path):

@@ -1090,7 +1090,10 @@ class ContinuumParallelRobot:
                 break
         if best is None:
             raise self._failure(problem, tries, steps)
-        return best[1]
+        index, solution = best
+        if index and note:
+            solution.note += "; it is unstable, `--branch lowest` searches for a stable one"
+        return solution
 
     def _proper(self, state: State) -> bool:
         """True if no joint sits at the mirrored zero of its rows (turned by pi) and all lengths are positive."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
+from pliant.cli.cpr.writing import beyond_limits
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
@@ -72,6 +73,7 @@ def _row(one: Equilibrium) -> dict[str, object]:
         "smallest_stiffness": one.solution.smallest_stiffness,
         "strain": one.strain,
         "connection": one.connection,
+        "joint_limits": beyond_limits(one.solution),
     }
 
 
@@ -89,4 +91,8 @@ def _print(console: Console, found: Sequence[Equilibrium]) -> None:
             ", ".join(f"{v:.4f}" for v in one.q), one.connection,
         )  # fmt: skip
     print_table(console, table)
+    for row, one in enumerate(found, 1):
+        outside = beyond_limits(one.solution)
+        if outside:
+            console.print(f"[yellow]joint limit[/yellow] row {row}: {', '.join(outside)}", soft_wrap=True)
     console.print(f"{len(found)} equilibria; more may exist (--starts)", soft_wrap=True)

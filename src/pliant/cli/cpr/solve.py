@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers, plate_columns, read_table
-from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
+from pliant.cli.cpr.writing import beyond_limits, draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.simulating import refuse_unused
@@ -123,13 +123,6 @@ def solve(
 def _report(solution: Solution) -> dict[str, Any]:
     """Return the report of a solution."""
     robot = solution.robot
-    d = robot.description
-    limits = [d.limbs[i].joints[j].limits for i, j in d.actuators]
-    beyond = [
-        f"{d.limb_name(i)} at {q:.4g} is outside {limit[0]:g} to {limit[1]:g}"
-        for (i, _), q, limit in zip(d.actuators, solution.q, limits)
-        if limit is not None and not limit[0] - 1e-9 <= q <= limit[1] + 1e-9
-    ]
     return {
         "robot": robot.name,
         "q": solution.q,
@@ -150,7 +143,7 @@ def _report(solution: Solution) -> dict[str, Any]:
         "starts": list(solution.starts),
         "branch": solution.branch,
         "note": solution.note,
-        "joint_limits": beyond,
+        "joint_limits": beyond_limits(solution),
     }
 
 
