@@ -209,8 +209,18 @@ def test_a_damaged_text_is_not_used(tmp_path, damage, caplog):
     assert read_text(path, ";") == "define void @f()\nret void\n"
     assert path.stat().st_mode & 0o077 == 0
     spoil(path, damage)
+    for _ in range(2):
+        assert read_text(path, ";") is None
+    assert caplog.text.count("damaged: compiling again") == 1
+
+
+def test_a_folder_in_the_place_of_a_file_is_named_with_the_remedy(tmp_path, caplog):
+    path = tmp_path / "law.ll"
+    path.mkdir()
     assert read_text(path, ";") is None
-    assert "damaged: compiling again" in caplog.text
+    write_text(path, "define void @f()\n", ";")
+    (message,) = caplog.messages
+    assert message == f"{path} is a folder, so compiled code cannot be kept there for later runs: delete it"
 
 
 def spoil(path, damage):

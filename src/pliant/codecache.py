@@ -197,10 +197,29 @@ def _write(path: Path, data: bytes) -> None:
         with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(data)
         scratch.replace(path)
+        _told.discard(path)
     except OSError:
         with contextlib.suppress(OSError):
             scratch.unlink()
         raise
+
+
+_told: set[Path] = set()
+"""Damaged files that were warned about and not written again since."""
+
+
+def _damaged(path: Path) -> None:
+    """Warn about a damaged file, once: it may be looked at before it is read."""
+    if path not in _told:
+        _told.add(path)
+        log.warning("%s is damaged: compiling again", path)
+
+
+def _not_kept(path: Path, error: OSError) -> None:
+    if path.is_dir():
+        log.warning("%s is a folder, so compiled code cannot be kept there for later runs: delete it", path)
+    else:
+        log.warning("compiled code cannot be kept for later runs: %s", error)
 
 
 def read_text(path: Path, comment: str) -> str | None:
@@ -216,7 +235,7 @@ def read_text(path: Path, comment: str) -> str | None:
     lead = comment.encode() + b" "
     contents = _unseal(data[len(lead) :]) if data.startswith(lead) else None
     if contents is None:
-        log.warning("%s is damaged: compiling again", path)
+        _damaged(path)
         return None
     return contents.decode()
 
@@ -232,7 +251,7 @@ def write_text(path: Path, text: str, comment: str) -> None:
     try:
         _write(path, comment.encode() + b" " + _seal(text.encode()))
     except OSError as error:
-        log.warning("compiled code cannot be kept for later runs: %s", error)
+        _not_kept(path, error)
 
 
 # -- fingerprints ---------------------------------------------------------------------------------------------
@@ -533,7 +552,7 @@ class CodeFiles:
         if contents is not None:
             with contextlib.suppress(Exception):  # written by another version of numba
                 return pickle.loads(contents)
-        log.warning("%s is damaged: compiling again", path)
+        _damaged(path)
         return None
 
     def save(self, key: object, data: Any) -> None:
@@ -547,7 +566,7 @@ class CodeFiles:
                 if not old.name.startswith(f"{self._stem}."):
                     old.unlink(missing_ok=True)
         except OSError as error:
-            log.warning("compiled code cannot be kept for later runs: %s", error)
+            _not_kept(path, error)
 
     def flush(self) -> None:
         """Delete all that was kept."""
