@@ -336,6 +336,8 @@ def law_statements(options: MakerProOptions) -> list[Statement]:
                 ],
                 found=f"The law misses the loop by {100 * share:.1f} % RMS of its largest deflection. At 1.4 N m it "
                 f"gives {law:.3f} rad; the middle of the measured loop is {middle:.3f} rad.",
+                rests_on="How fast the load moves and how stiff the motors hold were never published; statics and "
+                "rigid motors are assumed.",
             )
         )
     return out

@@ -36,12 +36,14 @@ def delay_in_steps(monkeypatch):
 
 
 def transferred(context, options):
-    command = quick("ilc").traces["command_rad"]
-    return ilc.judge_transfer([ilc.transfer(options, row, command) for row in ilc.draw_arms(context.rng, 1)])
+    traces = quick("ilc").traces
+    command, error = traces["command_rad"], traces["reference_rad"] - traces["response_last_rad"]
+    arms = [ilc.transfer(options, row, command) for row in ilc.draw_arms(context.rng, 1)]
+    return ilc.verify_transfer(options, command, error, arms)
 
 
 def weak_springs(monkeypatch):
-    monkeypatch.setattr(ilc, "draw_arms", lambda rng, count: np.array([[0.7, 1.0, 1.0]]))
+    monkeypatch.setattr(ilc, "draw_arms", lambda rng, count: np.array([[0.5, 1.0, 1.0]]))
 
 
 MUTATIONS = [
@@ -75,9 +77,16 @@ MUTATIONS = [
     ),
     Mutation(
         experiment="ilc",
-        name="the springs of the real arm are 30 % weaker",
-        turns=("joint 2: largest error on arms that differ*", "joint 1: first time outside 0.08 rad*"),
+        name="the springs of the other arms are half as stiff",
+        turns=("joint 1: largest error on arms that differ*", "joint 2: largest error on arms that differ*"),
         patch=weak_springs,
+        run=transferred,
+    ),
+    Mutation(
+        experiment="ilc",
+        name="the joints have no friction when the learned input is run",
+        turns=("learned input on an arm equal to the model: largest change of the error",),
+        patch=frictionless,
         run=transferred,
     ),
 ]
