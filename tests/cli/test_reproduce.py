@@ -43,7 +43,7 @@ def _experiments(monkeypatch):
 def test_several_experiments_run_in_the_order_of_their_names(call, tmp_path):
     code, out, _ = call("reproduce", "pull", "push", "--output", tmp_path)
     assert code == 0
-    assert out.index("pull: pass") < out.index("push: pass")
+    assert out.index("pull: checks pass") < out.index("push: checks pass")
     for text in ("figure 3", "The joint moves.", "It does not stay.", "reproduced", "1 of 1 pass"):
         assert text in out
     assert "1 reproduced, 0 consistent, 0 not reproduced, 0 not judged; 2 of 2 checks pass; report:" in out
@@ -70,7 +70,7 @@ def test_a_statement_that_is_not_reproduced_is_a_finding_and_an_error_with_stric
 def test_a_check_that_fails_ends_with_exit_code_3(call, tmp_path):
     code, out, _ = call("reproduce", "push", "--output", tmp_path, "--set", "push.friction=0.001")
     assert code == 3
-    assert "push: fail with friction=0.001" in out
+    assert "push: checks fail with friction=0.001" in out
     assert "at least 0.01" in out
 
 

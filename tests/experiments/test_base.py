@@ -120,3 +120,15 @@ def test_track_reports_a_share_of_the_whole(tmp_path):
     context = Context(output=tmp_path, report=lambda f, text: seen.append((round(f, 3), text)))
     assert list(context.track("abcd", str.upper, low=0.2, high=0.6)) == list("abcd")
     assert seen == [(0.2, "A"), (0.3, "B"), (0.4, "C"), (0.5, "D"), (0.6, "")]
+
+
+def test_the_badge_of_a_report_is_that_of_its_checks_and_says_so():
+    statement = Statement(
+        what="It moves.",
+        where="figure 1",
+        targets=[Target("way", 0.0, low=1.0, source="figure 1")],
+        found="It stays.",
+    )
+    other = Statement(what="It is red.", where="figure 2", found="No colour is simulated.")
+    page = render_report(Result(name="x", title="x", statements=[statement, other]))
+    assert '<span class="badge checks-pass">checks pass</span>' in page

@@ -23,6 +23,8 @@ __all__ = ["reproduce"]
 _STYLE = {
     "pass": "green",
     "fail": "red",
+    "checks pass": "green",
+    "checks fail": "red",
     "reproduced": "green",
     "consistent": "cyan",
     "not reproduced": "red",
@@ -137,7 +139,7 @@ def _totals(results: list[Result]) -> Iterator[str]:
 def _print_result(console: Console, result: Result, every: bool) -> None:
     """Print the verdicts of an experiment, its checks, and what its changed options change."""
     changed = ", ".join(f"{s.name}={s.value}" for s in result.settings if s.changed)
-    head = f"{result.name}: {_colored('pass' if result.passed else 'fail')}" + (
+    head = f"{result.name}: {_colored('checks pass' if result.passed else 'checks fail')}" + (
         f" with {plain(changed)}" * bool(changed)
     )
     if result.statements:

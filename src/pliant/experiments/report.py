@@ -46,8 +46,8 @@ a { color: var(--link); text-decoration: none; } a:hover { text-decoration: unde
 .verdict { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: center; margin: 1.1rem 0 0; }
 .badge { display: inline-block; border-radius: 999px; padding: .12rem .7rem; font-weight: 600; font-size: .86rem;
   white-space: nowrap; }
-.pass, .reproduced { color: var(--good); background: var(--good-back); }
-.fail, .not-reproduced { color: var(--bad); background: var(--bad-back); }
+.pass, .checks-pass, .reproduced { color: var(--good); background: var(--good-back); }
+.fail, .checks-fail, .not-reproduced { color: var(--bad); background: var(--bad-back); }
 .consistent { color: var(--link); background: var(--card); }
 .not-judged, .absent, .not-finished, .finished { color: var(--muted); background: var(--card); }
 .facts { color: var(--muted); font-size: .9rem; }
@@ -214,7 +214,7 @@ def render_index(entries: Iterable[dict[str, Any]]) -> str:
             f'<tr><td><a href="{link}">{_text(entry.get("title") or entry["name"])}</a>'
             f"<small>{_text(source)}</small></td><td><code>{_text(entry['name'])}</code></td>"
             + "".join(f'<td class="n">{entry["verdicts"].get(str(v), 0) or ""}</td>' for v in Verdict)
-            + f'<td class="n">{good} / {len(entry["targets"])}</td><td>{_badge(_word(entry["passed"]))}</td></tr>'
+            + f'<td class="n">{good} / {len(entry["targets"])}</td><td>{_badge(_checks(entry["passed"]))}</td></tr>'
         )
     passed = sum(bool(entry["passed"]) for entry in entries)
     total = {str(v): sum(int(entry["verdicts"].get(str(v), 0)) for entry in entries) for v in Verdict}
@@ -268,6 +268,10 @@ def _word(passed: Any) -> str:
     return "pass" if passed else "fail"
 
 
+def _checks(passed: Any) -> str:
+    return f"checks {_word(passed)}"
+
+
 def _badge(word: str) -> str:
     return f'<span class="badge {html.escape(word.replace(" ", "-"))}">{_text(word)}</span>'
 
@@ -275,7 +279,7 @@ def _badge(word: str) -> str:
 def _overall(result: Result) -> str:
     """Return the badge of a whole report: that of its checks, or of a single verdict that all statements share."""
     given = [name for name, count in result.verdicts.items() if count]
-    return _badge(given[0] if result.passed and len(given) == 1 else _word(result.passed))
+    return _badge(given[0] if result.passed and len(given) == 1 else _checks(result.passed))
 
 
 def _counts(verdicts: dict[str, int]) -> list[str]:
