@@ -5,7 +5,7 @@ import pytest
 from mutations import quick
 
 from pliant.experiments import Context, find_experiment
-from pliant.experiments.two_dof import _Sine, _swings, stiction_band
+from pliant.experiments.two_dof import TwoDofOptions, _Sine, _step_statements, _swings, stiction_band
 from pliant.laws import QbMove
 
 
@@ -35,6 +35,22 @@ def test_every_check_passes_and_the_soft_link_alone_misses_its_statement(result)
     assert [t.name for t in result.failures] == []
     assert [s.what for s in result.not_reproduced] == ["Step, soft: the link achieves the desired position."]
     assert result.verdicts == {"reproduced": 0, "consistent": 8, "not reproduced": 1, "not judged": 2}
+
+
+def test_the_result_has_a_summary(result):
+    assert result.summary
+
+
+def test_a_run_without_friction_names_no_stiction_band():
+    traces = {
+        f"{j}/{what}": np.linspace(0.0, 1.0, 9) for j in ("joint_1", "joint_2") for what in ("position", "equilibrium")
+    }
+    runs = {f"step_{name}": traces for name in ("soft", "stiff", "damped")}
+    for friction, text in ((0.025, "from -166 to +166 mrad"), (0.0, "")):
+        band = {preset: [(-0.166, 0.166)] * 2 for preset in ("soft", "stiff")}
+        found = _step_statements(runs, band, TwoDofOptions(friction=friction))[1].found
+        assert text in found
+        assert ("dry friction" in found) == bool(friction)
 
 
 def test_the_soft_link_stops_where_friction_holds_it(result):
