@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from mutations import quick_run
+from mutations import quick, quick_run
 
 from pliant.errors import PliantError
 from pliant.experiments import viactors_step
@@ -79,6 +79,13 @@ def test_a_response_that_never_settles_has_no_settling_time():
     found = step_response(t, 0.5 * t, 1.0)
     assert math.isnan(found.settling)
     assert math.isnan(found.rise)
+
+
+def test_what_the_paper_only_implies_says_so():
+    result = quick("viactors-step")
+    (implied,) = [s for s in result.statements if s.what.startswith("SEA and BAVS")]
+    assert "implied" in implied.where
+    assert result.summary
 
 
 def test_the_balance_of_a_linear_spring_is_exact():
