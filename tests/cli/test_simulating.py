@@ -48,6 +48,23 @@ def test_a_bridge_that_does_not_exist_is_refused_before_the_robot_is_loaded(call
     assert "no bridge 'ros9'" in err
 
 
+@pytest.mark.parametrize(
+    ("bridge", "message"),
+    [("fci:mode=fast", "must be one of lockstep, paced, wall"), ("mute:answer=1", "no option 'answer'")],
+)
+def test_a_wrong_option_of_a_bridge_is_refused_before_the_robot_is_loaded(call, tmp_path, bridge, message):
+    code, _, err = call("run", tmp_path / "nowhere.urdf", "--bridge", bridge)
+    assert code == 1
+    assert message in err
+    assert "nowhere" not in err
+
+
+def test_a_reference_that_is_given_twice_is_refused(call, robot_file):
+    code, _, err = call("run", robot_file, "-r", "elbow/reference_1=6.2", "-r", "elbow/reference_1=0.1")
+    assert code == 1
+    assert "--reference elbow/reference_1 is given twice" in err
+
+
 def test_halt_keeps_the_results_and_says_why(call, robot_file, tmp_path):
     file = tmp_path / "run.mcap"
     common = ("run", robot_file, "--bridge", "mute", "--sync-timeout", "0.01", "--on-timeout", "halt", "--duration", 1)

@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pliant.errors import BridgeError, nearest
 from pliant.options import Registry, options_of, parse_text, place_of
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.simulation import Bridge, Replay
 
-__all__ = ["BridgeEntry", "bridge_options", "find_bridge", "list_bridges", "make_bridge", "register_bridge"]
+__all__ = [
+    "BridgeEntry",
+    "bridge_options",
+    "check_bridge",
+    "find_bridge",
+    "list_bridges",
+    "make_bridge",
+    "register_bridge",
+]
 
 BridgeFactory = Callable[..., "Bridge"]
 F = TypeVar("F", bound=BridgeFactory)
@@ -121,6 +129,19 @@ def bridge_options(name: str) -> type:
     return _factory(name)[0]
 
 
+def check_bridge(text: str) -> None:
+    """Look at the name and the options of a bridge without making it.
+
+    Args:
+        text: as `make_bridge` takes it.
+
+    Raises:
+        BridgeError: no bridge of that name, or an option that it does not have.
+        MissingDependency: the bridge needs a package that is not installed.
+    """
+    _parse(text)
+
+
 def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
     """Make a bridge for a robot.
 
@@ -132,9 +153,14 @@ def make_bridge(text: str, robot: Robot | Replay | None) -> Bridge:
         BridgeError: no bridge of that name, or an option that it does not have.
         MissingDependency: the bridge needs a package that is not installed.
     """
+    factory, options = _parse(text)
+    return factory(robot, options)
+
+
+def _parse(text: str) -> tuple[BridgeFactory, Any]:
     name, _, rest = text.partition(":")
     kind, factory = _factory(name)
-    return factory(robot, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError))
+    return factory, parse_text(kind, rest, where=f"--bridge {name}: ", error=BridgeError)
 
 
 def _factory(name: str) -> tuple[type, BridgeFactory]:

@@ -21,7 +21,7 @@ __all__ = [
     "Packages",
     "Settings",
     "assignments",
-    "find_bridges",
+    "check_bridges",
     "import_modules",
     "load_robot",
     "make_bridge",
@@ -70,6 +70,8 @@ def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
         if not eq or not path.strip() or not value.strip():
             form = FORMS.get(option, "PATH=VALUE")
             raise PliantError(f"{option} {item!r}; must be {option} {form}", field=option)
+        if option != "--set" and path.strip() in out:
+            raise PliantError(f"{option} {path.strip()} is given twice", field=option)
         out[path.strip()] = value.strip()
     return out
 
@@ -82,13 +84,13 @@ def import_modules(names: list[str]) -> None:
             import_user_module(name)
 
 
-def find_bridges(names: Sequence[str]) -> None:
-    """Raise an error for a bridge that does not exist."""
-    if names:
-        from pliant.bridges.registry import find_bridge
+def check_bridges(texts: Sequence[str]) -> None:
+    """Raise an error for a bridge that does not exist, and for a wrong option of one."""
+    if texts:
+        from pliant.bridges.registry import check_bridge
 
-        for name in names:
-            find_bridge(name)
+        for text in texts:
+            check_bridge(text)
 
 
 def load_robot(

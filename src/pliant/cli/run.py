@@ -15,7 +15,7 @@ from pliant.cli.options import (
     Packages,
     Settings,
     assignments,
-    find_bridges,
+    check_bridges,
     import_modules,
     load_robot,
 )
@@ -77,7 +77,7 @@ def run(
         raise PliantError(f"--joint-rate is {joint_rate:g}; must be > 0 Hz", field="joint-rate")
     constants = assignments(reference, "--reference")
     import_modules(import_)
-    find_bridges(plan.bridge)  # before loading the robot, which may take long
+    check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model.parallel import find_mechanism
