@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from pliant.cli.console import RequestConsole, parse_line
+from pliant.cli.console import RequestConsole, list_requests, parse_line
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
@@ -79,6 +79,28 @@ def test_lines_of_a_stream_reach_the_devices_and_the_thread_ends(simulation):
     assert not [t for t in threading.enumerate() if t.name == "pliant-console"]
     simulation.request("franka", "brakes", locked=False)
     assert mode(simulation) == RobotMode.IDLE
+
+
+def test_help_lists_every_request_as_it_is_typed(simulation):
+    said = []
+    RequestConsole(simulation, None, said.append).enter(" help ")
+    assert said == list_requests(simulation.devices)
+    assert len(said) == sum(len(device.requests) for device in simulation.devices.values())
+    assert "franka.user_stop on|off" in said
+    assert "franka.gripper_move width= speed=" in said
+    assert "franka.automatic_error_recovery" in said
+    for line in said:
+        words = [word + "1" if word.endswith("=") else "on" for word in line.split()[1:]]
+        parse_line(" ".join([line.split()[0], *words]), simulation.devices)
+
+
+def test_a_robot_without_requests_takes_no_console(call, tmp_path):
+    file = tmp_path / "rod.xml"
+    body = '<body><joint name="hinge"/><geom name="rod" size="0.1"/></body>'
+    file.write_text(f'<mujoco model="rod"><worldbody>{body}</worldbody></mujoco>', encoding="utf-8")
+    code, _, err = call("run", file, "--console", "--duration", "0.01")
+    assert code == 1
+    assert "--console: this robot has no requests to type; omit it" in err
 
 
 def test_locked_brakes_hold_the_arm_against_any_pull(simulation):

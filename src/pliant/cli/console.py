@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.simulation import Simulation
 
-__all__ = ["RequestConsole", "parse_line"]
+__all__ = ["RequestConsole", "list_requests", "parse_line"]
 
 MAX_LINE = 4096
 """Longest line [bytes]."""
@@ -60,6 +60,39 @@ def parse_line(line: str, devices: Mapping[str, Device]) -> tuple[str, str, dict
                 )
         values[key] = _value(text)
     return device, name, values
+
+
+def list_requests(devices: Mapping[str, Device]) -> list[str]:
+    """Return a line for each request of the devices, as it is typed: ``franka.gripper_move width= speed=``."""
+    lines: list[str] = []
+    for key, device in devices.items():
+        for name, call in device.requests.items():
+            words = [f"{key}.{name}"]
+            switch = device.buttons.get(name, "")
+            if switch:
+                words.append("on|off")
+            for argument in _arguments(call):
+                if argument not in (switch, "answered"):
+                    words.append(f"{argument}=")
+            lines.append(" ".join(words))
+    return lines
+
+
+def _arguments(call: str) -> list[str]:
+    """Return the names of the arguments of ``name(width: float, speed: float = 0.1) -> str``."""
+    depth, part, names = 0, "", []
+    for character in call.partition("(")[2] + ",":
+        depth += (character in "[({") - (character in "])}")
+        if depth < 0 or (character == "," and depth == 0):
+            name = part.strip().partition(":")[0].partition("=")[0].strip()
+            if name.isidentifier():
+                names.append(name)
+            part = ""
+            if depth < 0:
+                break
+        else:
+            part += character
+    return names
 
 
 def _value(text: str) -> bool | float | int | tuple[float, ...]:
@@ -121,6 +154,10 @@ class RequestConsole:
     def enter(self, line: str) -> None:
         """Give the request of one line; what it returns or refuses is printed."""
         if not line.strip():
+            return
+        if line.strip() == "help":
+            for text in list_requests(self._simulation.devices):
+                self._say(text)
             return
         try:
             device, name, values = parse_line(line, self._simulation.devices)

@@ -158,6 +158,11 @@ class Run:
         from pliant.recording.recording import recorded_names
         from pliant.simulation import Simulation, free, paced, sync
 
+        devices = list(devices)
+        asked = sum(len(device.requests) for device in devices)
+        if plan.console and not asked:
+            raise PliantError("--console: this robot has no requests to type; omit it", field="console")
+        self._requests = asked
         self.plan, self.console = plan, console
         self.wires: list[Bridge] = [make_bridge(name, robot) for name in plan.bridge]
         waiting = [b for b in self.wires if b.lockstep and not b.own_timeout]
@@ -274,7 +279,8 @@ class Run:
         from pliant.cli.console import RequestConsole
 
         buttons = [f"{d.name}.{name}" for d in self.simulation.devices.values() for name in d.buttons]
-        self.console.print(f"console: {', '.join(buttons) or 'no buttons'}", soft_wrap=True)
+        shown = f"{', '.join(buttons)}; " if buttons else ""
+        self.console.print(f"console: {shown}help lists all {self._requests} requests", soft_wrap=True)
         reader = RequestConsole(
             self.simulation, sys.stdin, lambda text: self.console.print(plain(text), soft_wrap=True)
         )
