@@ -489,6 +489,28 @@ def test_bad_options_are_named():
         simulation.start()
 
 
+@pytest.mark.parametrize(
+    ("ports", "message"),
+    [
+        ({"vacuum_port": 4000}, "vacuum_port is 4000, and no arm of this robot has a vacuum gripper"),
+        ({"port": 4000, "gripper_port": 4000}, "port and gripper_port are both 4000; must differ"),
+    ],
+)
+def test_ports_that_cannot_be_are_refused_before_binding(ports, message):
+    bridge, simulation = make(**ports)
+    with simulation, pytest.raises(BridgeError, match=message):
+        simulation.start()
+    assert bridge.arms == []
+
+
+def test_the_port_of_the_gripper_is_an_address_of_the_bridge(server):
+    arm = server.arms[0]
+    assert server.bridge.addresses == {
+        "franka": f"{arm.host}:{arm.port}",
+        "gripper of franka": f"{arm.hand.host}:{arm.hand.port}",
+    }
+
+
 def test_a_robot_without_arms_is_refused():
     _, simulation = make(robot=build_robot("qbmove-1dof"))
     with simulation, pytest.raises(BridgeError, match="Franka arm"):
@@ -504,7 +526,7 @@ def test_several_arms_need_a_host_with_a_successor():
 def test_each_arm_of_a_robot_has_its_own_address_and_client():
     with serve(robot=build_robot("franka-dual", {"friction": False}), host="127.0.7.1") as server:
         hosts = {name: address.rpartition(":")[0] for name, address in server.bridge.addresses.items()}
-        assert hosts == {"left": "127.0.7.1", "right": "127.0.7.2"}
+        assert (hosts["left"], hosts["right"]) == ("127.0.7.1", "127.0.7.2")
         with Client(server, arm=0) as left, Client(server, 7, arm=1) as right:
             # gravity differs in the two bases
             np.testing.assert_allclose(left.state().O_ddP_O[1], -right.state().O_ddP_O[1], atol=1e-5)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from pliant.bridges.fci.arm_server import ArmServer
@@ -29,7 +29,7 @@ from pliant.simulation.realtime import realtime
 
 if TYPE_CHECKING:
     from pliant.devices.base import Sample, SampleSource
-    from pliant.devices.franka.arm import StateValues
+    from pliant.devices.franka.arm import FrankaArm, StateValues
 
 __all__ = ["FciBridge", "make"]
 
@@ -93,6 +93,7 @@ class FciBridge(BridgeBase):
             )
         options = self.options
         check_listening_host(options.host, "host")
+        _check_ports(options, found)
         for i, device in enumerate(found):
             host = _next_address(options.host, i)
             server = ArmServer(
@@ -126,8 +127,14 @@ class FciBridge(BridgeBase):
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Where each arm is served, once started."""
-        return {arm.device.name: f"{arm.host}:{arm.port}" for arm in self.arms}
+        """Where each arm and each gripper is served, once started."""
+        found: dict[str, str] = {}
+        for arm in self.arms:
+            found[arm.device.name] = f"{arm.host}:{arm.port}"
+            if arm.hand is not None:
+                kind = "gripper" if arm.device.gripper is not None else "vacuum gripper"
+                found[f"{kind} of {arm.device.name}"] = f"{arm.hand.host}:{arm.hand.port}"
+        return found
 
     def health(self) -> Mapping[str, Any]:
         """Return the mode, and of each arm counters, client and last fault."""
@@ -226,6 +233,20 @@ class FciBridge(BridgeBase):
             for sock in arm.sockets():
                 self._poll.register(sock, select.EPOLLIN)
                 self._registered.append(sock.fileno())
+
+
+def _check_ports(options: FciOptions, arms: Sequence[FrankaArm]) -> None:
+    """Raise an error for a port of a gripper that no arm has, and for equal ports of an arm and its gripper."""
+    has = {
+        "gripper_port": any(arm.gripper is not None for arm in arms),
+        "vacuum_port": any(arm.gripper is None and arm.vacuum is not None for arm in arms),
+    }
+    for field, what in (("gripper_port", "hand"), ("vacuum_port", "vacuum gripper")):
+        port = getattr(options, field)
+        if not has[field] and port not in (0, getattr(FciOptions(), field)):
+            raise BridgeError(f"{field} is {port}, and no arm of this robot has a {what}; omit it", field=field)
+        if has[field] and port and port == options.port:
+            raise BridgeError(f"port and {field} are both {port}; must differ", field=field)
 
 
 def _next_address(host: str, index: int) -> str:
