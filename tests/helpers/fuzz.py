@@ -707,9 +707,9 @@ def view(frames: int, chance: random.Random) -> int:
     sent = 0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
+        drain = threading.Thread(target=lambda: [None for _ in process.stderr or ()], name="fuzz-drain", daemon=True)
         try:
             assert process.stderr.readline().startswith("view: ")
-            drain = threading.Thread(target=lambda: [None for _ in process.stderr or ()], daemon=True)
             drain.start()
             before = memory(process.pid)
             while sent < frames:
@@ -726,6 +726,8 @@ def view(frames: int, chance: random.Random) -> int:
             assert memory(process.pid) - before < 300e6
         finally:
             process.kill()
+            if drain.is_alive():
+                drain.join(TIMEOUT_S)
     return sent
 
 
