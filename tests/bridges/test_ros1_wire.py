@@ -202,6 +202,25 @@ def test_who_reads_late_loses_no_answer_to_requests_that_are_not_looked_at(node)
     until(lambda: not node._links)
 
 
+def test_a_connection_for_one_request_ends_at_once_also_if_its_answer_leaves_first(node, monkeypatch):
+    monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 1e6)
+    node = node()
+    node.serve("/count", "std_srvs/Trigger", lambda _: {"success": True})
+    answer_one = node._answer
+
+    def slowly(service, link, frame):
+        answer_one(service, link, frame)
+        until(lambda: link.sent == 2 and link.partial is None)  # header and answer are on the wire
+
+    monkeypatch.setattr(node, "_answer", slowly)
+    header = encode_header({"callerid": "/by_hand", "service": "/count", "md5sum": "*"})
+    with socket.create_connection(("127.0.0.1", node.tcp_port), timeout=30) as sock:
+        sock.sendall(header + CODEC.encode(TRIGGER.request, {}))
+        read(sock, struct.unpack("<I", read(sock, 4))[0])
+        assert answer(sock)[0]
+        assert sock.recv(1) == b""
+
+
 def test_a_service_connection_that_asks_nothing_is_closed(node, monkeypatch):
     monkeypatch.setattr("pliant.bridges.ros1.node.SERVICE_IDLE_S", 0.1)
     monkeypatch.setattr("pliant.bridges.ros1.node.CLIENT_TIMEOUT_S", 0.1)

@@ -692,15 +692,15 @@ class Ros1Node(Node):
         while not self._stopping.is_set():
             busy = False
             for connection in list(self._links):
-                if connection.out or connection.partial is not None:
+                if connection.out or connection.partial is not None or connection.role == "closing":
                     self._flush(connection)
                     waits = connection.partial is not None
                     if waits != (connection in blocked):
                         self._watch_writable(connection, waits)
                         (blocked.add if waits else blocked.discard)(connection)
             self._sleeping = True
-            # A message that was queued after the flush and before this line would wait for the next one.
-            if any(c.out and c not in blocked for c in list(self._links)):
+            # A message that was queued, or an end, after the flush and before this line would wait for the next one.
+            if any((c.out or c.role == "closing") and c not in blocked for c in list(self._links)):
                 busy = True
             try:
                 events = selector.select(0.0 if busy else 0.2)
@@ -913,7 +913,8 @@ class Ros1Node(Node):
         def asked(link: _Connection, frame: bytes) -> None:
             with self._lock:
                 waiting = len(link.requests) + link.serving
-                if link.role != "once" or not waiting:  # what comes behind the only request is not looked at
+                # What comes behind the only request is not looked at.
+                if link.role == "service" or (link.role == "once" and not waiting):
                     link.requests.append(frame)
             if waiting >= MAX_WAITING_REQUESTS:
                 raise WireError(f"{waiting} requests wait for their answer, which is the most")
@@ -935,13 +936,12 @@ class Ros1Node(Node):
             except Exception as error:
                 self.fail(f"the service {service.name}", error)
             with self._lock:
+                if link.role == "once":  # as rospy and roscpp do: one answer, then the end
+                    link.role = "closing"
                 link.serving = False
                 link.since = time.monotonic()
-            if link.role == "once":  # as rospy and roscpp do: one answer, then the end
-                link.role = "closing"
-                self.flush()
-            else:
-                self._serve_next(service, link)
+            self.flush()
+            self._serve_next(service, link)
 
         if self._pool is None or not self._pool.submit(serve):
             with self._lock:
