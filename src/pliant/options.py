@@ -88,6 +88,7 @@ UNITS: dict[str, str] = {
     "kg m^2": "inertia",
     "kg/m^3": "density",
     "m": "length",
+    "m/N": "compliance",
     "m/s": "speed",
     "m/s^2": "acceleration",
     "m/s^3": "jerk",

@@ -76,7 +76,9 @@ def page() -> str:
     parts += [f"### {bench.name}\n\n{_own(bench.options, BenchOptions)}\n" for bench in BENCHES]
     parts.append(f"### The arms of qbMoves\n\n{markdown_table(ArmOptions)}\n")
     parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
-    for name, title in (("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots")):
+    for name, title in (
+        ("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"),
+    ):  # fmt: skip
         parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     parts.append("## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n")
     laws = registered_laws()

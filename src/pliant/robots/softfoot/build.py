@@ -1,0 +1,84 @@
+"""The SoftFoot on a test rig, in the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.robots.catalogue import CatalogueRobot
+from pliant.robots.softfoot.options import SoftFootRigOptions
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["ROBOT", "SLIDE_DAMPING", "build"]
+
+SLIDE_DAMPING = 100.0
+"""Damping of the vertical slide [N s/m] (the rig of the released scene)."""
+CLEARANCE = 0.005
+"""Height of the soles over the ground or the bar at the start [m].  # assumed"""
+
+
+def build(options: SoftFootRigOptions) -> Robot:
+    """Return the foot on a vertical slide above the ground, pressed down by the actuator ``load``.
+
+    The force of the actuator is the option ``load`` plus its control [N].
+    """
+    import mujoco
+
+    from pliant.model import Robot
+    from pliant.robots.parts import box, finished, look_at, new_spec
+    from pliant.robots.softfoot.generator import add_softfoot
+    from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
+
+    s = options.scale
+    spec = new_spec("softfoot", options.timestep, extent=0.3 * s, center=(0.04 * s, 0.0, 0.05 * s))
+    height = s * ANKLE_HEIGHT + options.bar + CLEARANCE
+    carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, height])
+    carriage.add_joint(
+        name="slide",
+        type=mujoco.mjtJoint.mjJNT_SLIDE,
+        axis=[0.0, 0.0, 1.0],
+        damping=[SLIDE_DAMPING, 0.0, 0.0],
+    )
+    box(carriage, (0.05 * s, 0.05 * s, 0.02 * s), (0.0, 0.0, 0.045 * s), "metal")
+    add_softfoot(spec, carriage, options)
+    if options.bar > 0.0:
+        half = 0.5 * options.bar
+        spec.worldbody.add_geom(
+            name="bar",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[half, 0.2 * s, half],
+            pos=[options.bar_position, 0.0, half],
+            material="wood",
+        )
+    actuator = spec.add_actuator(
+        name="load",
+        trntype=mujoco.mjtTrn.mjTRN_JOINT,
+        target="slide",
+        gear=[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        ctrllimited=True,
+        ctrlrange=[-1000.0, 5000.0],
+    )
+    actuator.set_to_motor()
+    # The control adds to the load that was chosen, so that a run without commands presses the foot.
+    actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    actuator.biasprm[0] = options.load
+    camera = spec.worldbody.add_camera(name="side", pos=[0.25 * s, -0.55 * s, 0.16 * s])
+    look_at(camera, (0.25 * s, -0.55 * s, 0.16 * s), (0.04 * s, 0.0, 0.05 * s))
+    camera.fovy = 34.0
+    return finished(Robot(spec))
+
+
+ROBOT = CatalogueRobot(
+    name="softfoot",
+    summary="passive adaptive foot of arches and rolling modules, on a rig that presses it down",
+    options=SoftFootRigOptions,
+    function=build,
+    source="Crotti et al. 2024, arXiv 2412.03191, and the numbers of the model that its authors released",
+    assumed=(
+        "The compliance of the closure between frontal arch and metatarsus: that of the released solver parameters; "
+        "the real one was never published.",
+        "The shapes of arches and ankle, which touch tall obstacles only.",
+        "That the released foot is a left one.",
+    ),
+)

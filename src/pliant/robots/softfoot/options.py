@@ -1,0 +1,79 @@
+"""What can be chosen of a SoftFoot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pliant.options import option
+
+__all__ = ["MAX_LUMPED", "MAX_SEPARATE", "SoftFootOptions", "SoftFootRigOptions"]
+
+MAX_LUMPED = 5
+"""Most chains of a lumped sole, which stand for the five of the foot."""
+MAX_SEPARATE = 6
+"""Most chains of their real width: modules of 14 mm at a pitch of 18.5 mm beside each other on a heel of 116 mm."""
+
+_RELEASE = "the released model (MuJoCo Menagerie, iit_softfoot, 2024)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftFootOptions:
+    """Options of the foot itself."""
+
+    n_chains: int = option(5, low=1, high=MAX_SEPARATE, source="Crotti et al. 2024, section II-A")
+    """Number of chains of modules side by side."""
+    lump: bool = option(False, source="of pliant")
+    """Whether the chains, where there are fewer, stand for five: with the mass, stiffness, width and lateral second
+    moment of five. Otherwise the sole has fewer chains of the real kind, as the one of the bench."""
+    coupling: Literal["exact", "midpoint"] = option("exact", source=_RELEASE)
+    """exact: two hinges a coupling, tied so that the modules roll on each other; midpoint: one hinge between the two
+    axes, of the same first-order motion, with half the joints and no constraint."""
+    tendon: Literal["spatial", "fixed"] = option("spatial", source=_RELEASE)
+    """spatial: routed over pulleys; fixed: a constant lever arm of 3.8 mm, which costs less."""
+    contact: Literal["box", "capsule"] = option("box", source=_RELEASE)
+    """Shape of the soles; capsules lie across the foot, rounded under the modules and the heel. On obstacles they have
+    half as many contact points; the heel takes more of the load."""
+    band_stiffness: float = option(0.8, unit="N m/rad", low=0.0, high=1000.0, source=_RELEASE)
+    """Stiffness of the elastic bands on each of the two hinges of a coupling; the whole coupling has half of it."""
+    band_damping: float = option(0.04, unit="N m s/rad", low=0.0, high=100.0, source=_RELEASE)
+    """Damping on each of the two hinges of a coupling."""
+    armature: float = option(0.001, unit="kg m^2", low=1e-7, high=1.0, source=_RELEASE)
+    """Numerical inertia on each hinge."""
+    tendon_slack: float = option(
+        0.0019572020875, unit="m", low=-0.02, high=0.2, source=f"0.286 m less the length at rest of {_RELEASE}"
+    )
+    """How far the tendons can lengthen from the straight sole before they are taut. With the released slack the
+    windlass is nearly inactive."""
+    closure_compliance: float = option(
+        7.7e-6,
+        unit="m/N",
+        low=0.0,
+        above=True,
+        high=1.0,
+        source="fitted to the pitch stiffness of the release; the real one is unknown",
+    )
+    """Compliance of the closure between frontal arch and metatarsus of a whole foot, for deflections of more than 1 mm;
+    below that it is up to 5 times larger, as in the release. It sets most of the stiffness in standing."""
+    scale: float = option(1.0, low=0.0, above=True, high=100.0, source="of pliant")
+    """Size: lengths grow with it, masses with its cube, inertias with its fifth power. Bands, closure compliance and
+    tendon slack are as given."""
+    side: Literal["left", "right"] = option("left", source="assumed: the release does not name its side")
+    """Which foot; the right one is the mirror image of the left one, its first chain on its left."""
+    release_quirks: bool = option(False, source="of pliant")
+    """Whether to repeat what is odd in the release: chain 4 is 0.5 mm off its tendon, tendons are taut at 0.286 m and
+    the closure has the solver's default time constant, whatever compliance that gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftFootRigOptions(SoftFootOptions):
+    """Options of the foot on its test rig, ``softfoot`` of the catalogue."""
+
+    load: float = option(300.0, unit="N", low=-1000.0, high=5000.0, source="assumed")
+    """Force that presses the ankle down; the control of the actuator ``load`` is added to it."""
+    bar: float = option(0.0, unit="m", low=0.0, high=0.06, source="assumed")
+    """Height and length of a square bar across under the foot; 0: none."""
+    bar_position: float = option(0.02, unit="m", low=-0.2, high=0.3, source="assumed")
+    """Middle of the bar ahead of the ankle."""
+    timestep: float = option(0.002, unit="s", low=1e-6, high=0.01, source="assumed: the default of MuJoCo")
+    """Length of a simulation step."""
