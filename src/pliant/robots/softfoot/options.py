@@ -54,12 +54,12 @@ class SoftFootOptions:
         source="fitted to the pitch stiffness of the release; the real one is unknown",
     )
     """Compliance of the closure between frontal arch and metatarsus of a whole foot, for deflections of more than 1 mm;
-    below that it is up to 5 times larger, as in the release. It sets most of the stiffness in standing."""
+    below that it is up to 5.4 times larger, as in the release. It sets most of the stiffness in standing."""
     scale: float = option(1.0, low=0.0, above=True, high=100.0, source="of pliant")
     """Size: lengths grow with it, masses with its cube, inertias with its fifth power. Bands, closure compliance and
     tendon slack are as given."""
     side: Literal["left", "right"] = option("left", source="assumed: the release does not name its side")
-    """Which foot; the right one is the mirror image of the left one, its first chain on its left."""
+    """Which foot; the right one is the mirror image of the left one, and chain 1 is the outer chain of both."""
     release_quirks: bool = option(False, source="of pliant")
     """Whether to repeat what is odd in the release: chain 4 is 0.5 mm off its tendon, tendons are taut at 0.286 m and
     the closure has the solver's default time constant, whatever compliance that gives."""
