@@ -278,7 +278,7 @@ def parse_contact(target: str) -> tuple[str, str]:
         WireError: the target is empty, too long, or names neither a port nor an address.
     """
     match = re.match(r"(?:([A-Za-z_][\w+.]*):/)?(/?\S+)\Z", target)
-    if match is None or len(target) > MAX_NAME:
+    if match is None or match[2] == "/" or len(target) > MAX_NAME:
         raise WireError(f"{target[:80]!r} names no port; must be /name, carrier://name or carrier://host:port")
     carrier, rest = match[1] or "", match[2]
     if re.match(r"/[\w.\-]+:\d{1,5}\Z", rest) and carrier:
