@@ -9,6 +9,7 @@ stand in the outer list. A record that is an element of a list is a nested list.
 | `f64` | float64 | any number |
 | `str` | string | string, vocabulary |
 | `bool` | ``[ok]`` or ``[fail]`` | any integer or vocabulary |
+| `mode` | vocabulary (enumerations of dialect 3) | any integer or vocabulary |
 | `vocab` | int32 that holds a vocabulary (enumerations) | any integer or vocabulary |
 | `bottle` | nested list | nested list |
 | `pid` | nested list of 10 numbers, in the order of dialect 4 | the same |
@@ -46,7 +47,7 @@ from pliant.wire.yarp.values import (
 
 __all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
 
-TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "bottle", "pid", "flags")
+TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")
 """The types of fields; `[]` behind one makes a list, `*n` repeats it."""
 
 
@@ -160,6 +161,8 @@ def _encode(name: str, value: Any, dialect: Dialect) -> Value:
         return OK if value else FAIL
     if name == "vocab":
         return (value if isinstance(value, Vocab) else Vocab.of(value)).code
+    if name == "mode":
+        return value if isinstance(value, Vocab) else Vocab.of(value)
     if name == "pid":
         return value.encode(dialect)
     if name == "bottle":
@@ -171,7 +174,7 @@ def _encode(name: str, value: Any, dialect: Dialect) -> Value:
 
 
 def _encode_list(name: str, value: Sequence[Any], dialect: Dialect) -> Bottle:
-    kind = {"i32": "int32", "vocab": "int32", "f64": "float64"}.get(name, "")
+    kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32"}.get(name, "")
     items = tuple([_encode(name, v, dialect) for v in value])
     return Bottle(items, layout="" if items else kind)
 
@@ -213,7 +216,7 @@ def _decode(name: str, value: Value, dialect: Dialect) -> Any:
         return text(value)
     if name == "bool":
         return boolean(value)
-    if name == "vocab":
+    if name in ("vocab", "mode"):
         return vocabulary(value)
     if name == "pid":
         return Pid.decode(value, dialect)
