@@ -1,0 +1,168 @@
+"""Named conditions under which nothing can be computed from what the camera sees.
+
+Functions of this room return finite numbers or raise `VisionError`. A controller reads `VisionError.condition` to
+decide what the arm does; it never has to look for NaN.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import PliantError
+
+__all__ = [
+    "MIN_DEPTH",
+    "Condition",
+    "VisionError",
+    "finite_array",
+    "finite_result",
+    "number",
+    "pose_matrix",
+    "positive_depth",
+]
+
+Array = NDArray[np.float64]
+
+MIN_DEPTH = 1e-6
+"""Smallest depth that counts as in front of the camera [m]; below it 1/Z leaves the range of any control."""  # assumed
+ROTATION_TOLERANCE = 1e-6
+"""Largest entry of R^T R - I of a pose."""  # assumed
+
+
+class Condition(StrEnum):
+    """Why nothing was computed."""
+
+    SHAPE = "shape"
+    """An array has another shape than its meaning needs."""
+    NOT_FINITE = "not finite"
+    """NaN or infinity was given, or numbers so large that the result overflows."""
+    OUT_OF_RANGE = "out of range"
+    """A parameter is outside its valid range."""
+    NOT_A_POSE = "not a pose"
+    """A matrix is not a rotation and a translation."""
+    DEPTH = "depth"
+    """A depth is zero or negative."""
+    BEHIND_CAMERA = "behind camera"
+    """A part of the target lies behind the camera or in its focal plane."""
+    OUT_OF_VIEW = "out of view"
+    """A part of the target is outside the image."""
+    SINGULAR = "singular"
+    """The interaction matrix or Jacobian has lost rank."""
+    DEGENERATE = "degenerate"
+    """The target is seen edge-on, or its features coincide, so that the feature is not defined."""
+    DISTORTION = "distortion"
+    """A pixel is outside the range in which the lens distortion can be inverted."""
+
+
+class VisionError(PliantError):
+    """Nothing can be computed from what was given; `condition` says why.
+
+    Attributes:
+        condition: the named condition.
+        field: the argument at fault.
+    """
+
+    def __init__(self, condition: Condition, message: str, *, field: str | None = None) -> None:
+        super().__init__(message, field=field)
+        self.condition = condition
+
+
+def finite_array(field: str, value: ArrayLike, shape: tuple[int | None, ...]) -> Array:
+    """Return a finite array of one shape; None in the shape stands for any length.
+
+    Raises:
+        VisionError: SHAPE or NOT_FINITE.
+    """
+    wanted = "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+    try:
+        out = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise VisionError(
+            Condition.SHAPE, f"{field} is not an array of numbers; must have shape {wanted}", field=field
+        ) from None
+    if out.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, out.shape)):
+        raise VisionError(Condition.SHAPE, f"{field} has shape {out.shape}; must be {wanted}", field=field)
+    bad = np.argwhere(~np.isfinite(out))
+    if bad.size:
+        index = tuple(int(i) for i in bad[0])
+        raise VisionError(
+            Condition.NOT_FINITE, f"{field}{list(index)} is {out[index]}; must be finite numbers", field=field
+        )
+    return out
+
+
+def finite_result(name: str, value: Any) -> Array:
+    """Return a computed array if all of it is finite.
+
+    Raises:
+        VisionError: NOT_FINITE, because the arguments were too large or too small.
+    """
+    out = np.asarray(value, dtype=float)
+    if not np.all(np.isfinite(out)):
+        raise VisionError(
+            Condition.NOT_FINITE, f"{name} overflows: the arguments are outside of any physical range", field=name
+        )
+    return out
+
+
+def number(field: str, value: Any, *, low: float = -np.inf, above: bool = False, high: float = np.inf) -> float:
+    """Return a finite number inside [low, high], or (low, high] with ``above``.
+
+    Raises:
+        VisionError: NOT_FINITE or OUT_OF_RANGE.
+    """
+    try:
+        if isinstance(value, bool | str):
+            raise TypeError
+        out = float(value)
+    except (TypeError, ValueError):
+        raise VisionError(Condition.OUT_OF_RANGE, f"{field} is {value!r}; must be a number", field=field) from None
+    if not np.isfinite(out):
+        raise VisionError(Condition.NOT_FINITE, f"{field} is {out}; must be a finite number", field=field)
+    if out < low or out > high or (above and out <= low):
+        least = "" if np.isinf(low) else f" {'more than' if above else 'at least'} {low:g}"
+        most = "" if np.isinf(high) else f" at most {high:g}"
+        raise VisionError(Condition.OUT_OF_RANGE, f"{field} is {out:g}; must be{least}{most}", field=field)
+    return out
+
+
+def pose_matrix(field: str, value: ArrayLike) -> Array:
+    """Return a pose, shape (4, 4), after checking that it is a rotation and a translation.
+
+    Raises:
+        VisionError: SHAPE, NOT_FINITE or NOT_A_POSE.
+    """
+    X = finite_array(field, value, (4, 4))
+    R = X[:3, :3]
+    in_range = np.all(np.abs(R) < 2.0)
+    if (
+        not in_range
+        or np.abs(R.T @ R - np.eye(3)).max() > ROTATION_TOLERANCE
+        or np.linalg.det(R) < 0.0
+        or np.any(X[3] != (0.0, 0.0, 0.0, 1.0))
+    ):
+        raise VisionError(
+            Condition.NOT_A_POSE,
+            f"{field} is not a pose: its upper left 3x3 block must be a rotation, its last row 0 0 0 1",
+            field=field,
+        )
+    return X
+
+
+def positive_depth(field: str, value: ArrayLike, *, condition: Condition = Condition.DEPTH) -> Array:
+    """Return depths, shape (n,) [m], if all are in front of the camera.
+
+    Raises:
+        VisionError: SHAPE, NOT_FINITE, or the condition given.
+    """
+    Z = finite_array(field, np.atleast_1d(np.asarray(value, dtype=float)), (None,))
+    bad = np.flatnonzero(MIN_DEPTH > Z)
+    if bad.size:
+        raise VisionError(
+            condition, f"{field}[{bad[0]}] is {Z[bad[0]]:g} m; must be at least {MIN_DEPTH:g} m", field=field
+        )
+    return Z
