@@ -1,4 +1,6 @@
-"""Controllers that a user would run on a robot: trajectories, inverse kinematics, spring compensation, learning."""
+"""Controllers that a user would run on a robot: trajectories, inverse kinematics, spring compensation, learning,
+visual servoing.
+"""
 
 from pliant.control.clik import (
     ClosedLoopInverseKinematics,
@@ -16,8 +18,22 @@ from pliant.control.gravity import (
 )
 from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
 from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
+from pliant.control.visual_servoing import (
+    AdaptiveGain,
+    JointLimitAvoidance,
+    ServoMonitor,
+    ServoStatus,
+    ServoStep,
+    VisualServo,
+    hybrid_velocity,
+    ibvs_velocity,
+    joint_velocity,
+    pbvs_velocity,
+    servo_torque,
+)
 
 __all__ = [
+    "AdaptiveGain",
     "Chirp",
     "ClosedLoopInverseKinematics",
     "ComputedTorque",
@@ -27,19 +43,29 @@ __all__ = [
     "InverseKinematicsSolution",
     "IterationRecord",
     "IterativeLearning",
+    "JointLimitAvoidance",
     "LearningResult",
     "MinimumJerk",
     "Motion",
     "ServoFeedforward",
+    "ServoMonitor",
+    "ServoStatus",
+    "ServoStep",
     "Sinusoid",
     "Step",
     "Trajectory",
+    "VisualServo",
     "damped_pseudo_inverse",
     "equilibrium_for_torque",
+    "hybrid_velocity",
+    "ibvs_velocity",
+    "joint_velocity",
     "low_pass",
     "model_gains",
+    "pbvs_velocity",
     "pose_error",
     "preset_for_stiffness",
     "qbmove_deflection",
+    "servo_torque",
     "torque_range",
 ]
