@@ -159,7 +159,8 @@ def positive_depth(field: str, value: ArrayLike, *, condition: Condition = Condi
     Raises:
         VisionError: SHAPE, NOT_FINITE, or the condition given.
     """
-    Z = finite_array(field, np.atleast_1d(np.asarray(value, dtype=float)), (None,))
+    one = isinstance(value, float | int) or (isinstance(value, np.ndarray | np.generic) and value.ndim == 0)
+    Z = finite_array(field, np.array([value]) if one else value, (None,))
     bad = np.flatnonzero(MIN_DEPTH > Z)
     if bad.size:
         raise VisionError(
