@@ -425,6 +425,8 @@ def test_a_velocity_limit_keeps_the_direction():
         (lambda: joint_velocity(np.ones(6), np.zeros((6, 7))), Condition.SINGULAR),
         (lambda: joint_velocity(np.ones(6), np.full((6, 7), np.inf)), Condition.NOT_FINITE),
         (lambda: JointLimitAvoidance([1.0], [0.0]), Condition.OUT_OF_RANGE),
+        (lambda: JointLimitAvoidance([0.0], [1e-320]), Condition.OUT_OF_RANGE),
+        (lambda: JointLimitAvoidance([-1.5e308], [1.5e308]), Condition.OUT_OF_RANGE),
     ],
 )
 def test_bad_input_is_named(call, condition):

@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from pliant.spatial import exp_so3, inverse, log_so3, pose
-from pliant.vision import camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
+from pliant.vision import Condition, VisionError, camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
 
 X_EC = pose([0.03, 0.01, 0.06], exp_so3([0.1, -0.2, 1.5]))
 X_CO = pose([0.05, -0.03, 0.4], exp_so3([2.9, 0.3, -0.2]))
@@ -52,3 +53,14 @@ def test_small_rotations_join_the_closed_form():
         X = camera_moved(np.eye(4), [1.0, 0.0, 0.0, 0.0, 0.0, angle], 1.0)
         position = inverse(X)[:3, 3]
         np.testing.assert_allclose(position, [np.sin(angle) / angle, 2 * np.sin(angle / 2) ** 2 / angle, 0], atol=1e-8)
+
+
+def test_a_motion_without_a_meaning_is_named():
+    for rate, condition in [
+        (1e7, Condition.OUT_OF_RANGE),
+        (1e200, Condition.NOT_FINITE),
+        (np.nan, Condition.NOT_FINITE),
+    ]:
+        with pytest.raises(VisionError) as e:
+            camera_moved(X_CO, [0.0, 0.0, 0.0, 0.0, rate, 0.0], 1.0)
+        assert e.value.condition is condition

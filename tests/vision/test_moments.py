@@ -97,3 +97,9 @@ def test_round_empty_and_edge_on_targets_are_named():
 def test_moments_of_too_low_an_order_are_refused():
     with pytest.raises(VisionError, match="needs order 4"):
         moment_interaction(polygon_moments([[0, 0], [1, 0], [0, 1]], 3), [0, 0, 1], 2, 1)
+
+
+def test_a_polygon_beyond_all_numbers_is_named():
+    with pytest.raises(VisionError) as e:
+        polygon_moments(1e200 * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    assert e.value.condition in (Condition.NOT_FINITE, Condition.DEGENERATE)

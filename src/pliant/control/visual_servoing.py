@@ -57,6 +57,9 @@ __all__ = [
 Array = NDArray[np.float64]
 Interaction = Literal["current", "desired", "mean"]
 
+MIN_MARGIN = 1e-9
+"""Smallest margin of a joint's limit [rad]; less is no range."""  # assumed
+
 
 def ibvs_task(points: ArrayLike, cMo: ArrayLike, cdMo: ArrayLike, interaction: Interaction = "current") -> Task:
     """Return error and interaction matrix of points in the image.
@@ -268,13 +271,15 @@ class JointLimitAvoidance:
         self.lower = finite_array("lower", lower, (None,))
         self.upper = finite_array("upper", upper, (self.lower.size,))
         self.speed = number("speed", speed, low=0.0, above=True)
-        self.margin = number("fraction", fraction, low=0.0, above=True, high=0.5) * (self.upper - self.lower)
-        bad = np.flatnonzero(self.upper <= self.lower)
+        fraction = number("fraction", fraction, low=0.0, above=True, high=0.5)
+        with np.errstate(over="ignore"):
+            self.margin = fraction * (self.upper - self.lower)
+        bad = np.flatnonzero(~((self.margin >= MIN_MARGIN) & (self.margin < math.inf)))
         if bad.size:
             i = int(bad[0])
             raise VisionError(
                 Condition.OUT_OF_RANGE,
-                f"lower[{i}] is {self.lower[i]:g}, upper[{i}] {self.upper[i]:g}; must be in order",
+                f"lower[{i}] is {self.lower[i]:g}, upper[{i}] {self.upper[i]:g}; must be in order and apart",
                 field="lower",
             )
 
@@ -358,7 +363,11 @@ def servo_torque(
         if k > 0.0:
             J_over_M = np.linalg.solve(M, J.T).T
             p = M @ dq
-            tau = tau - k * (p - J.T @ (np.linalg.pinv(J @ J_over_M.T, rcond=1e-12) @ (J_over_M @ p)))
+            try:
+                inertia = np.linalg.pinv(finite_result("J M^-1 J^T", J @ J_over_M.T), rcond=1e-12)
+            except np.linalg.LinAlgError:
+                raise VisionError(Condition.SINGULAR, "J M^-1 J^T has no singular values", field="mass") from None
+            tau = tau - k * (p - J.T @ (inertia @ (J_over_M @ p)))
     return finite_result("torque", tau)
 
 

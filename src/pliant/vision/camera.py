@@ -2,7 +2,7 @@
 
 Pixels: column to the right, row down; the centre of the first pixel is (0, 0), as OpenCV and pliant's cameras have
 it. AprilTag's libraries put the corner of the first pixel at (0, 0); `CameraModel.corner_origin_parameters` gives
-their numbers, with the principal point half a pixel further.
+their numbers, with the principal point half a pixel further; take 0.5 from the corners that they return.
 """
 
 from __future__ import annotations

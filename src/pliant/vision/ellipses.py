@@ -62,9 +62,11 @@ def circle_ellipse(center: ArrayLike, normal: ArrayLike, radius: float) -> Array
     h = float(n @ c)
     Q = h * h * np.eye(3) - h * (np.outer(n, c) + np.outer(c, n)) + (float(c @ c) - r * r) * np.outer(n, n)
     S, q = Q[:2, :2], Q[:2, 2]
-    g = -np.linalg.solve(S, q)
-    scale = -(Q[2, 2] + float(q @ g))
-    N = 0.25 * scale * np.linalg.inv(S)
+    try:
+        g = -np.linalg.solve(finite_result("cone", S), q)
+        N = -0.25 * (Q[2, 2] + float(q @ g)) * np.linalg.inv(S)
+    except np.linalg.LinAlgError:
+        raise VisionError(Condition.DEGENERATE, "the image of the circle has no area", field="radius") from None
     return finite_result("ellipse", np.array([g[0], g[1], N[0, 0], N[0, 1], N[1, 1]]))
 
 

@@ -16,6 +16,9 @@ from pliant.vision.conditions import Array, finite_array, finite_result, number,
 
 __all__ = ["camera_moved", "eye_in_hand_jacobian", "eye_to_hand_jacobian"]
 
+MAX_ANGLE = 1e6
+"""Largest angle of one motion [rad]; beyond it the sine of the angle has lost its last digits."""  # assumed
+
 
 def eye_in_hand_jacobian(J_E: ArrayLike, X_EC: ArrayLike) -> Array:
     """Return the Jacobian of the camera's velocity, for a camera on the end effector.
@@ -69,12 +72,13 @@ def camera_moved(X_CO: ArrayLike, velocity: ArrayLike, dt: float) -> Array:
         shape (4, 4).
 
     Raises:
-        VisionError: bad arrays.
+        VisionError: bad arrays; more than a million radians (OUT_OF_RANGE).
     """
     twist = finite_array("velocity", velocity, (6,)) * number("dt", dt)
     X = pose_matrix("X_CO", X_CO)
     v, w = finite_result("motion", twist)[:3], twist[3:]
-    angle = float(np.linalg.norm(w))
+    with np.errstate(over="ignore"):
+        angle = number("angle of the motion", float(np.linalg.norm(w)), high=MAX_ANGLE)
     S = hat(w)
     if angle < 1e-4:  # series to the fourth order: its error is below 1e-17
         a, b = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0

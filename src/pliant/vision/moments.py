@@ -102,7 +102,7 @@ def polygon_moments(xy: ArrayLike, order: int = 3) -> Array:
         for i, j in _indices(order):
             m[i, j] = np.sum(0.5 * step[:, 1] * (x ** (i + 1) * y**j @ WEIGHTS)) / (i + 1)
     extent = float(np.max(np.ptp(s, axis=0)))
-    if not abs(m[0, 0]) > 1e-12 * extent**2:
+    if not abs(m[0, 0]) > 1e-12 * extent * extent:
         raise VisionError(Condition.DEGENERATE, "the polygon has no area", field="xy")
     return finite_result("moments", m if m[0, 0] > 0.0 else -m)
 
