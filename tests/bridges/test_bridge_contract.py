@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fake_master import FakeMaster
+from ros2_clients import DOMAINS
 from threads_killed import kill
 
 from pliant.bridges import bridge_options, list_bridges, make_bridge, register_bridge
@@ -53,7 +54,7 @@ def options():
             masters.append(FakeMaster())
             return f":master={masters[-1].uri},host=127.0.0.1"
         return {
-            "ros2": ":domain=173",
+            "ros2": f":domain={next(DOMAINS)}",
             "zenoh": f":mode=router,listen=tcp/127.0.0.1:{free_port()}",
             "fci": ":port=0,gripper_port=0",
         }.get(name, "")
@@ -211,7 +212,7 @@ def test_a_bridge_on_every_interface_is_refused(text):
 
 def test_ros_2_in_the_subnet_listens_on_the_address_of_its_interface_and_on_127_0_0_1_only():
     robot = load("qbmove-1dof")
-    bridge = make_bridge("ros2:domain=174,loopback=false", robot)
+    bridge = make_bridge(f"ros2:domain={next(DOMAINS)},loopback=false", robot)
     before = listening()
     with Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync()) as simulation:
         simulation.start()
