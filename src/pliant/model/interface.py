@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import mujoco
 
 from pliant.model.problem import Problem
+from pliant.model.yarp import YarpInterface
 
 __all__ = [
     "DEFAULT_NAMESPACE",
@@ -80,6 +81,8 @@ class Interface:
     """The robot-wide board, or None."""
     sample_time: float | None = None
     """T_sample of the manager's file [s]; the original's joint plugin reads it and does not use it."""
+    yarp: YarpInterface | None = None
+    """What the robot shows over YARP, or None."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", dict(self.joints))
@@ -96,16 +99,19 @@ class Interface:
         manager = self.manager
         if manager is not None:
             manager = dataclasses.replace(manager, joints=tuple(prefix + j for j in manager.joints))
-        return dataclasses.replace(self, joints=joints, manager=manager)
+        yarp = self.yarp.prefixed(prefix) if self.yarp is not None else None
+        return dataclasses.replace(self, joints=joints, manager=manager, yarp=yarp)
 
     def merged(self, other: Interface) -> Interface:
         """Return this interface with another's joints added; own name space and manager win."""
+        yarp = self.yarp.merged(other.yarp) if self.yarp is not None and other.yarp is not None else None
         return dataclasses.replace(
             self,
             namespace=other.namespace if self.namespace == DEFAULT_NAMESPACE else self.namespace,
             joints={**self.joints, **other.joints},
             manager=self.manager or other.manager,
             sample_time=self.sample_time if self.sample_time is not None else other.sample_time,
+            yarp=yarp or self.yarp or other.yarp,
         )
 
 

@@ -1,0 +1,511 @@
+"""What a robot shows over YARP: its control boards, analog sensors, cameras, and the network servers in front of them.
+
+The description names no port library and no file format: readers of configuration files make it, devices and bridges
+are made from it. Values are SI: radians, metres, seconds, newtons; the user side of YARP (degrees, milliseconds) is
+converted where a file is read and where bytes are written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from pliant.errors import ModelError
+from pliant.model.problem import Problem
+
+__all__ = [
+    "ANALOG_GROUPS",
+    "AnalogServer",
+    "AxisReference",
+    "BaseState",
+    "CameraImages",
+    "ClockPort",
+    "ContactLoadCells",
+    "ControlBoardServer",
+    "Coupling",
+    "ExternalWrench",
+    "ForceTorqueSensor",
+    "ImageServer",
+    "InertialSensor",
+    "JointAngles",
+    "LaserScan",
+    "LinkAttacher",
+    "ModelPose",
+    "PidGains",
+    "SensorReference",
+    "SkinInertials",
+    "VectorServer",
+    "VideoTexture",
+    "WorldInterface",
+    "YarpBoard",
+    "YarpDevice",
+    "YarpInterface",
+]
+
+ANALOG_GROUPS = (
+    "gyroscopes",
+    "accelerometers",
+    "magnetometers",
+    "orientations",
+    "temperatures",
+    "force_torques",
+    "contact_load_cells",
+    "encoder_arrays",
+    "skin_patches",
+    "positions",
+    "linear_velocities",
+    "angular_accelerometers",
+)
+"""Groups of a multiple-analog-sensors server, in the order of its messages."""
+
+DEFAULT_TORQUE_LIMIT = 2000.0
+"""Torque above which a joint faults [N m]; default of gazebo-yarp-plugins."""
+DEFAULT_SPEED_DEG = 10.0
+"""Reference speed [deg/s] and acceleration [deg/s^2] of a revolute axis at the start; gazebo-yarp-plugins."""
+DEFAULT_SPEED_LINEAR = 0.010
+"""Reference speed [m/s] and acceleration [m/s^2] of a prismatic axis at the start; gazebo-yarp-plugins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PidGains:
+    """One controller: output = -(kp e + ki integral(e) + kd de/dt) + offset, with e = measured - reference.
+
+    Units are those of the simulation: N m/rad and N m for a revolute axis, N/m and N for a prismatic one.
+    """
+
+    kp: float = 500.0
+    """Proportional gain; the default is that of gazebo-yarp-plugins for a board without gains."""
+    ki: float = 0.1
+    """Integral gain."""
+    kd: float = 1.0
+    """Derivative gain."""
+    max_integral: float = 0.0
+    """Bound of the integral term's magnitude [N m or N]; 0: no integral action."""
+    max_output: float = math.inf
+    """Bound of the output's magnitude [N m or N]."""
+    offset: float = 0.0
+    """Added to the output [N m or N]."""
+    stiction_up: float = 0.0
+    """Stiction compensation in positive direction [N m or N]; reported, not applied, as in gazebo-yarp-plugins."""
+    stiction_down: float = 0.0
+    """Stiction compensation in negative direction [N m or N]; reported, not applied."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coupling:
+    """Axes of a board that are functions of several physical joints."""
+
+    kind: str
+    """Keyword, such as "eyes_vergence_control"."""
+    axes: tuple[int, ...]
+    """Indices of its axes on the board."""
+    names: tuple[str, ...] = ()
+    """Names of these axes, where they are not the joints'."""
+    lower: tuple[float, ...] = ()
+    """Lowest positions of the axes [rad or m]; empty: those of the joints."""
+    upper: tuple[float, ...] = ()
+    """Highest positions of the axes [rad or m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpDevice:
+    """What all devices share: a name by which servers and remappers find it, and where it was described."""
+
+    references: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold names of the model or of described sensors."""
+
+    name: str
+    """Name of the device, unique on its robot (yarpDeviceName)."""
+    file: str | None = None
+    """File that described it."""
+    line: int | None = None
+    """Line in that file."""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ModelError("a YARP device has no name", file=self.file, line=self.line, field="name")
+
+    def prefixed(self, prefix: str) -> YarpDevice:
+        """Return the same device on a model whose names are prefixed."""
+        changes: dict[str, Any] = {"name": prefix + self.name}
+        for key in self.references:
+            value = getattr(self, key)
+            changes[key] = tuple(prefix + v for v in value) if isinstance(value, tuple) else value and prefix + value
+        return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpBoard(YarpDevice):
+    """A control board: axes with limits, generators and controllers. Empty tuples stand for defaults."""
+
+    references: ClassVar[tuple[str, ...]] = ("joints",)
+
+    joints: tuple[str, ...] = ()
+    """Joints of the model, one an axis, in the order of the axes."""
+    axis_names: tuple[str, ...] = ()
+    """Names of the axes for the network; as given in the file, which may be the joints' unscoped ones."""
+    prismatic: tuple[bool, ...] = ()
+    """Whether an axis is prismatic."""
+    simulated: bool = True
+    """Whether the axes exist in the model; those of a fake board do not."""
+    lower: tuple[float, ...] = ()
+    """Lowest positions [rad or m]; empty: those of the model."""
+    upper: tuple[float, ...] = ()
+    """Highest positions [rad or m]; empty: those of the model."""
+    max_speed: tuple[float, ...] = ()
+    """Speed limits [rad/s or m/s]; empty: those of the model."""
+    max_torque: tuple[float, ...] = ()
+    """Torques above which a joint faults [N m or N]; empty: DEFAULT_TORQUE_LIMIT."""
+    trajectory: Literal["minimum_jerk", "constant_speed", "trapezoidal_speed"] = "minimum_jerk"
+    """Generator of the position mode."""
+    speed: tuple[float, ...] = ()
+    """Reference speeds at the start [rad/s or m/s]."""
+    acceleration: tuple[float, ...] = ()
+    """Reference accelerations at the start [rad/s^2 or m/s^2]."""
+    position_pids: tuple[PidGains, ...] = ()
+    """Controllers of position; empty: the defaults of `PidGains`."""
+    velocity_pids: tuple[PidGains, ...] = ()
+    """Controllers of velocity, of the law "direct"."""
+    velocity_law: Literal["integrator", "direct"] = "integrator"
+    """Velocity mode: integrate the speed into a position reference, or control velocity directly."""
+    stiffness: tuple[float, ...] = ()
+    """Stiffness of the compliant mode at the start [N m/rad or N/m]."""
+    damping: tuple[float, ...] = ()
+    """Damping of the compliant mode at the start [N m s/rad or N s/m]."""
+    stiffness_range: tuple[tuple[float, float], ...] = ()
+    """Lowest and highest stiffness that can be set [N m/rad or N/m]."""
+    damping_range: tuple[tuple[float, float], ...] = ()
+    """Lowest and highest damping that can be set [N m s/rad or N s/m]."""
+    initial: tuple[float, ...] = ()
+    """Positions at the start [rad or m]; empty: those of the model."""
+    tolerance: tuple[float | None, float | None] = (None, None)
+    """Distance from the target at which a motion counts as done: of prismatic axes [m], of revolute ones [rad]."""
+    torque_per_pwm: tuple[float, ...] = ()
+    """Torque of one unit of duty cycle (kPWM) [N m or N]."""
+    couplings: tuple[Coupling, ...] = ()
+    """Couplings of axes."""
+    external_torque: str = ""
+    """Port prefix of the estimated torques that replace the measured ones (virtual analog sensor); "" for none."""
+
+    def __post_init__(self) -> None:
+        super(YarpBoard, self).__post_init__()
+        n = len(self.joints)
+        for key in (
+            "axis_names", "prismatic", "lower", "upper", "max_speed", "max_torque", "speed", "acceleration",
+            "position_pids", "velocity_pids", "stiffness", "damping", "stiffness_range", "damping_range", "initial",
+            "torque_per_pwm",
+        ):  # fmt: skip
+            values = getattr(self, key)
+            if values and len(values) != n:
+                raise ModelError(
+                    f"control board {self.name!r}: {key} has {len(values)} values for {n} joints; must be one a joint",
+                    file=self.file,
+                    line=self.line,
+                    field=key,
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForceTorqueSensor(YarpDevice):
+    """A six-axis force/torque sensor, with a temperature that stays as it is."""
+
+    references: ClassVar[tuple[str, ...]] = ("sensor",)
+
+    sensor: str
+    """Described sensor of the robot that measures."""
+    sensor_name: str
+    """Name that the server gives it; its frame has the same."""
+    temperature: float = 25.0
+    """Temperature that it shows [deg C]; gazebo-yarp-plugins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InertialSensor(YarpDevice):
+    """An inertial unit: gyroscope, accelerometer, orientation, and a magnetometer that shows zeros."""
+
+    references: ClassVar[tuple[str, ...]] = ("sensor",)
+
+    sensor: str
+    """Described sensor of the robot that measures."""
+    sensor_name: str
+    """Name that the server gives it."""
+    relative_orientation: bool = False
+    """Whether its orientation is that since the start (useInitialSensorOrientationAsReference)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkinInertials(YarpDevice):
+    """The accelerometers of the skin boards of one part, as one vector."""
+
+    references: ClassVar[tuple[str, ...]] = ("sensors",)
+
+    part: str
+    """Part of the robot, such as "left_leg"."""
+    sensors: tuple[str, ...]
+    """Described sensors, in the order of the vector."""
+    sensor_names: tuple[str, ...]
+    """Names as the file has them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameraImages(YarpDevice):
+    """Images of one camera, of a stereo pair side by side, or colours with depth."""
+
+    references: ClassVar[tuple[str, ...]] = ("sensors",)
+
+    sensors: tuple[str, ...]
+    """Described cameras: one, or the left and the right one."""
+    depth: bool = False
+    """Whether depth is served beside colours."""
+    vertical: bool = False
+    """Whether the images of a pair stand above each other."""
+    flip_vertical: bool = False
+    """Whether rows are reversed."""
+    flip_horizontal: bool = False
+    """Whether columns are reversed."""
+    depth_quantum: int | None = None
+    """Decimal digits of the depth [m], or None for all (QUANT_PARAM)."""
+    stamp_shown: bool = False
+    """Whether the time was to be drawn into the image."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaserScan(YarpDevice):
+    """A planar laser scanner."""
+
+    sensor_name: str
+    """Name of the sensor tag."""
+    range_clip: tuple[float, float] | None = None
+    """Nearest and farthest distance that is reported [m]; None: those of the sensor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseState(YarpDevice):
+    """Pose, velocity and acceleration of one link in the world, 18 numbers."""
+
+    references: ClassVar[tuple[str, ...]] = ("link",)
+
+    link: str
+    """The link."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactLoadCells(YarpDevice):
+    """Vertical forces of load cells below a foot, computed from the contact wrench of its link."""
+
+    references: ClassVar[tuple[str, ...]] = ("link",)
+
+    link: str
+    """The link that touches the ground."""
+    cells: tuple[str, ...]
+    """Names of the cells."""
+    positions: tuple[tuple[float, float, float], ...]
+    """Positions of the cells in the link's frame [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointAngles(YarpDevice):
+    """Joint angles as analog channels (MAIS)."""
+
+    references: ClassVar[tuple[str, ...]] = ("joints",)
+
+    joints: tuple[str, ...]
+    """Joints, one a channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockPort(YarpDevice):
+    """The clock of the simulation and its requests."""
+
+    port: str = "/clock"
+    """Port of the time; requests at its ``/rpc``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldInterface(YarpDevice):
+    """Requests that make, move, attach and delete objects."""
+
+    port: str
+    """Port of the requests."""
+    synchronous: bool = True
+    """Whether a request is answered after it has happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkAttacher(YarpDevice):
+    """Requests that tie links of two models together."""
+
+    port: str
+    """Port of the requests."""
+    joint_type: Literal["revolute", "fixed"] = "fixed"
+    """Kind of the tie."""
+    startup: tuple[tuple[str, ...], ...] = ()
+    """Requests that are carried out at the start, as words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalWrench(YarpDevice):
+    """Requests that push links."""
+
+    port: str
+    """Port of the requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPose(YarpDevice):
+    """Pose of the model, sent to a transform server."""
+
+    period: float = 0.01
+    """Time between two poses [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoTexture(YarpDevice):
+    """Images of a port as a texture of the model."""
+
+    width: int = 640
+    """Columns."""
+    height: int = 480
+    """Rows."""
+    source: str = ""
+    """Port that sends the images; "" for none at the start."""
+
+
+# -- servers: what the network sees ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AxisReference:
+    """One axis of a control board."""
+
+    board: str
+    """Name of the board."""
+    index: int
+    """Index of the axis on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorReference:
+    """One sensor of a device, as a server shows it."""
+
+    device: str
+    """Name of the device."""
+    sensor_name: str
+    """Name that the server gives the sensor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlBoardServer(YarpDevice):
+    """A part: axes of one or several boards behind one group of ports."""
+
+    port: str
+    """Prefix of its ports, such as "/icubSim/left_leg"."""
+    period: float = 0.02
+    """Time between two states [s]."""
+    axes: tuple[AxisReference, ...] = ()
+    """Its axes, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalogServer(YarpDevice):
+    """A multiple-analog-sensors server."""
+
+    port: str
+    """Prefix of its ports, such as "/icubSim/left_leg/FT"."""
+    period: float = 0.01
+    """Time between two messages [s]."""
+    groups: Mapping[str, tuple[SensorReference, ...]] = field(default_factory=dict)
+    """Its sensors by group (`ANALOG_GROUPS`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorServer(YarpDevice):
+    """A server of one vector of channels: the old analogServer and inertial."""
+
+    port: str
+    """Name of its port."""
+    period: float = 0.01
+    """Time between two messages [s]."""
+    device: str = ""
+    """Device whose channels it sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageServer(YarpDevice):
+    """A server of images: one port, or colours and depth."""
+
+    port: str
+    """Name, or prefix where there is depth, of its ports."""
+    period: float = 1.0 / 30.0
+    """Time between two images [s]."""
+    device: str = ""
+    """Device whose images it sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpInterface:
+    """Everything that a robot shows over YARP."""
+
+    robot: str = ""
+    """Name of the robot on the network, such as "icubSim"."""
+    devices: tuple[YarpDevice, ...] = ()
+    """Boards, sensors and services of the robot, by unique names."""
+    servers: tuple[YarpDevice, ...] = ()
+    """Network servers in front of the devices."""
+    problems: tuple[Problem, ...] = ()
+    """What was asked for and is not served, and why."""
+
+    def __post_init__(self) -> None:
+        for kind, devices in (("device", self.devices), ("server", self.servers)):
+            seen: dict[str, YarpDevice] = {}
+            for device in devices:
+                other = seen.setdefault(device.name, device)
+                if other is not device:
+                    place = f" (the other: {other.file}:{other.line})" if other.file else ""
+                    raise ModelError(
+                        f"two YARP {kind}s are called {device.name!r}{place}; give one of them another name",
+                        file=device.file,
+                        line=device.line,
+                        field="name",
+                    )
+
+    def device(self, name: str) -> YarpDevice | None:
+        """Return the device of a name, or None."""
+        return next((d for d in self.devices if d.name == name), None)
+
+    @property
+    def boards(self) -> tuple[YarpBoard, ...]:
+        """The control boards."""
+        return tuple(d for d in self.devices if isinstance(d, YarpBoard))
+
+    def prefixed(self, prefix: str) -> YarpInterface:
+        """Return the interface of the same robot with its model's names prefixed; ports keep their names."""
+        servers: list[YarpDevice] = []
+        for server in self.servers:
+            changes: dict[str, Any] = {"name": prefix + server.name}
+            if isinstance(server, ControlBoardServer):
+                changes["axes"] = tuple(AxisReference(prefix + a.board, a.index) for a in server.axes)
+            elif isinstance(server, AnalogServer):
+                changes["groups"] = {
+                    group: tuple(SensorReference(prefix + s.device, s.sensor_name) for s in sensors)
+                    for group, sensors in server.groups.items()
+                }
+            elif isinstance(server, VectorServer | ImageServer) and server.device:
+                changes["device"] = prefix + server.device
+            servers.append(dataclasses.replace(server, **changes))
+        return dataclasses.replace(
+            self, devices=tuple(d.prefixed(prefix) for d in self.devices), servers=tuple(servers)
+        )
+
+    def merged(self, other: YarpInterface) -> YarpInterface:
+        """Return this interface with another's devices and servers added."""
+        return dataclasses.replace(
+            self,
+            robot=self.robot or other.robot,
+            devices=(*self.devices, *other.devices),
+            servers=(*self.servers, *other.servers),
+            problems=(*self.problems, *other.problems),
+        )
