@@ -78,6 +78,7 @@ def page() -> str:
     parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
     for name, title in (
         ("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"),
+        ("biped", "biped"),
     ):  # fmt: skip
         parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     parts.append("## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n")

@@ -1,0 +1,252 @@
+"""The biped in the catalogue."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pliant.errors import ModelError
+from pliant.robots.biped import parameters as p
+from pliant.robots.biped.options import BipedOptions
+from pliant.robots.catalogue import CatalogueRobot
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["ROBOT", "bar_positions", "build"]
+
+BAR_WIDTH = 0.8
+"""Length of a bar across the way [m] (softfoot walking trials; ours)."""
+
+
+def bar_positions(options: BipedOptions) -> tuple[float, ...]:
+    """Return where the bars are: those of the options, or one at random in each of equal sections of the range.
+
+    Raises:
+        ModelError: the range is empty.
+    """
+    if options.bar_height <= 0.0:
+        return ()
+    if options.bar_positions:
+        return options.bar_positions
+    import numpy as np
+
+    low, high = options.bar_range
+    if not low < high:
+        raise ModelError(
+            f"biped: bar_range is {low:g}, {high:g}; its first value must be < its second [m]", field="bar_range"
+        )
+    draws = np.random.default_rng(options.bar_seed).random(options.bar_count)
+    section = (high - low) / max(1, options.bar_count)
+    return tuple(float(low + section * (i + draw)) for i, draw in enumerate(draws))
+
+
+def build(options: BipedOptions) -> Robot:
+    """Return the biped standing on the ground, its ankles over x = 0."""
+    import mujoco
+
+    from pliant.model import ForceTorque, Imu, Robot
+    from pliant.robots.parts import finished, look_at, new_spec
+
+    spec = new_spec("biped", options.timestep, extent=1.2, center=(0.4, 0.0, 0.45))
+    height = p.ANKLE_HEIGHT + p.STANDING_HEIGHT + p.WAIST_TO_HIP
+    waist = spec.worldbody.add_body(name="waist", pos=[p.STANDING_SHIFT, 0.0, height])
+    waist.add_freejoint(name="base")
+    _inertial(waist, "waist", 1.0)
+    _shapes(waist, "waist", 1.0)
+    body = waist
+    for name in p.PARTS["torso"]:
+        body = _link(body, name, name, 1.0)
+    for side, sign in p.SIDES.items():
+        arm, leg = body, waist
+        for name in p.PARTS["left_arm" if side == "l" else "right_arm"]:
+            arm = _link(arm, name, name[2:], sign)
+        _link(arm, f"{side}_hand", "hand", sign)
+        for name in p.PARTS["left_leg" if side == "l" else "right_leg"]:
+            leg = _link(leg, name, name[2:], sign)
+        foot = leg.add_body(name=f"{side}_foot")
+        if options.feet == "rigid":
+            _rigid_foot(foot)
+        else:
+            _soft_foot(spec, foot, options, side)
+    for name, joint in p.JOINTS.items():
+        _actuator(spec, name, joint, options)
+    for i, x in enumerate(bar_positions(options), 1):
+        half = 0.5 * options.bar_height
+        spec.worldbody.add_geom(
+            name=f"bar_{i}",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[half, 0.5 * BAR_WIDTH, half],
+            pos=[x, 0.0, half],
+            material="wood",
+        )
+    if options.feet == "soft":
+        from pliant.robots.softfoot import fit_closure
+
+        for side in p.SIDES:
+            fit_closure(spec, options.foot_closure_compliance, f"{side}_foot/")
+    _key(spec, options)
+    camera = spec.worldbody.add_camera(
+        name="side", pos=[0.0, -2.2, 0.7], mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACK, fovy=34.0
+    )
+    look_at(camera, (0.0, -2.2, 0.7), (0.0, 0.0, 0.45))
+    devices: list[Any] = [Imu(name="imu", body="waist", rate=100.0)]
+    for name, body_name in (("arm", "hand"), ("ankle", "foot")):
+        devices += [
+            ForceTorque(name=f"{s}_{'wrist' if name == 'arm' else 'ankle'}_ft", body=f"{s}_{body_name}", rate=100.0)
+            for s in p.SIDES
+        ]
+    return finished(Robot(spec, devices=devices))
+
+
+def _link(parent: Any, name: str, kind: str, sign: float) -> Any:
+    """Add one body with its joint, masses and shapes; return it."""
+    x, y, z = p.OFFSETS[kind]
+    # A body has the name of the joint that moves it, without which it would have none.
+    body = parent.add_body(name=name, pos=[x, sign * y, z])
+    if name in p.JOINTS:
+        joint = p.JOINTS[name]
+        body.add_joint(
+            name=name,
+            axis=list(joint.axis),
+            range=[joint.low, joint.high],
+            armature=joint.armature,
+            damping=[joint.damping, 0.0, 0.0],
+        )
+    _inertial(body, kind, sign)
+    _shapes(body, kind, sign)
+    return body
+
+
+def _inertial(body: Any, kind: str, sign: float) -> None:
+    link = p.LINKS[kind]
+    _box_inertia(body, link.mass, link.size, (link.center[0], sign * link.center[1], link.center[2]))
+
+
+def _box_inertia(body: Any, mass: float, size: Any, center: Any) -> None:
+    a, b, c = (edge * edge for edge in size)
+    body.explicitinertial = True
+    body.mass = mass
+    body.ipos = list(center)
+    body.inertia = [mass * (b + c) / 12.0, mass * (a + c) / 12.0, mass * (a + b) / 12.0]
+
+
+def _shapes(body: Any, kind: str, sign: float) -> None:
+    """Add the pictures of a body, and the few shapes that touch the ground when the robot falls."""
+    from pliant.robots.parts import box, capsule, cylinder, sphere
+
+    if kind == "waist":
+        box(body, (0.11, 0.15, 0.09), (-0.01, 0.0, 0.0), "housing")
+        _touches(capsule(body, (-0.01, -0.05, -0.02), (-0.01, 0.05, -0.02), 0.055, "housing"))
+        for s in p.SIDES.values():
+            cylinder(body, (0.0, s * 0.05, -p.WAIST_TO_HIP), (0.0, s * 0.11, -p.WAIST_TO_HIP), 0.04, "metal")
+    elif kind == "torso_yaw":
+        cylinder(body, (0.0, 0.0, -0.03), (0.0, 0.0, 0.03), 0.05, "metal")
+    elif kind == "torso_pitch":
+        box(body, (0.13, 0.20, 0.22), (0.0, 0.0, 0.17), "link")
+        box(body, (0.10, 0.12, 0.03), (0.02, 0.0, 0.17), "orange")
+        _touches(capsule(body, (0.0, -0.05, 0.22), (0.0, 0.05, 0.22), 0.07, "link"))
+        cylinder(body, (0.0, 0.0, 0.27), (0.0, 0.0, 0.32), 0.03, "metal")
+        _touches(sphere(body, (0.01, 0.0, 0.36), 0.065, "link"))
+        box(body, (0.03, 0.09, 0.025), (0.06, 0.0, 0.37), "housing")
+    elif kind == "shoulder_pitch":
+        cylinder(body, (0.0, -sign * 0.02, 0.0), (0.0, sign * 0.03, 0.0), 0.035, "metal")
+    elif kind == "shoulder_roll":
+        sphere(body, (0.0, 0.0, 0.0), 0.042, "housing")
+    elif kind == "shoulder_yaw":
+        capsule(body, (0.0, 0.0, -0.05), (0.0, 0.0, -0.15), 0.033, "link")
+    elif kind == "elbow":
+        cylinder(body, (0.0, -0.03, 0.0), (0.0, 0.03, 0.0), 0.033, "metal")
+        capsule(body, (0.0, 0.0, -0.03), (0.0, 0.0, -0.14), 0.028, "link")
+    elif kind == "hand":
+        _touches(capsule(body, (0.0, 0.0, -0.02), (0.0, 0.0, -0.06), 0.026, "housing"))
+    elif kind == "hip_roll":
+        sphere(body, (0.0, 0.0, 0.0), 0.045, "housing")
+    elif kind == "hip_pitch":
+        capsule(body, (0.0, 0.0, -0.05), (0.0, 0.0, -p.KNEE_TO_HIP + 0.05), 0.046, "link")
+    elif kind == "knee":
+        _touches(capsule(body, (0.0, -0.03, 0.0), (0.0, 0.03, 0.0), 0.042, "metal"))
+        capsule(body, (0.0, 0.0, -0.05), (0.0, 0.0, -p.ANKLE_TO_KNEE + 0.05), 0.038, "link")
+    elif kind == "ankle_pitch":
+        sphere(body, (0.0, 0.0, 0.0), 0.03, "housing")
+
+
+def _touches(geom: Any) -> None:
+    """Let a shape touch the ground and obstacles, and no part of the robot."""
+    geom.contype, geom.conaffinity, geom.group = 1, 2, 0
+
+
+def _rigid_foot(foot: Any) -> None:
+    """Add a flat box sole."""
+    from pliant.robots.parts import box, capsule
+
+    length, _, thickness = p.SOLE
+    z = 0.5 * thickness - p.ANKLE_HEIGHT
+    _box_inertia(foot, p.FOOT_MASS, p.SOLE, (p.SOLE_FORWARD, 0.0, z))
+    sole = box(foot, p.SOLE, (p.SOLE_FORWARD, 0.0, z), "housing")
+    sole.name = f"{foot.name}_sole"
+    _touches(sole)
+    for x in (-0.6, 0.6):
+        capsule(foot, (0.0, 0.0, 0.0), (x * 0.5 * length + p.SOLE_FORWARD, 0.0, z), 0.016, "metal")
+
+
+def _soft_foot(spec: Any, foot: Any, options: BipedOptions, side: str) -> None:
+    """Add a SoftFoot whose sole is level with that of the rigid foot."""
+    from pliant.robots.softfoot import softfoot
+    from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
+
+    child = softfoot(
+        n_chains=options.foot_chains,
+        lump=True,
+        coupling=options.foot_coupling,
+        tendon=options.foot_tendon,
+        tendon_slack=options.foot_tendon_slack,
+        scale=options.foot_scale,
+        side="left" if side == "l" else "right",
+        closure_compliance=max(options.foot_closure_compliance, 7.7e-6),
+        timestep=options.timestep,
+    )
+    frame = foot.add_frame(pos=[options.foot_forward, 0.0, options.foot_scale * ANKLE_HEIGHT - p.ANKLE_HEIGHT])
+    frame.attach_body(child.body("attachment_cube"), prefix=f"{side}_foot/")
+
+
+def _actuator(spec: Any, name: str, joint: p.Joint, options: BipedOptions) -> None:
+    import mujoco
+
+    actuator = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
+    if options.actuation == "torque":
+        actuator.set_to_motor()
+        actuator.ctrllimited = True
+        actuator.ctrlrange = [-joint.effort, joint.effort]
+        return
+    gain = options.servo_gain
+    actuator.set_to_position(kp=gain * joint.stiffness, kv=math.sqrt(gain) * joint.servo_damping)
+    actuator.forcelimited = True
+    actuator.forcerange = [-joint.effort, joint.effort]
+
+
+def _key(spec: Any, options: BipedOptions) -> None:
+    """Add the key frame "rest": standing, with the servos at their references."""
+    model = spec.copy().compile()
+    qpos = model.qpos0.copy()
+    for name, angle in p.REST.items():
+        qpos[model.joint(name).qposadr[0]] = angle
+    ctrl = [0.0] * model.nu
+    if options.actuation == "position":
+        for name, angle in p.REST.items():
+            ctrl[model.actuator(name).id] = angle
+    spec.add_key(name="rest", qpos=qpos.tolist(), ctrl=ctrl)
+
+
+ROBOT = CatalogueRobot(
+    name="biped",
+    summary="torque-controlled biped of primitive shapes, 31 kg and 0.95 m, with rigid feet or SoftFeet",
+    options=BipedOptions,
+    function=build,
+    source="ours, in the class of COMAN (IIT), the robot of the YARP experiments; SoftFeet: see softfoot",
+    assumed=(
+        "All lengths, masses, limits, torques, reflected inertias and gains are ours; none is a number of COMAN.",
+        "The rigid sole, 200 mm by 100 mm: the size of the sole that the paper compares was never published.",
+        "The ground and the bars have the friction coefficient 1.",
+    ),
+)
