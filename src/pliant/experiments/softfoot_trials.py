@@ -108,8 +108,8 @@ def simulate_trials(
         trials: the trials; None for the 48.
         options: bench and foot.
         duration: length of a trial [s]; the paper's has 5 s.
-        ramp: time in which the load grows to its value [s]. A load that is applied at once throws the foot on the blocks;
-            where two equilibria exist, the time step then decides which one is reached.
+        ramp: time in which the load grows to its value [s]. A load that is applied at once throws the foot on the
+            blocks; where two equilibria exist, the time step then decides which one is reached.
         nthread: threads of the batch; 0 takes all cores.
         changes: options by name, in place of those of ``options``.
 
