@@ -98,6 +98,7 @@ UNITS: dict[str, str] = {
     "ohm": "resistance",
     "pixel": "position in an image",
     "rad": "angle",
+    "rad/(N m)": "rotary compliance",
     "rad/m": "curvature",
     "rad/s": "angular speed",
     "rad/s^2": "angular acceleration",

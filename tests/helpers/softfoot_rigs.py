@@ -33,6 +33,10 @@ class Rest:
         """Return the vertical force on a fixed shape [N]."""
         return sum(f for _, other, f in contacts(self.model, self.data) if other[0] == geom)
 
+    def contacts_of(self, *names: str) -> int:
+        """Return the number of contact points that carry a load on the bodies whose names begin with these."""
+        return sum(name.startswith(names) and force > 0.0 for name, _, force in contacts(self.model, self.data))
+
     def center_of_pressure(self) -> np.ndarray:
         """Return the centre of pressure from the ankle, x forward and y to the left [m]."""
         ankle = self.data.xpos[self.model.body("attachment_cube").id]
@@ -96,7 +100,8 @@ def press(
         pitch_deg: imposed pitch of the ankle, positive with the toes down [deg].
         roll_deg: imposed roll of the ankle, positive with its right side down [deg].
         forward: whether the ankle also slides in x.
-        bar: edge of a square bar and its position ahead of the ankle [m].
+        bar: edge of a square bar and its position ahead of the ankle [m]; then, for a bar under a part of the width,
+            the positions of its right and its left end, y to the left [m].
         timestep: length of a step [s].
         seconds: duration [s].
         solimp: impedance of the closure in place of its own.
@@ -111,10 +116,13 @@ def press(
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2.0, 2.0, 0.1])
     extra = 0.0
     if bar is not None:
-        edge, place = bar
+        edge, place, right, left = bar if len(bar) == 4 else (*bar, -0.2, 0.2)
         extra = edge
         spec.worldbody.add_geom(
-            name="bar", type=mujoco.mjtGeom.mjGEOM_BOX, size=[edge / 2, 0.2, edge / 2], pos=[place, 0.0, edge / 2]
+            name="bar",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[edge / 2, 0.5 * (left - right), edge / 2],
+            pos=[place, 0.5 * (left + right), edge / 2],
         )
     scale = options.get("scale", 1.0)
     tilt = scale * 0.15 * abs(math.sin(math.radians(pitch_deg))) + 0.06 * abs(math.sin(math.radians(roll_deg)))

@@ -231,12 +231,40 @@ def test_separate_chains_keep_their_mass():
 
 def test_midpoint_hinges_have_half_the_stiffness_and_twice_the_range():
     exact, midpoint = softfoot().compile(), softfoot(coupling="midpoint").compile()
-    assert (midpoint.nv, midpoint.neq) == (47, 5)
+    # 2 hinges of arch and heel; of each chain 8 midpoint hinges and the 2 of the coupling at the heel.
+    assert (midpoint.nv, midpoint.neq) == (2 + 5 * 10, 5 + 5)
+    assert midpoint.joint("virtual_1_1_to_phalanx_1_1").range == pytest.approx(p.RANGE)
     one, other = exact.joint("phalanx_2_1_to_virtual_3_1"), midpoint.joint("phalanx_2_1_to_phalanx_3_1")
     assert other.stiffness[0] == pytest.approx(0.5 * one.stiffness[0])
     assert other.damping[0] == pytest.approx(0.5 * one.damping[0])
     assert other.armature[0] == pytest.approx(0.5 * one.armature[0])
     assert other.range == pytest.approx(2.0 * one.range)
+
+
+@pytest.mark.parametrize("options", [{}, {"coupling": "midpoint"}, {"n_chains": 3, "lump": True}, {"scale": 0.5}])
+def test_the_softness_of_couplings_and_stops_does_not_depend_on_the_armature(options):
+    # (1 - d) A t^2 with the inverse inertia A that MuJoCo gives each constraint.
+    def compliances(model):
+        hinge = [j for j in range(model.njnt) if model.joint(j).name[-1] == "1" and "heel" not in model.joint(j).name]
+        inverse = model.dof_invweight0[model.jnt_dofadr]
+        ties = [e for e in range(model.neq) if model.eq_type[e] == mujoco.mjtEq.mjEQ_JOINT]
+        pairs = inverse[model.eq_obj1id[ties]] + inverse[model.eq_obj2id[ties]]
+        stops = (1.0 - p.STOP_SOLIMP[1]) * inverse[hinge] * model.jnt_solref[hinge, 0] ** 2
+        return np.append(stops, (1.0 - p.COUPLING_SOLIMP[1]) * pairs * model.eq_solref[ties, 0] ** 2)
+
+    one, other = (softfoot(armature=a, timestep=5e-4, **options).compile() for a in (1e-3, 1e-4))
+    assert compliances(one) == pytest.approx(compliances(other))
+    chains = 3 / 5 if "lump" in options else 1.0
+    least = 0.0193 * chains * options.get("scale", 1.0) ** -5
+    assert compliances(one).min() == pytest.approx(least)
+
+
+def test_couplings_and_stops_are_as_soft_as_those_of_the_release():
+    own, release = softfoot().compile(), softfoot(release_quirks=True).compile()
+    ties = release.eq_type == mujoco.mjtEq.mjEQ_JOINT
+    # Those of the release differ by a tenth along the chain.
+    assert own.eq_solref[ties, 0] == pytest.approx(release.eq_solref[ties, 0], rel=0.06)
+    assert own.jnt_solref[2:, 0] == pytest.approx(release.jnt_solref[2:, 0], rel=0.08)
 
 
 @pytest.mark.parametrize("coupling", ["exact", "midpoint"])
@@ -306,6 +334,15 @@ def test_the_windlass_slack_is_a_parameter():
         ({"stiffness": 1.0}, ("stiffness", "band_stiffness")),
         ({"scale": math.nan}, ("scale",)),
         ({"timestep": 0.0}, ("timestep", "> 0")),
+        ({"armature": 1e-6}, ("coupling_compliance", "0.0386", "time step 0.002 s", "must be >=", "armature")),
+        ({"stop_compliance": 1e-5}, ("stop_compliance", "1e-05", "must be >=", "time step must be <=")),
+        ({"chain_spring": 1.0, "n_chains": 1}, ("chain_spring", "must be 0", "no neighbour")),
+        ({"chain_spring": -1.0}, ("chain_spring", "-1", "from 0 to 1000")),
+        ({"frontal_stiffness": -1.0}, ("frontal_stiffness", "-1", "from 0 to 10000")),
+        ({"frontal_stiffness": 5000.0, "frontal_freedom": True}, ("frontal_stiffness", "5000", "<= 1e+03", "unstable")),
+        ({"band_stiffness": 1000.0, "timestep": 0.004}, ("band_stiffness", "1000", "<= 250", "time step must be <=")),
+        ({"chain_spring": 200.0}, ("chain_spring", "200", "must be <= 125")),
+        ({"scale": 200.0}, ("scale", "200", "100")),
     ],
 )
 def test_a_wrong_option_is_refused_with_what_is_valid(options, words):

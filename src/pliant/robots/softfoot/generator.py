@@ -15,6 +15,7 @@ from pliant.robots.softfoot.options import MAX_LUMPED, SoftFootOptions
 __all__ = ["add_softfoot", "chain_layout", "softfoot"]
 
 _DARK, _LIGHT, _RED = (0.17, 0.19, 0.22, 1.0), (0.90, 0.91, 0.93, 1.0), (0.75, 0.16, 0.14, 1.0)
+_BAR = "metatarsal_bar"
 _GREY, _TENDON = (0.52, 0.55, 0.59, 1.0), (0.90, 0.70, 0.10, 1.0)
 
 
@@ -111,10 +112,14 @@ class _Foot:
         self.sign = 1.0 if options.side == "left" else -1.0
         self.factor = p.CHAINS / options.n_chains if options.lump else 1.0
         self.tendons: list[Any] = []
+        self.hinges: list[Any] = []
+        self.ties: list[Any] = []
+        self.couplings: list[list[list[str]]] = []
         self.positions, self.half_width = chain_layout(options.n_chains, options.lump)
 
     def build(self, parent: Any) -> None:
         """Add everything below a body."""
+        self.refuse_unstable_springs()
         root = parent.add_body(name="attachment_cube", quat=list(p.BASE_QUATERNION))
         self.inertial(root, p.ROOT)
         edge = p.ARCHES["cube"]
@@ -137,10 +142,16 @@ class _Foot:
         self.inertial(front, p.FRONTAL_ARCH)
         self.hinge(front, "cube_to_frontal_arch", 0.0, damping=p.ARCH_DAMPING)
         self.arch(front, (p.CLOSURE_ANCHOR, 0.0))
+        if self.options.frontal_freedom:
+            self.metatarsal_bar(front)
         for number, z in enumerate(self.positions, 1):
             self.chain(heel, number, self.sign * z)
-        self.fit_tendons()
+        if self.options.chain_spring > 0.0:
+            self.chain_springs()
+        model = self.spec.copy().compile()
+        self.fit_tendons(model)
         if not self.options.release_quirks:
+            self.fit_couplings(model)
             fit_closure(self.spec, self.options.closure_compliance, lump=self.options.lump)
 
     # -- pieces ----------------------------------------------------------------------------------------------
@@ -203,10 +214,59 @@ class _Foot:
         self.geom(body, "CAPSULE", [0.006], fromto=[end[0], end[1], -side, end[0], end[1], side], rgba=_GREY)
         self.geom(body, "CAPSULE", [0.006], fromto=[0.0, 0.0, -side, 0.0, 0.0, side], rgba=_GREY)
 
+    def metatarsal_bar(self, front: Any) -> None:
+        """Add the bar that carries the closures where the metatarsal joint also turns about the foot's long axis.
+
+        Its mass is taken from the frontal arch. The axis is that of the joint itself, because an axis at another height
+        would move the chains sideways, which they cannot do.
+        """
+        w, x, y, z = p.FRONTAL_QUATERNION
+        bar = front.add_body(name=_BAR, pos=self.length((p.CLOSURE_ANCHOR, 0.0, 0.0)), quat=[w, -x, -y, -z])
+        front.mass -= self.scale**3 * p.BAR["mass"]
+        moment = p.BAR["mass"] * (2.0 * p.ARCHES["side"]) ** 2 / 12.0
+        self.inertial(bar, p.Inertial(mass=p.BAR["mass"], center=(0.0, 0.0, 0.0), inertia=(moment, moment, 1e-7)))
+        bar.add_joint(
+            name="frontal_arch_to_metatarsal_bar",
+            type=self.mj.mjtJoint.mjJNT_HINGE,
+            axis=[1.0, 0.0, 0.0],
+            stiffness=[self.options.frontal_stiffness, 0.0, 0.0],
+            damping=[p.BAR["damping"], 0.0, 0.0],
+            armature=self.scale**5 * self.options.armature,
+            limited=self.mj.mjtLimited.mjLIMITED_TRUE,
+            range=[-p.BAR["range"], p.BAR["range"]],
+        )
+        side = p.ARCHES["side"]
+        self.geom(bar, "CAPSULE", [0.005], fromto=[0.0, 0.0, -side, 0.0, 0.0, side], rgba=_RED)
+
+    def chain_springs(self) -> None:
+        """Add the springs between neighbouring chains.
+
+        Those of lumped chains store the energy of the four of a whole foot when the angles change evenly across it.
+        """
+        n, stiffness = len(self.positions), self.options.chain_spring
+        if n < 2:
+            raise ModelError(
+                f"softfoot: chain_spring is {stiffness:g} N m/rad with n_chains=1; must be 0, because one chain has no "
+                "neighbour",
+                field="chain_spring",
+            )
+        if self.options.lump:
+            pitch = (self.positions[0] - self.positions[1]) / p.CHAIN_PITCH
+            stiffness *= (p.CHAINS - 1) / ((n - 1) * pitch**2)
+        for number in range(1, n):
+            for k, (one, other) in enumerate(zip(self.couplings[number - 1], self.couplings[number], strict=True), 1):
+                spring = self.spec.add_tendon(
+                    name=f"chain_spring_{k}_{number}", stiffness=[stiffness, 0.0, 0.0], springlength=[0.0, 0.0]
+                )
+                for joint in one:
+                    spring.wrap_joint(joint, 1.0)
+                for joint in other:
+                    spring.wrap_joint(joint, -1.0)
+
     def heel_sole(self, heel: Any) -> None:
         half, center, angle = p.HEEL_SOLE["half"], p.HEEL_SOLE["center"], p.HEEL_SOLE["angle"]
         quat = [math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)]
-        if self.options.contact == "box":
+        if self.options.contact != "capsule":
             self.collider(heel, "heel_collision", "BOX", half, pos=center, quat=quat)
         else:
             for name, s in (("rear", -1.0), ("front", 1.0)):
@@ -228,7 +288,7 @@ class _Foot:
             start += self.sign * p.QUIRK_OFFSET
         path = self.heel_pulleys(heel, number, z)
         body, before = heel, f"heel_phalanx_{number}"
-        levers: list[str] = []
+        levers: list[list[str]] = []
         for k, module in enumerate(p.MODULES, 1):
             name = f"{module.name}_{number}"
             if k == 1:
@@ -237,35 +297,41 @@ class _Foot:
                 pos, quat = (module.offset, 0.0, 0.0), [1.0, 0.0, 0.0, 0.0]
             body = body.add_body(name=name, pos=self.length(pos), quat=quat)
             self.inertial(body, module.inertial, self.factor)
-            levers += self.coupling(body, module, before, f"virtual_{k}_{number}")
+            levers.append(self.coupling(body, module, before, f"virtual_{k}_{number}", rolls=k == 1))
             self.module_shapes(body, module)
             path += self.module_pulleys(body, module)
             before = name
-        self.tendon(f"tendon_{number}", path, levers)
+        self.couplings.append(levers)
+        self.tendon(f"tendon_{number}", path, [joint for coupling in levers for joint in coupling])
+        carrier, x = (_BAR, 0.0) if self.options.frontal_freedom else ("frontal_arch", p.CLOSURE_ANCHOR)
         self.spec.add_equality(
             name=f"{CLOSURE}{number}",
             type=self.mj.mjtEq.mjEQ_CONNECT,
             objtype=self.mj.mjtObj.mjOBJ_BODY,
-            name1="frontal_arch",
+            name1=carrier,
             name2=f"rollover_phalanx_{number}",
-            data=[*self.length((p.CLOSURE_ANCHOR, 0.0, z)), *[0.0] * 9],
+            data=[*self.length((x, 0.0, z)), *[0.0] * 9],
             solref=list(p.SOLVER_REFERENCE),
             solimp=list(p.CLOSURE_SOLIMP),
         )
 
-    def coupling(self, body: Any, module: p.Module, before: str, virtual: str) -> list[str]:
-        """Add the hinges between a module and the one before it; return their names."""
+    def coupling(self, body: Any, module: p.Module, before: str, virtual: str, *, rolls: bool) -> list[str]:
+        """Add the hinges between a module and the one before it; return their names.
+
+        Midpoint hinges leave out the shortening of 13 mm (1 - cos(angle / 2)). The coupling at the heel bends by up to
+        30 degrees and so far that the centre of pressure moves by 11 mm; it ``rolls`` in both models.
+        """
         low, high = (-p.RANGE[1], -p.RANGE[0]) if module.mirrored else p.RANGE
         numbers = {"stiffness": self.options.band_stiffness, "damping": self.options.band_damping}
-        if self.options.coupling == "midpoint":
+        if self.options.coupling == "midpoint" and not rolls:
             name, x = f"{before}_to_{body.name}", -0.5 * p.AXIS_DISTANCE
             factor = 0.5 * self.factor
-            self.hinge(body, name, x, factor=factor, range=(2.0 * low, 2.0 * high), **numbers)
+            self.hinges.append(self.hinge(body, name, x, factor=factor, range=(2.0 * low, 2.0 * high), **numbers))
             return [name]
         names = [f"{before}_to_{virtual}", f"{virtual}_to_{body.name}"]
         for name, x in zip(names, (-p.AXIS_DISTANCE, 0.0), strict=True):
-            self.hinge(body, name, x, factor=self.factor, range=(low, high), **numbers)
-        self.spec.add_equality(
+            self.hinges.append(self.hinge(body, name, x, factor=self.factor, range=(low, high), **numbers))
+        tie = self.spec.add_equality(
             name=f"{before}_eq_{virtual}",
             type=self.mj.mjtEq.mjEQ_JOINT,
             objtype=self.mj.mjtObj.mjOBJ_JOINT,
@@ -275,6 +341,7 @@ class _Foot:
             solref=list(p.SOLVER_REFERENCE),
             solimp=list(p.COUPLING_SOLIMP),
         )
+        self.ties.append(tie)
         return names
 
     def module_shapes(self, body: Any, module: p.Module) -> None:
@@ -283,6 +350,8 @@ class _Foot:
         name = f"{body.name}_collision"
         if self.options.contact == "box":
             self.collider(body, name, "BOX", [half_x, half_y, width], pos=(x, 0.0, 0.0))
+        elif self.options.contact == "skid":
+            self.skids(body, name, module)
         else:
             # Across the foot, with the lateral support of the box: its cylinder is as wide as the box.
             self.collider(body, name, "CAPSULE", [half_y, width], pos=(x, 0.0, 0.0))
@@ -292,6 +361,79 @@ class _Foot:
         self.geom(body, "CYLINDER", [radius, 0.8 * width], rgba=_DARK)
         if module.exit is not None:
             self.geom(body, "CYLINDER", [radius, 0.8 * width], pos=(module.exit, 0.0, 0.0), rgba=_DARK)
+
+    def skids(self, body: Any, name: str, module: p.Module) -> None:
+        """Add the skid of a module: a capsule along the chain, as wide as one chain, or two at the edges of a wide one.
+
+        A single skid has half the contact points of a box, and each is twice as stiff: on a ground with the default
+        time constant of MuJoCo the mean of both is 0.02 s / sqrt(2).
+        """
+        half_x, half_y, x = module.sole
+        radius = p.SKID["radius"]
+        reach, y, edge = half_x - p.SKID["end"], half_y - radius, self.half_width - radius
+        if edge < 1e-6:
+            reference = [(math.sqrt(2.0) - 1.0) * p.CONTACT_REFERENCE, 1.0]
+            line = [x - reach, y, 0.0, x + reach, y, 0.0]
+            self.collider(body, name, "CAPSULE", [radius], fromto=line, solref=reference)
+            return
+        for side, z in (("left", self.sign * edge), ("right", -self.sign * edge)):
+            line = [x - reach, y, z, x + reach, y, z]
+            self.collider(body, f"{body.name}_{side}_collision", "CAPSULE", [radius], fromto=line)
+
+    def refuse_unstable_springs(self) -> None:
+        """Refuse springs that oscillate faster than the time step resolves: stiffness dt^2 must be <= 4 inertia."""
+        step = float(self.spec.option.timestep)
+        inertia = self.scale**5 * self.options.armature
+        # Of a spring between chains: both hinges of a coupling and both neighbours pull on each angle.
+        limits = {"band_stiffness": 4.0 * inertia, "chain_spring": 0.5 * inertia}
+        if self.options.frontal_freedom:
+            limits["frontal_stiffness"] = 4.0 * self.scale**5 * self.options.armature
+        for field, limit in limits.items():
+            stiffness = getattr(self.options, field)
+            if stiffness * step**2 > limit:
+                raise ModelError(
+                    f"softfoot: {field} is {stiffness:g} N m/rad; with the time step {step:g} s, the armature "
+                    f"{self.options.armature:g} kg m^2 and the scale {self.scale:g} it must be <= "
+                    f"{limit / step**2:.3g} N m/rad, or the spring is unstable. The time step must be <= "
+                    f"{math.sqrt(limit / stiffness):.3g} s, or the armature larger",
+                    field=field,
+                )
+
+    # -- constraints -----------------------------------------------------------------------------------------
+
+    def fit_couplings(self, model: Any) -> None:
+        """Give the constraints of couplings and stops the compliance of the options, whatever the armature."""
+        part = self.scale**-5 / self.factor
+        tie = part * self.options.coupling_compliance
+        stop = part * self.options.stop_compliance
+        weight = {name: float(model.dof_invweight0[model.joint(name).dofadr[0]]) for name in self.hinge_names()}
+        for equality in self.ties:
+            pair = weight[equality.name1] + weight[equality.name2]
+            equality.solref = [self.time_constant("coupling_compliance", tie, pair, p.COUPLING_SOLIMP), 1.0]
+        tied = {name for equality in self.ties for name in (equality.name1, equality.name2)}
+        for hinge in self.hinges:
+            compliance = stop if hinge.name in tied else 2.0 * stop
+            constant = self.time_constant("stop_compliance", compliance, weight[hinge.name], p.STOP_SOLIMP)
+            hinge.solref_limit, hinge.solimp_limit = [constant, 1.0], list(p.STOP_SOLIMP)
+
+    def hinge_names(self) -> list[str]:
+        return [hinge.name for hinge in self.hinges]
+
+    def time_constant(self, field: str, compliance: float, weight: float, solimp: Any) -> float:
+        """Return the time constant of a constraint of a joint, or refuse what the time step does not allow."""
+        constant = math.sqrt(compliance / ((1.0 - solimp[1]) * weight))
+        step = float(self.spec.option.timestep)
+        if constant < 2.0 * step * (1.0 - 1e-9):
+            given = getattr(self.options, field)
+            bound = given * (2.0 * step / constant) ** 2
+            raise ModelError(
+                f"softfoot: {field} is {given:.3g} rad/(N m); with the time step {step:g} s and the armature "
+                f"{self.options.armature:g} kg m^2 it must be >= {bound:.3g} rad/(N m), because MuJoCo softens "
+                f"constraints that are faster than two steps. The time step must be <= {0.5 * constant:.3g} s, or the "
+                "armature larger",
+                field=field,
+            )
+        return constant
 
     # -- tendons ---------------------------------------------------------------------------------------------
 
@@ -344,7 +486,7 @@ class _Foot:
             else:
                 tendon.wrap_site(site)
 
-    def fit_tendons(self) -> None:
+    def fit_tendons(self, model: Any) -> None:
         """Let the tendons be taut when they have lengthened by the slack."""
         slack = self.options.tendon_slack
         if self.options.tendon == "fixed":
@@ -352,6 +494,5 @@ class _Foot:
             for tendon in self.tendons:
                 tendon.range = [-self.scale * p.TENDON_RANGE, slack]
         elif not self.options.release_quirks:
-            model = self.spec.copy().compile()
             for tendon in self.tendons:
                 tendon.range = [0.0, float(model.tendon_length0[model.tendon(tendon.name).id]) + slack]

@@ -25,15 +25,19 @@ class SoftFootOptions:
     """Number of chains of modules side by side."""
     lump: bool = option(False, source="of pliant")
     """Whether the chains, where there are fewer, stand for five: with the mass, stiffness, width and lateral second
-    moment of five. Otherwise the sole has fewer chains of the real kind, as the one of the bench."""
+    moment of five. On obstacles across the whole foot they press as five do; on one under a part of the width each
+    presses as all the chains that it stands for. Otherwise the sole has fewer chains of the real kind, as the one of
+    the bench."""
     coupling: Literal["exact", "midpoint"] = option("exact", source=_RELEASE)
     """exact: two hinges a coupling, tied so that the modules roll on each other; midpoint: one hinge between the two
-    axes, of the same first-order motion, with half the joints and no constraint."""
+    axes, of the same first-order motion, with half the joints. The coupling at the heel, which bends by up to 30
+    degrees, rolls in both."""
     tendon: Literal["spatial", "fixed"] = option("spatial", source=_RELEASE)
     """spatial: routed over pulleys; fixed: a constant lever arm of 3.8 mm, which costs less."""
-    contact: Literal["box", "capsule"] = option("box", source=_RELEASE)
-    """Shape of the soles; capsules lie across the foot, rounded under the modules and the heel. On obstacles they have
-    half as many contact points; the heel takes more of the load."""
+    contact: Literal["box", "capsule", "skid"] = option("box", source=_RELEASE)
+    """Shape of the soles. Capsules lie across the foot, rounded under the modules and the heel: on obstacles half as
+    many contact points, and the heel takes more of the load. Skids are capsules along each chain under a box as heel:
+    half as many contact points, twice as stiff."""
     band_stiffness: float = option(0.8, unit="N m/rad", low=0.0, high=1000.0, source=_RELEASE)
     """Stiffness of the elastic bands on each of the two hinges of a coupling; the whole coupling has half of it."""
     band_damping: float = option(0.04, unit="N m s/rad", low=0.0, high=100.0, source=_RELEASE)
@@ -55,9 +59,37 @@ class SoftFootOptions:
     )
     """Compliance of the closure between frontal arch and metatarsus of a whole foot, for deflections of more than 1 mm;
     below that it is up to 5.4 times larger, as in the release. It sets most of the stiffness in standing."""
+    coupling_compliance: float = option(
+        0.0386,
+        unit="rad/(N m)",
+        low=0.0,
+        above=True,
+        high=10.0,
+        source=f"the mean over the couplings of {_RELEASE}",
+    )
+    """Compliance of the constraint that keeps the two hinges of a coupling equal, in a chain of its own, beyond 0.01
+    rad and at scale 1. It does not depend on the armature."""
+    stop_compliance: float = option(
+        0.0193,
+        unit="rad/(N m)",
+        low=0.0,
+        above=True,
+        high=10.0,
+        source=f"the mean over the hinges of {_RELEASE}",
+    )
+    """Compliance of the stops of each of the two hinges of a coupling, in a chain of its own, beyond 0.001 rad and at
+    scale 1. It does not depend on the armature."""
+    frontal_freedom: bool = option(False, source="assumed, after the feet with two arches of Pace et al. 2024")
+    """Whether the metatarsal joint also turns about the long axis of the foot, so that the forefoot follows ground that
+    is tilted sideways."""
+    frontal_stiffness: float = option(5.0, unit="N m/rad", low=0.0, high=10000.0, source="assumed")
+    """Stiffness of that turn."""
+    chain_spring: float = option(0.0, unit="N m/rad", low=0.0, high=1000.0, source="assumed")
+    """Stiffness of the springs between neighbouring chains, one at every coupling, against a difference of their
+    angles; 0: none, as in the release."""
     scale: float = option(1.0, low=0.0, above=True, high=100.0, source="of pliant")
-    """Size: lengths grow with it, masses with its cube, inertias with its fifth power. Bands, closure compliance and
-    tendon slack are as given."""
+    """Size: lengths grow with it, masses with its cube, inertias with its fifth power. Bands, springs, closure
+    compliance and tendon slack are as given; coupling and stop compliance shrink as the inertias grow."""
     side: Literal["left", "right"] = option("left", source="assumed: the release does not name its side")
     """Which foot; the right one is the mirror image of the left one, and chain 1 is the outer chain of both."""
     release_quirks: bool = option(False, source="of pliant")

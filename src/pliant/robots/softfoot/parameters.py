@@ -17,6 +17,7 @@ __all__ = [
     "ANKLE_HEIGHT",
     "ARCHES",
     "AXIS_DISTANCE",
+    "BAR",
     "BASE_QUATERNION",
     "CHAINS",
     "CHAIN_EDGE",
@@ -24,6 +25,7 @@ __all__ = [
     "CHAIN_START",
     "CLOSURE_ANCHOR",
     "CLOSURE_SOLIMP",
+    "CONTACT_REFERENCE",
     "COUPLING_SOLIMP",
     "FRONTAL_ARCH",
     "HEEL",
@@ -34,7 +36,9 @@ __all__ = [
     "QUIRK_OFFSET",
     "RANGE",
     "ROOT",
+    "SKID",
     "SOLVER_REFERENCE",
+    "STOP_SOLIMP",
     "TENDON_OFFSET",
     "TENDON_RANGE",
     "Inertial",
@@ -64,6 +68,10 @@ SOLVER_REFERENCE = (0.02, 1.0)
 """Time constant [s] and damping ratio of the constraints (RELEASE: the default of MuJoCo)."""
 COUPLING_SOLIMP = (0.85, 0.95, 0.01, 0.5, 2.0)
 """Impedance of the equality of the two hinges of a coupling (RELEASE)."""
+STOP_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
+"""Impedance of the stops of a hinge (RELEASE: the default of MuJoCo)."""
+CONTACT_REFERENCE = 0.02
+"""Time constant of the contacts [s] (RELEASE: the default of MuJoCo)."""
 CLOSURE_SOLIMP = (0.95, 0.99, 0.001, 0.5, 2.0)
 """Impedance of the closure of frontal arch and metatarsus: least, largest, width [m], midpoint, power (RELEASE)."""
 CLOSURE_ANCHOR = 0.129632
@@ -174,6 +182,14 @@ CHAIN_QUATERNION = (0.8219256656813927, 0.0, 0.0, -0.5695947683170903)
 """Orientation of the first module in the frame of the heel: level (RELEASE)."""
 HEEL_SOLE = {"half": (0.026, 0.0126, 0.058), "center": (0.005, 0.015, 0.0), "angle": -1.2130038301360591}
 """Contact box of the heel: half lengths and centre [m], angle about z [rad] (RELEASE)."""
+
+BAR = {"mass": 0.005, "damping": 0.05, "range": 0.35}
+"""Bar on the metatarsal joint where it also turns about the long axis of the foot: mass, which is taken from the
+frontal arch [kg], damping [N m s/rad], largest turn [rad].  # assumed: the feet with two arches of Pace et al. 2024 are
+described in kind only"""
+SKID = {"radius": 0.0055, "end": 0.0005}
+"""Skid under a module [m]: radius, the half width of a module; how much shorter its axis is than the box at each end.
+# assumed: chosen so that the load on the heel on flat ground is that of boxes"""
 
 ARCHES = {"cube": 0.033, "radius": 0.010, "side": 0.045}
 """Primitive stand-ins for the colliding meshes of the release [m]: half edge of the ankle's cube (outline of the mesh),
