@@ -56,7 +56,7 @@ def report(robot: Robot) -> None:
             values = simulation.sample("eye").values
             red = np.argwhere((values["image"][..., 0] > 100) & (values["image"][..., 1] < 50))
             row, column = red.mean(axis=0)
-            x, y = eye.intrinsics.project([-0.1, 0.0, 1.0])
+            x, y = eye.camera.project([[-0.1, 0.0, 1.0]])[0]
             away = values["depth"][round(row), round(column)]
             print(f"eye: ball at {column:.1f} {row:.1f}, expected {x:.1f} {y:.1f}; {away:.3f} m away")
 

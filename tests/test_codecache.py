@@ -312,6 +312,15 @@ def test_a_damaged_file_of_numba_is_compiled_again(damage, caplog):
     assert third.stats.cache_hits
 
 
+def test_other_options_of_the_compiler_give_other_code():
+    def inverse(x):
+        return 1.0 / x
+
+    assert njit(error_model="numpy")(inverse)(0.0) == np.inf
+    with pytest.raises(ZeroDivisionError):
+        njit(error_model="python")(inverse)(0.0)
+
+
 def test_code_of_numba_that_calls_a_function_of_another_file_follows_its_changes():
     results = []
     for k in (2.0, 3.0):

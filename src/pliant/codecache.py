@@ -525,14 +525,15 @@ class CodeFiles:
         folder: where they lie.
         base: begin of their names.
         function: the function.
+        options: with which it is compiled, as text.
     """
 
-    def __init__(self, folder: str, base: str, function: types.FunctionType) -> None:
-        self._folder, self._base, self._function = Path(folder), base, function
+    def __init__(self, folder: str, base: str, function: types.FunctionType, options: str = "") -> None:
+        self._folder, self._base, self._function, self._options = Path(folder), base, function, options
 
     @functools.cached_property
     def _stem(self) -> str:
-        return f"{self._base}-{fingerprint([self._function])}"
+        return f"{self._base}-{fingerprint([self._function], extra=self._options)}"
 
     def _path(self, key: object) -> Path:
         return self._folder / f"{self._stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
@@ -590,7 +591,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def attach(dispatcher: Any) -> Any:
         cache = FunctionCache(dispatcher.py_func)
         base = cache._impl.filename_base
-        cache._cache_file = CodeFiles(cache._cache_path, base, dispatcher.py_func)  # pyright: ignore[reportAttributeAccessIssue]
+        chosen = repr(sorted((key, repr(value)) for key, value in options.items()))
+        cache._cache_file = CodeFiles(  # pyright: ignore[reportAttributeAccessIssue]
+            cache._cache_path, base, dispatcher.py_func, chosen
+        )
         dispatcher._cache = cache
         return dispatcher
 

@@ -17,10 +17,10 @@ from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros1.node import QUEUE_BYTES, Publication, Ros1Node
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
-from pliant.devices.camera_renderer import Intrinsics
 from pliant.engine import MujocoEngine
 from pliant.errors import MissingDependency
 from pliant.model import Camera, ForceTorque, Imu, Interface, Noise, Robot
+from pliant.vision import CameraModel
 from pliant.wire.ros import Codec
 
 MODEL = """
@@ -167,7 +167,9 @@ class Eye:
             "image": FieldInfo((height, width, 3), dtype="uint8"),
             "depth": FieldInfo((height, width), dtype="float32"),
         }
-        self.intrinsics = Intrinsics(width=width, height=height, fx=6.0, fy=7.0, cx=2.0, cy=1.5)
+        self.camera = CameraModel(
+            width=width, height=height, fx=6.0, fy=7.0, cx=2.0, cy=1.5, k1=-0.2, k2=0.05, p1=0.001, p2=-0.002, k3=0.01
+        )
         self.frame = "eye_optical_frame"
         self.topic = ""
         self.topics = {}
@@ -223,7 +225,7 @@ def test_a_camera_has_images_depth_and_a_camera_info_with_each(version):
         assert info["header"]["frame_id"] == "eye_optical_frame"
         D, K, R, P = (info[key if version == 1 else key.lower()] for key in "DKRP")
         assert info["distortion_model"] == "plumb_bob"
-        assert list(D) == [0.0] * 5
+        assert list(D) == [-0.2, 0.05, 0.001, -0.002, 0.01]
         assert list(K) == [6, 0, 2, 0, 7, 1.5, 0, 0, 1]
         assert list(R) == [1, 0, 0, 0, 1, 0, 0, 0, 1]
         assert list(P) == [6, 0, 2, 0, 0, 7, 1.5, 0, 0, 0, 1, 0]

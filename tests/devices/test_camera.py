@@ -8,7 +8,7 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.devices.camera import CameraDevice
-from pliant.devices.camera_renderer import APT, Intrinsics, choose_backend
+from pliant.devices.camera_renderer import APT, choose_backend
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, MissingDependency
 from pliant.model import Camera, Noise, Robot
@@ -83,11 +83,11 @@ def test_a_known_point_appears_where_the_camera_matrix_puts_it():
     # The camera looks down from z = 2: optical x is the world's, y the world's -y, z downwards.
     with camera_of(Camera(name="eye", **EYE)) as (engine, device):
         focal = 60.0 / np.tan(np.radians(25.0))
-        np.testing.assert_allclose(device.intrinsics.K, [[focal, 0, 79.5], [0, focal, 59.5], [0, 0, 1]], rtol=1e-12)
+        np.testing.assert_allclose(device.camera.K, [[focal, 0, 79.5], [0, focal, 59.5], [0, 0, 1]], rtol=1e-12)
         for slide in (0.0, -0.3, 0.1):
             engine.port("slide/position")[0] = slide
             image = device.read(0).values["image"]
-            expected = device.intrinsics.project(np.array([0.15 + slide, -0.1, 1.4995]))
+            expected = device.camera.project([[0.15 + slide, -0.1, 1.4995]])[0]
             np.testing.assert_allclose(spot(image), expected, atol=0.6)
 
 
@@ -96,7 +96,7 @@ def test_a_camera_placed_by_its_optical_frame_looks_along_z_with_y_down():
     quat = (0.5, -0.5, 0.5, -0.5)
     described = Camera(name="side", body="mast", pos=(0, 0, 0.5), quat=quat, fovy=20, width=200, height=100)
     with camera_of(described) as (_, device):
-        expected = device.intrinsics.project(np.array([0.1, -0.2, 3.25 - 0.0005]))
+        expected = device.camera.project([[0.1, -0.2, 3.25 - 0.0005]])[0]
         np.testing.assert_allclose(spot(device.read(0).values["image"], channel=2), expected, atol=0.6)
         assert device.frame == "side_optical_frame"
         body, pos, turn = device.mount.body, device.mount.position, device.mount.orientation
@@ -104,23 +104,15 @@ def test_a_camera_placed_by_its_optical_frame_looks_along_z_with_y_down():
         np.testing.assert_allclose(np.abs(np.dot(turn, quat)), 1.0, atol=1e-12)
 
 
-def test_projection_inverts_with_the_matrix():
-    lens = Intrinsics(width=160, height=120, fx=100.0, fy=90.0, cx=79.5, cy=50.0)
-    points = np.random.default_rng(0).uniform([-1, -1, 0.5], [1, 1, 3], size=(20, 3))
-    pixels = lens.project(points)
-    homogeneous = points @ lens.K.T
-    np.testing.assert_allclose(pixels, homogeneous[:, :2] / homogeneous[:, 2:], rtol=1e-14)
-
-
 @pytest.mark.parametrize("sky", ["", SKY])
 def test_depth_is_the_distance_along_the_axis_and_infinite_where_nothing_is(sky):
     with camera_of(Camera(name="eye", depth=True, **EYE), sky=sky) as (_, device):
         values = device.read(0).values
-        depth, lens = values["depth"], device.intrinsics
+        depth, lens = values["depth"], device.camera
         assert (depth.dtype, depth.shape) == (np.float32, (120, 160))
-        column, row = np.round(lens.project(np.array([-0.3, 0.2, 1.9]))).astype(int)
+        column, row = np.round(lens.project([[-0.3, 0.2, 1.9]])[0]).astype(int)
         np.testing.assert_allclose(depth[row, column], 1.9, rtol=1e-4)  # the same across the plane, not along the ray
-        column, row = np.round(lens.project(np.array([0.15, -0.1, 1.4995]))).astype(int)
+        column, row = np.round(lens.project([[0.15, -0.1, 1.4995]])[0]).astype(int)
         np.testing.assert_allclose(depth[row, column], 1.4995, rtol=1e-4)
         assert np.isposinf(depth[0, 0])
         corner = values["image"][0, 0]
@@ -339,3 +331,127 @@ def test_an_engine_without_a_model_is_refused():
         DeviceError, match="camera 'eye' needs MuJoCo's model and data, which SpringMassEngine does not"
     ):
         device.attach(SpringMassEngine(1, dt=0.002))
+
+
+# ---------------------------------------------------------------------------- the lens and the sensor behind it
+BARREL = (-0.28, 0.07, 0.001, -0.002, 0.0)
+PINCUSHION = (0.25, -0.05, -0.001, 0.001, 0.01)
+WIDE = {"camera": "eye", "width": 320, "height": 240, "near": 0.1, "far": 10.0}
+
+
+@pytest.mark.parametrize("distortion", [(), BARREL, PINCUSHION])
+@pytest.mark.parametrize("lens", [{}, {"focal": (180.0, 210.0), "principal": (140.0, 131.5)}])
+def test_a_point_appears_where_focal_lengths_principal_point_and_distortion_put_it(lens, distortion):
+    with camera_of(Camera(name="eye", distortion=distortion, **lens, **WIDE)) as (engine, device):
+        camera = device.camera
+        assert camera.distortion.tolist() == [*distortion, *[0.0] * (5 - len(distortion))]
+        if lens:
+            assert (camera.fx, camera.fy, camera.cx, camera.cy) == (180.0, 210.0, 140.0, 131.5)
+        for slide in (-0.6, -0.3, 0.0, 0.2):
+            engine.port("slide/position")[0] = slide
+            # The outline of the square, projected: its middle differs from the projection of the middle.
+            edge = np.linspace(-0.02, 0.02, 9)
+            x, y = (grid.ravel() for grid in np.meshgrid(0.15 + slide + edge, -0.1 + edge))
+            expected = camera.project(np.column_stack([x, y, np.full(x.size, 1.4995)])).mean(axis=0)
+            np.testing.assert_allclose(spot(device.read(0).values["image"]), expected, atol=0.6)
+
+
+@pytest.mark.parametrize("distortion", [BARREL, PINCUSHION])
+def test_distances_are_those_of_the_surface_that_the_pixel_sees_through_the_lens(distortion):
+    with camera_of(Camera(name="eye", depth=True, distortion=distortion, **WIDE)) as (_, device):
+        depth, camera = device.read(0).values["depth"], device.camera
+        column, row = np.meshgrid(np.arange(320.0), np.arange(240.0))
+        xy = camera.normalized(np.stack([column.ravel(), row.ravel()], axis=1)).reshape(240, 320, 2)
+        # The floor is a plane at 1.9 m, 1 m by 0.8 m; the two small boxes and its edges are left out.
+        floor = (np.abs(xy[..., 0] * 1.9) < 0.45) & (np.abs(xy[..., 1] * 1.9) < 0.35)
+        boxes = (np.abs(xy[..., 0] - 0.1) < 0.05) & (np.abs(xy[..., 1] + 0.07) < 0.06)
+        assert np.abs(depth[floor & ~boxes] - 1.9).max() < 1e-4
+        assert np.isinf(depth[np.abs(xy[..., 1] * 1.9) > 0.43]).all()
+
+
+@pytest.mark.parametrize("distortion", [(), BARREL])
+def test_segmentation_names_the_object_of_each_pixel(distortion):
+    described = Camera(name="eye", color=False, segmentation=True, distortion=distortion, **WIDE)
+    with camera_of(described, sky=SKY) as (engine, device):
+        labels = device.read(0).values["segmentation"]
+        assert (labels.dtype, labels.shape) == (np.int32, (240, 320, 2))
+        model = engine.model
+        geom = int(mujoco.mjtObj.mjOBJ_GEOM)
+        dot = int(model.body("dot").geomadr[0])
+        column, row = np.round(device.camera.project([[-0.3, 0.2, 1.9], [0.15, -0.1, 1.4995]])).astype(int).T
+        assert labels[row, column].tolist() == [[model.geom("floor").id, geom], [dot, geom]]
+        assert labels[0, 0].tolist() == [-1, -1]
+        assert set(np.unique(labels[..., 1])) == {-1, geom}
+
+
+def test_exposure_scales_the_colours_up_to_white():
+    with camera_of(Camera(name="eye", **EYE)) as (_, device):
+        plain = device.read(0).values["image"].astype(int)
+    for gain in (0.5, 3.0):
+        with camera_of(Camera(name="eye", exposure=gain, **EYE)) as (_, device):
+            image = device.read(0).values["image"]
+        np.testing.assert_array_equal(image, np.minimum(np.rint(plain * gain), 255))
+
+
+def test_what_moves_is_smeared_over_its_way_during_the_exposure_and_what_rests_is_not():
+    described = Camera(name="eye", exposure_time=0.05, exposure_samples=11, **EYE)
+    with camera_of(described) as (engine, device), camera_of(Camera(name="eye", **EYE)) as (_, sharp):
+        still = sharp.read(0).values["image"]
+        np.testing.assert_array_equal(device.read(0).values["image"], still)
+        engine.port("slide/velocity")[0] = 4.0
+        image = device.read(0).values["image"]
+        red = np.flatnonzero((image[..., 0].astype(int) - still[..., 0] > 10).any(axis=0))
+        # It came 0.2 m from the left: at 1.4995 m that is this many pixels beside the square where it stands now.
+        way = 0.2 * device.camera.fx / 1.4995
+        left = device.camera.project([[0.13, -0.1, 1.4995]])[0, 0]
+        assert abs((left - red.min()) - way) < 1.5
+        assert red.max() < left + 1.0
+
+
+def test_blur_spreads_a_point_to_a_gaussian_of_its_width_and_keeps_the_light():
+    from pliant.devices.camera_lens import gaussian_blur
+
+    image = np.zeros((61, 81, 3), dtype=np.uint8)
+    image[28:33, 38:43] = 250
+    for sigma in (1.5, 4.0):
+        out = gaussian_blur(image, sigma)[..., 0].astype(float)
+        column = np.arange(81) - 40.0
+        spread = np.sqrt((out.sum(axis=0) * column**2).sum() / out.sum() - 2.0)  # a square of 5 pixels has 2
+        assert abs(spread - sigma) < 0.15 * sigma
+        assert abs(out.sum() / image[..., 0].sum() - 1.0) < 0.1
+
+
+def test_a_camera_with_all_of_it_repeats_bit_by_bit_and_with_a_latency():
+    options = {"distortion": BARREL, "blur": 1.0, "exposure": 1.3, "exposure_time": 0.01, "exposure_samples": 3}
+    described = Camera(name="eye", depth=True, segmentation=True, noise=Noise(std=3.0), rate=50, **options, **EYE)
+    runs = []
+    for latency in (0.0, 0.04):
+        robot = robot_with(
+            described if not latency else type(described)(**{**fields_of(described), "latency": latency})
+        )
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), seed=3) as simulation:
+            simulation.start()
+            simulation.engine.port("slide/velocity")[0] = 1.0
+            pictures = {}
+            for _ in range(10):
+                simulation.step(10)
+                sample = simulation.sample("eye")
+                pictures[sample.stamp_ns] = sample.values
+            runs.append(pictures)
+    shared = sorted(set(runs[0]) & set(runs[1]))
+    assert len(shared) >= 3
+    for stamp in shared:
+        for key in ("image", "depth", "segmentation"):
+            np.testing.assert_array_equal(runs[0][stamp][key], runs[1][stamp][key])
+
+
+def fields_of(described):
+    return {name: getattr(described, name) for name in described.__dataclass_fields__}
+
+
+def test_a_distortion_that_folds_within_the_image_is_refused():
+    robot = robot_with(Camera(name="eye", distortion=(-2.0,), **WIDE))
+    device = CameraDevice(robot.devices[0], robot)
+    with pytest.raises(DeviceError, match=r"k1 -2.*folds within the image, whose corner is 0\.774 focal lengths"):
+        device.attach(MujocoEngine(robot, check=False))
+    device.close()

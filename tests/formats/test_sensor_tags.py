@@ -217,6 +217,22 @@ def test_a_camera_looks_along_the_x_axis_of_its_link(read):
     np.testing.assert_allclose(R, [[0, 0, -1], [-1, 0, 0], [0, 1, 0]], atol=1e-12)  # right is -y, up is z, back is -x
 
 
+def test_a_camera_has_the_distortion_and_the_intrinsics_of_its_tags(read):
+    lens = """<distortion><k1>-0.25</k1><k2>0.12</k2><p1>-0.0003</p1><p2>0.001</p2><center>0.5 0.5</center></distortion>
+      <lens><intrinsics><fx>500</fx><fy>510</fy><cx>401</cx><cy>300.5</cy><s>0</s></intrinsics></lens></camera>"""
+    robot = read(CAMERA.format(type="camera", more="", plugin="").replace("</camera>", lens))
+    eye = one(robot)
+    assert eye.distortion == (-0.25, 0.12, -0.0003, 0.001, 0.0)
+    # SDF has its origin at the corner of the first pixel, pliant in its middle.
+    assert (eye.focal, eye.principal) == ((500.0, 510.0), (400.5, 300.0))
+    assert not any("intrinsics" in note or "distortion" in note for note in robot.notes)
+    odd = lens.replace("<fy>510</fy>", "").replace("0.5 0.5", "0.4 0.5").replace("<s>0</s>", "<s>2</s>")
+    robot = read(CAMERA.format(type="camera", more="", plugin="").replace("</camera>", odd))
+    assert one(robot).focal == ()
+    for text in ("fx> has no effect without <lens/intrinsics/fy", "center> is 0.4 0.5", "intrinsics/s> is 2"):
+        assert any(text in note for note in robot.notes), (text, robot.notes)
+
+
 def test_the_ros1_camera_plugin_says_topics_and_frame(read):
     eye = one(read(CAMERA.format(type="camera", more="", plugin=ROS1)))
     assert (eye.topic, eye.image_topic, eye.info_topic) == ("/rig/eye1", "image_color", "info")

@@ -172,7 +172,7 @@ def test_an_attached_robot_keeps_its_sensors_under_the_prefix(mjcf):
         (lambda: Camera(name="a", body="arm", near=2, far=1), "far is 1; must be a number > 2"),
         (lambda: Camera(name="a", body="arm", rate=0), "rate is 0; must be a number > 0"),
         (lambda: Camera(name="a", body="arm", latency=60), r"latency is 60 s: 1.5 GiB of images would be on their way"),
-        (lambda: Camera(name="a", body="arm", color=False), "color and depth are both false"),
+        (lambda: Camera(name="a", body="arm", color=False), "color, depth and segmentation are false"),
     ],
 )
 def test_a_wrong_description_is_refused(make, message):

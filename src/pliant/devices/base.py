@@ -508,7 +508,7 @@ class _Perturbation:
         return np.round(value / self.steps) * self.steps
 
 
-DTYPES = ("float64", "float32", "uint8")
+DTYPES = ("float64", "float32", "int32", "uint8")
 
 
 def _check_fields(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import FieldInfo, Mount, Sample
-from pliant.devices.camera_renderer import Intrinsics, Renderer, RenderThread
+from pliant.devices.camera_renderer import Exposure, Renderer, RenderThread
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine, mujoco_state
@@ -28,6 +28,7 @@ from pliant.errors import DeviceError
 from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
+from pliant.vision import CameraModel
 
 __all__ = ["CameraDevice"]
 
@@ -39,9 +40,10 @@ RENDER_TIMEOUT = 60.0
 class CameraDevice(SensorDevice):
     """What a camera sees.
 
-    Samples have ``image``, shape (height, width, 3), uint8, RGB, and ``depth``, shape (height, width), float32: the
-    distance along the optical axis [m], infinite where nothing is between `near` and `far`. Their stamp is that of the
-    state that they show. The picture shows what MuJoCo's viewer shows, without sites.
+    Samples have ``image``, shape (height, width, 3), uint8, RGB; ``depth``, shape (height, width), float32: the
+    distance along the optical axis [m], infinite where nothing is between `near` and `far`; ``segmentation``, shape
+    (height, width, 2), int32: number and type (`mujoco.mjtObj`) of the object, -1 where nothing is. Their stamp is that
+    of the state that they show, which ends the exposure. The picture shows what MuJoCo's viewer shows, without sites.
 
     Args:
         description: the camera.
@@ -57,17 +59,22 @@ class CameraDevice(SensorDevice):
         if description.depth:
             text = "distance along the optical axis, infinite where there is nothing"
             fields["depth"] = FieldInfo((height, width), "m", text, dtype="float32")
+        if description.segmentation:
+            text = "number and type (mjtObj) of the object, -1 where there is nothing"
+            fields["segmentation"] = FieldInfo((height, width, 2), "", text, dtype="int32")
         super().__init__(description, fields, {}, dt=float(robot.spec.option.timestep), **options)
-        self.noise = {"image": description.noise, "depth": description.depth_noise}
+        self.noise = {"image": description.noise, "depth": description.depth_noise, "segmentation": Noise()}
         self.topics = {
             "image": description.image_topic,
             "image_info": description.info_topic,
             "depth": description.depth_topic,
             "depth_info": description.depth_info_topic,
+            "segmentation": description.segmentation_topic,
+            "segmentation_info": description.segmentation_info_topic,
         }
         """What it publishes -> topic, below `topic` where it is not absolute."""
-        self.intrinsics: Intrinsics | None = None
-        """How points in its optical frame become pixels; known once it is attached."""
+        self.camera: CameraModel | None = None
+        """How points in its optical frame become pixels, distortion included; known once it is attached."""
         self._thread: RenderThread | None = None
         self._finalizer: Any = None
         self._pictures: deque[tuple[int, Future[Mapping[str, np.ndarray]]]] = deque()
@@ -94,6 +101,13 @@ class CameraDevice(SensorDevice):
                 far=described.far,
                 shadows=described.shadows,
                 samples=described.samples,
+                lens=described.lens,
+                exposure=Exposure(
+                    gain=described.exposure,
+                    time=described.exposure_time,
+                    pictures=described.exposure_samples,
+                    blur=described.blur,
+                ),
                 purpose=purpose,
             )
 
@@ -111,7 +125,7 @@ class CameraDevice(SensorDevice):
         self._thread = thread
         self._finalizer = weakref.finalize(self, thread.stop)
         self._finalizer.atexit = False
-        self.intrinsics = renderer.intrinsics
+        self.camera = renderer.camera
         self._model, self._data, self._spec = model, data, renderer.state_spec
         self._size = mujoco.mj_stateSize(model, self._spec)
         self._get_state = mujoco.mj_getState
@@ -139,11 +153,13 @@ class CameraDevice(SensorDevice):
             raise DeviceError(f"{self.name}: the camera is closed, or was never attached", field=self.name)
         state = np.empty(self._size)
         self._get_state(self._model, self._data, state, self._spec)
-        color, depth, errors = "image" in self.samples, "depth" in self.samples, self._errors
+        errors = self._errors
+        wanted = {"color": "image" in errors, "depth": "depth" in errors, "segmentation": "segmentation" in errors}
 
         def job(renderer: Renderer) -> Mapping[str, np.ndarray]:
-            found = zip(("image", "depth"), renderer.render(state, color=color, depth=depth), strict=True)
-            return MappingProxyType({key: errors[key](array) for key, array in found if array is not None})
+            picture = renderer.render(state, **wanted)
+            found = {"image": picture.color, "depth": picture.depth, "segmentation": picture.segmentation}
+            return MappingProxyType({key: errors[key](array) for key, array in found.items() if array is not None})
 
         line = self._pictures
         line.append((stamp_ns, self._thread.submit(job)))

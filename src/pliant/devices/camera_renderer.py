@@ -12,19 +12,22 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.devices.camera_lens import Lens, gaussian_blur
 from pliant.errors import DeviceError, MissingDependency
+from pliant.vision import CameraModel
 
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["Intrinsics", "RenderThread", "Renderer", "choose_backend"]
+__all__ = ["Exposure", "Picture", "RenderThread", "Renderer", "choose_backend"]
 
 APT = "apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
 BACKENDS = ("egl", "osmesa", "glfw", "cgl")
@@ -102,38 +105,29 @@ def _unusable(backend: str, error: Exception, purpose: str) -> MissingDependency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intrinsics:
-    """How a pinhole camera maps its optical frame to pixels, whose centres are at whole numbers."""
+class Picture:
+    """What one rendering gave; None for what was not wanted."""
 
-    width: int
-    """Columns."""
-    height: int
-    """Rows."""
-    fx: float
-    """Focal length along a row [pixels]."""
-    fy: float
-    """Focal length along a column [pixels]."""
-    cx: float
-    """Column of the optical axis; (width - 1) / 2 where it is in the middle."""
-    cy: float
-    """Row of the optical axis; (height - 1) / 2 where it is in the middle."""
+    color: np.ndarray | None = None
+    """RGB, shape (height, width, 3), uint8."""
+    depth: np.ndarray | None = None
+    """Distance along the optical axis, shape (height, width), float32 [m]; infinite where nothing is in reach."""
+    segmentation: np.ndarray | None = None
+    """(number, type of `mujoco.mjtObj`) of the object, shape (height, width, 2), int32; -1 where nothing is."""
 
-    @property
-    def K(self) -> np.ndarray:
-        """The camera matrix, shape (3, 3)."""
-        return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
-    def project(self, points: np.ndarray) -> np.ndarray:
-        """Return (column, row) of points in the optical frame.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """How the sensor of a camera collects light."""
 
-        Args:
-            points: shape (..., 3) [m], z > 0.
-
-        Returns:
-            shape (..., 2) [pixels].
-        """
-        p = np.asarray(points, dtype=float)
-        return p[..., :2] / p[..., 2:] * (self.fx, self.fy) + (self.cx, self.cy)
+    gain: float = 1.0
+    """Factor on the colours, which end at 255."""
+    time: float = 0.0
+    """Time over which the colours are averaged, up to the state that is rendered [s]."""
+    pictures: int = 8
+    """Pictures of that average."""
+    blur: float = 0.0
+    """Standard deviation of the blur of a lens out of focus [pixels]."""
 
 
 class Renderer:
@@ -148,11 +142,13 @@ class Renderer:
         far: farthest distance [m].
         shadows: whether light throws shadows.
         samples: samples a pixel.
+        lens: fields of `CameraModel` that differ from those of the model's camera.
+        exposure: how it collects light.
         purpose: how messages name what needs it.
 
     Raises:
         MissingDependency: no graphics library.
-        DeviceError: there is no such camera, or it has no perspective.
+        DeviceError: there is no such camera, it has no perspective, or its distortion folds the picture.
     """
 
     def __init__(
@@ -166,6 +162,8 @@ class Renderer:
         far: float,
         shadows: bool = False,
         samples: int = 0,
+        lens: Mapping[str, float] = MappingProxyType({}),
+        exposure: Exposure | None = None,
         purpose: str = "rendering",
     ) -> None:
         import mujoco
@@ -174,6 +172,7 @@ class Renderer:
         self._model = model
         self._size = (width, height)
         self._clip = (near, far)
+        self._exposure = exposure or Exposure()
         self._data = mujoco.MjData(model)
         index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, camera)
         if index < 0:
@@ -181,6 +180,13 @@ class Renderer:
         if int(model.cam_projection[index]) != int(mujoco.mjtProjection.mjPROJ_PERSPECTIVE):
             raise DeviceError(f"{purpose}: camera {camera!r} is orthographic; must be one with a perspective")
         self.backend = choose_backend(purpose)
+        native = _model_of(model, index, width, height)
+        self.camera = replace(native, **lens)
+        """The camera's model: how points in its optical frame become pixels."""
+        self._lens = Lens.of(self.camera, purpose)
+        # A camera of the model that nothing changes keeps the view that MuJoCo gives it.
+        self._own_view = self._lens.source != native
+        self._size = width, height = self._lens.source.width, self._lens.source.height
         self._gl: Any = None
         self._context: Any = None
         with _MAKING:
@@ -204,10 +210,6 @@ class Renderer:
         spec = mujoco.mjtState.mjSTATE_PHYSICS | mujoco.mjtState.mjSTATE_MOCAP_POS | mujoco.mjtState.mjSTATE_MOCAP_QUAT
         self.state_spec = int(spec)
         """What `render` takes: a state of `mujoco.mj_getState` with this specification."""
-        mujoco.mj_forward(model, self._data)
-        self._update()
-        self.intrinsics = self._intrinsics()
-        """How points become pixels."""
 
     def _make_context(self, width: int, height: int, shadows: bool, samples: int) -> Any:
         """Return MuJoCo's buffers for this size; the model says their size, so it is told for a moment."""
@@ -236,6 +238,12 @@ class Renderer:
         )
         near, far = self._clip
         for camera in self._scene.camera:
+            if self._own_view:
+                bottom, top, center, half = self._lens.frustum(near)
+                camera.frustum_bottom, camera.frustum_top = bottom, top
+                camera.frustum_center, camera.frustum_width = center, half
+                camera.frustum_near, camera.frustum_far = near, far
+                continue
             scale = near / camera.frustum_near
             camera.frustum_bottom *= scale
             camera.frustum_top *= scale
@@ -243,55 +251,58 @@ class Renderer:
             camera.frustum_width *= scale
             camera.frustum_near, camera.frustum_far = near, far
 
-    def _intrinsics(self) -> Intrinsics:
-        width, height = self._size
-        camera = self._scene.camera[0]
-        top, bottom = float(camera.frustum_top), float(camera.frustum_bottom)
-        half = float(camera.frustum_width) or 0.5 * width / height * (top - bottom)
-        center = float(camera.frustum_center)
-        near = float(camera.frustum_near)
-        index = self._camera.fixedcamid
-        if not self._model.cam_sensorsize[index].all():
-            # The scene keeps single precision; this is the same in double.
-            focal = 0.5 * height / math.tan(math.radians(0.5 * float(self._model.cam_fovy[index])))
-            return Intrinsics(
-                width=width, height=height, fx=focal, fy=focal, cx=0.5 * (width - 1), cy=0.5 * (height - 1)
-            )
-        # Edges of the image lie at -1/2 and width - 1/2, for pixels have their centres at whole numbers.
-        return Intrinsics(
-            width=width,
-            height=height,
-            fx=near * width / (2.0 * half),
-            fy=near * height / (top - bottom),
-            cx=width * (half - center) / (2.0 * half) - 0.5,
-            cy=height * top / (top - bottom) - 0.5,
-        )
-
-    def render(self, state: np.ndarray, *, color: bool, depth: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def render(
+        self, state: np.ndarray, *, color: bool = False, depth: bool = False, segmentation: bool = False
+    ) -> Picture:
         """Return a picture of a state.
 
         Args:
-            state: positions and mocap poses, of `state_spec`.
+            state: positions, velocities and mocap poses, of `state_spec`.
             color: whether colours are wanted.
             depth: whether distances are wanted.
-
-        Returns:
-            (colours, shape (height, width, 3), uint8; distance along the optical axis, shape (height, width), float32
-            [m], infinite where nothing is in reach); None for what was not wanted.
+            segmentation: whether the objects of the pixels are wanted.
         """
+        self._place(state, 0.0)
+        colors, distances = self._read(color and not self._exposure.time, depth)
+        labels = self._labels() if segmentation else None
+        if color and colors is None:
+            colors = self._exposed(state)
+        lens, exposure = self._lens, self._exposure
+        if colors is not None:
+            colors = lens.colors(colors)
+            if exposure.blur:
+                colors = gaussian_blur(colors, exposure.blur)
+            if exposure.gain != 1.0:
+                colors = np.minimum(np.rint(colors * exposure.gain), 255.0).astype(np.uint8)
+        return Picture(
+            color=colors,
+            depth=None if distances is None else lens.depths(distances),
+            segmentation=None if labels is None else lens.labels(labels),
+        )
+
+    def _place(self, state: np.ndarray, ago: float) -> None:
+        """Put everything where it is in a state, or was some time [s] before it at the same velocities."""
         mujoco, model, data = self._mujoco, self._model, self._data
         mujoco.mj_setState(model, data, state, self.state_spec)
+        if ago:
+            mujoco.mj_integratePos(model, data.qpos, data.qvel, -ago)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
         mujoco.mj_flex(model, data)
         mujoco.mj_tendon(model, data)
         self._update()
+
+    def _read(self, color: bool, depth: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Render what is in place."""
+        mujoco = self._mujoco
         width, height = self._size
         colors = np.empty((height, width, 3), dtype=np.uint8) if color else None
         raw = np.empty((height, width), dtype=np.float32) if depth else None
         passes = [(colors, raw)] if colors is None or raw is None or not self._sky else [(colors, None), (None, raw)]
         for pixels, distances in passes:
+            if pixels is None and distances is None:
+                continue
             self._scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = int(pixels is not None)
             mujoco.mjr_render(self._viewport, self._scene, self._context)
             mujoco.mjr_readPixels(pixels, distances, self._viewport, self._context)
@@ -299,6 +310,39 @@ class Renderer:
         if colors is not None:
             colors = np.ascontiguousarray(colors[::-1])
         return colors, None if raw is None else self._distance(raw[::-1])
+
+    def _exposed(self, state: np.ndarray) -> np.ndarray:
+        """Return the mean of the colours over the time of the exposure, which ends with the state."""
+        count = self._exposure.pictures
+        total = np.zeros((self._size[1], self._size[0], 3), dtype=np.uint16)
+        for k in range(count):
+            self._place(state, self._exposure.time * (count - 1 - k) / (count - 1))
+            total += self._read(True, False)[0]  # pyright: ignore[reportOperatorIssue]
+        return ((total + count // 2) // count).astype(np.uint8)
+
+    def _labels(self) -> np.ndarray:
+        """Return (number, type) of the object in each pixel: MuJoCo draws each object in a colour of its own."""
+        mujoco, scene = self._mujoco, self._scene
+        width, height = self._size
+        flags = mujoco.mjtRndFlag
+        wanted = {flags.mjRND_SEGMENT: 1, flags.mjRND_IDCOLOR: 1, flags.mjRND_SKYBOX: 0}
+        before = {flag: int(scene.flags[flag]) for flag in wanted}
+        pixels = np.empty((height, width, 3), dtype=np.uint8)
+        try:
+            for flag, value in wanted.items():
+                scene.flags[flag] = value
+            mujoco.mjr_render(self._viewport, scene, self._context)
+            mujoco.mjr_readPixels(pixels, None, self._viewport, self._context)
+        finally:
+            for flag, value in before.items():
+                scene.flags[flag] = value
+        number = pixels[..., 0].astype(np.int32) + (pixels[..., 1].astype(np.int32) << 8)
+        number += pixels[..., 2].astype(np.int32) << 16
+        table = np.full((scene.ngeom + 1, 2), -1, dtype=np.int32)
+        for geom in scene.geoms[: scene.ngeom]:
+            if 0 <= geom.segid < scene.ngeom:
+                table[geom.segid + 1] = geom.objid, geom.objtype
+        return np.ascontiguousarray(table[np.where(number <= scene.ngeom, number, 0)][::-1])
 
     def _distance(self, raw: np.ndarray) -> np.ndarray:
         """Undo the projection: the buffer holds 1 at `near` and 0 at `far`, linear in the inverse of the distance."""
@@ -315,6 +359,26 @@ class Renderer:
             if self._gl is not None:
                 self._gl.free()
                 self._gl = None
+
+
+def _model_of(model: mujoco.MjModel, index: int, width: int, height: int) -> CameraModel:
+    """Return how a camera of MuJoCo maps points to pixels, whose centres are at whole numbers.
+
+    MuJoCo gives focal lengths and principal point as lengths on the sensor. The principal point is where the middle of
+    the image lies, from the optical axis to the right and upwards.
+    """
+    sensor = model.cam_sensorsize[index].tolist()
+    if not all(sensor):
+        return CameraModel.from_field_of_view(math.radians(float(model.cam_fovy[index])), width, height)
+    fx, fy, right, up = model.cam_intrinsic[index].tolist()
+    return CameraModel(
+        fx=fx * width / sensor[0],
+        fy=fy * height / sensor[1],
+        cx=0.5 * (width - 1) - right * width / sensor[0],
+        cy=0.5 * (height - 1) - up * height / sensor[1],
+        width=width,
+        height=height,
+    )
 
 
 class RenderThread:

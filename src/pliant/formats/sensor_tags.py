@@ -67,6 +67,7 @@ _IMU_TAGS = {"angular_velocity", "linear_acceleration", "noise", "enable_orienta
 _FT_TAGS = {"frame", "measure_direction", "force", "torque"}
 _CAMERA_TAGS = {
     "horizontal_fov", "image", "clip", "noise", "pose", "optical_frame_id", "camera_info_topic", "depth_camera", "save",
+    "distortion", "lens",
 }  # fmt: skip
 
 
@@ -379,6 +380,7 @@ class _Reader:
             width=width,
             height=height,
             fovy=fovy,
+            **self.lens(own),
             near=own.number("clip/near", 0.1, least=1e-6),
             far=own.number("clip/far", 100.0, least=1e-6),
             rate=rate,
@@ -390,6 +392,27 @@ class _Reader:
             enabled=enabled,
             **self.camera_topics(tags, plugin, own, free, kind),
         )
+
+    def lens(self, own: Tags) -> dict[str, tuple[float, ...]]:
+        """Return `Camera`'s fields about the lens; SDF counts pixels from the corner of the first one."""
+        found: dict[str, tuple[float, ...]] = {}
+        distortion = tuple(own.number(f"distortion/{key}", 0.0) for key in ("k1", "k2", "p1", "p2", "k3"))
+        if any(distortion):
+            found["distortion"] = distortion
+        for name, keys, shift in (("focal", ("fx", "fy"), 0.0), ("principal", ("cx", "cy"), 0.5)):
+            paths = [f"lens/intrinsics/{key}" for key in keys]
+            given = [path for path in paths if own.child(path) is not None]
+            if len(given) == 2:
+                found[name] = tuple(own.number(path, 1.0) - shift for path in paths)
+            elif given:
+                self.note(own.element, f"<{given[0]}> has no effect without <{(set(paths) - set(given)).pop()}>")
+        self.note_unknown(own.element.find("lens"), {"intrinsics"}, own)
+        self.note_unknown(own.element.find("lens/intrinsics"), {"fx", "fy", "cx", "cy", "s"}, own)
+        self.note_unknown(own.element.find("distortion"), {"k1", "k2", "k3", "p1", "p2", "center"}, own)
+        for path, neutral in (("lens/intrinsics/s", [0.0]), ("distortion/center", [0.5, 0.5])):
+            if own.vector(path, len(neutral)) not in (None, neutral):
+                self.note(own.element, f"<{path}> is {own.text(path)}; in pliant it is {' '.join(map(str, neutral))}")
+        return found
 
     def camera_topics(self, tags: Tags, plugin: Tags | None, own: Tags, name: str, kind: str) -> dict[str, str]:
         """Return `Camera`'s fields about topics."""

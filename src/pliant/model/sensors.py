@@ -46,6 +46,10 @@ HALF_TURN: Quaternion = (0.0, 1.0, 0.0, 0.0)
 """From the optical frame to MuJoCo's frame of the same camera, and back."""
 MAX_IMAGE_SIDE = 4096
 """Most pixels along a side; assumed, four times what the default buffers of drivers hold."""
+LENS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
+"""Fields of `pliant.vision.CameraModel` in the order of `Camera.focal`, `principal`, `distortion`."""
+MAX_BLUR = 50.0
+"""Largest standard deviation of a blur [pixels]; assumed, more is no picture of anything."""
 MAX_DELAYED_BYTES = 2**30
 """Most bytes of images that wait for their latency to pass; assumed."""
 MEASURE_FRAMES = ("sensor", "child", "parent")
@@ -381,14 +385,30 @@ class Camera(SensorDescription):
     """Rows of the image."""
     fovy: float = option(45.0, low=0.0, above=True, high=179.0)
     """Vertical field of view [deg]; with `camera`, the model's own is taken."""
+    focal: tuple[float, ...] = ()
+    """Focal lengths fx and fy along a row and a column [pixel]; empty for those of the field of view."""
+    principal: tuple[float, ...] = ()
+    """Principal point cx, cy (column, row) with pixel centres at whole numbers [pixel]; empty for the middle."""
+    distortion: tuple[float, ...] = ()
+    """Plumb-bob distortion as in OpenCV and ROS's CameraInfo: k1, k2, p1, p2, k3; those left out are 0."""
     color: bool = True
     """Whether it gives colours, 8 bit RGB."""
     depth: bool = False
     """Whether it gives the distance along the optical axis [m]; infinite where nothing is in reach."""
+    segmentation: bool = False
+    """Whether it says what each pixel shows: number and type (`mujoco.mjtObj`) of an object, -1 where nothing is."""
     near: float = option(0.01, unit="m", low=0.0, above=True)
     """Nearest distance that it sees."""
     far: float = option(100.0, unit="m", low=0.0, above=True)
     """Farthest distance that it sees."""
+    exposure: float = option(1.0, low=0.0, above=True, high=1000.0)
+    """Factor on the colours, which end at 255: 2 is one stop more, 0.5 one stop less."""
+    exposure_time: float = option(0.0, unit="s", low=0.0, high=1.0)
+    """Time over which the colours are averaged, up to the stamp: motion blur. 0 for none."""
+    exposure_samples: int = option(8, low=2, high=64)
+    """Pictures that are averaged for `exposure_time`; each costs as much as one picture."""
+    blur: float = option(0.0, unit="pixel", low=0.0, high=MAX_BLUR)
+    """Standard deviation of the blur of a lens out of focus, in the colours."""
     noise: Noise = field(default_factory=Noise)
     """Of the colours, on a scale of 0 to 255; `bias` is drawn once a run for the whole image."""
     depth_noise: Noise = field(default_factory=Noise)
@@ -401,10 +421,14 @@ class Camera(SensorDescription):
     """Topic of its distances."""
     depth_info_topic: str = "depth/camera_info"
     """Topic of the camera's matrix beside those."""
+    segmentation_topic: str = "segmentation/image_raw"
+    """Topic of what each pixel shows."""
+    segmentation_info_topic: str = "segmentation/camera_info"
+    """Topic of the camera's matrix beside that."""
     shadows: bool = False
     """Whether light throws shadows; a picture then takes several times as long."""
     samples: int = option(0, low=0, high=16)
-    """Samples a pixel against jagged edges; depth is exact only with 0."""
+    """Samples a pixel against jagged edges; depth is exact only with 0, segmentation needs 0."""
 
     def __post_init__(self) -> None:
         super(Camera, self).__post_init__()
@@ -412,15 +436,36 @@ class Camera(SensorDescription):
             raise self.fault(f"far is {self.far:g}; must be a number > {self.near:g}, which is near", "far")
         for key in ("noise", "depth_noise"):
             self._check_noise(key, 0)
-        held = (1.0 + self.latency * self.rate) * self.width * self.height * (3 * self.color + 4 * self.depth)
+        for key, names in (("focal", LENS[:2]), ("principal", LENS[2:4]), ("distortion", LENS[4:])):
+            given = getattr(self, key)
+            right = len(given) <= len(names) if key == "distortion" else len(given) in (0, len(names))
+            if not right or not all(math.isfinite(v) for v in given) or (key == "focal" and min(given, default=1) <= 0):
+                positive = " > 0" if key == "focal" else ""
+                count = "up to five" if key == "distortion" else "two"
+                raise self.fault(
+                    f"{key} is {tuple(given)}; must be {count} finite numbers{positive}: {', '.join(names)}", key
+                )
+        if self.segmentation and self.samples:
+            raise self.fault(
+                f"samples is {self.samples} and segmentation is true; one of them must be off, as samples mix the "
+                "numbers of two objects",
+                "samples",
+            )
+        if self.exposure_time and not self.color:
+            raise self.fault(
+                f"exposure_time is {self.exposure_time:g} s and color is false; only colours are averaged",
+                "exposure_time",
+            )
+        pixel = 3 * self.color + 4 * self.depth + 8 * self.segmentation
+        held = (1.0 + self.latency * self.rate) * self.width * self.height * pixel
         if held > MAX_DELAYED_BYTES:
             raise self.fault(
                 f"latency is {self.latency:g} s: {held / 2**30:.1f} GiB of images would be on their way; must be at "
                 f"most {MAX_DELAYED_BYTES / 2**30:g} GiB, with fewer, smaller or younger images",
                 "latency",
             )
-        if not (self.color or self.depth):
-            raise self.fault("color and depth are both false; one of them must be true", "color")
+        if not (self.color or self.depth or self.segmentation):
+            raise self.fault("color, depth and segmentation are false; one of them must be true", "color")
 
     def _check_place(self) -> None:
         given = [key for key in ("camera", "site", "body") if getattr(self, key)]
@@ -432,6 +477,12 @@ class Camera(SensorDescription):
     def frame_id(self) -> str:
         """The frame_id of its messages: the optical frame."""
         return self.frame or f"{self.name}_optical_frame"
+
+    @property
+    def lens(self) -> dict[str, float]:
+        """The fields of `pliant.vision.CameraModel` that it sets; the others come from the model's camera."""
+        names = ((LENS[:2], self.focal), (LENS[2:4], self.principal), (LENS[4:], self.distortion))
+        return {key: float(value) for keys, values in names for key, value in zip(keys, values, strict=False)}
 
     @property
     def model_camera(self) -> str:
@@ -600,7 +651,8 @@ def _converted(
         if hints[name] is Noise:
             changes[name] = _noise(Noise() if current is None else getattr(current, name), value, path)
         elif typing.get_origin(hints[name]) is tuple:
-            changes[name] = tuple(parse_vector(value, path, len(typing.get_args(hints[name]))))
+            items = typing.get_args(hints[name])
+            changes[name] = tuple(parse_vector(value, path, None if Ellipsis in items else len(items)))
         else:
             changes[name] = parse_value(value, hints[name], path)
     return changes

@@ -11,8 +11,8 @@ import numpy as np
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
-from pliant.devices.camera_renderer import Intrinsics
 from pliant.errors import BridgeError
+from pliant.vision import CameraModel
 
 __all__ = ["is_camera", "serve_camera"]
 
@@ -21,16 +21,18 @@ TOPICS = {
     "image_info": "camera_info",
     "depth": "depth/image_raw",
     "depth_info": "depth/camera_info",
+    "segmentation": "segmentation/image_raw",
+    "segmentation_info": "segmentation/camera_info",
 }
 """What a camera publishes -> topic under its name, unless the device says otherwise."""
-ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4)}
+ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4), "segmentation": ("32SC2", 8)}
 """Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
 
 
 class CameraSource(SampleSource, Protocol):
     """What gives images: `pliant.devices.Camera`, or a camera of one's own."""
 
-    intrinsics: Intrinsics | None
+    camera: CameraModel | None
     """How points in its optical frame become pixels; None until it is attached."""
     topics: Mapping[str, str]
     """What it publishes, a key of `TOPICS` -> topic."""
@@ -57,7 +59,7 @@ def _topic(topics: RosTopics, name: str, device: CameraSource, topic: str) -> st
 
 
 def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image_topic: str, info_topic: str) -> None:
-    lens = device.intrinsics
+    lens = device.camera
     if lens is None:
         raise BridgeError(f"the camera {name!r} is not attached to an engine", field=name)
     encoding, size = ENCODINGS[field]
@@ -108,11 +110,11 @@ def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.nda
     return fill
 
 
-def _camera_info(topics: RosTopics, lens: Intrinsics) -> dict[str, Any]:
-    """Return what a CameraInfo says of an ideal pinhole: no distortion, no rectification."""
+def _camera_info(topics: RosTopics, lens: CameraModel) -> dict[str, Any]:
+    """Return what a CameraInfo says of a camera: its matrix and its distortion, no rectification."""
     K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
     P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
-    matrices = {"D": [0.0] * 5, "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
+    matrices = {"D": lens.distortion.tolist(), "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
     if topics.node.codec.version != 1:  # ROS 2 writes them in small letters
         matrices = {key.lower(): matrix for key, matrix in matrices.items()}
     return {"height": lens.height, "width": lens.width, "distortion_model": "plumb_bob", **matrices}

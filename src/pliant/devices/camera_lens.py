@@ -1,0 +1,212 @@
+"""The lens of a camera: from the picture of an ideal pinhole to the one that a camera with distortion takes.
+
+A graphics library renders pinholes only. For a lens with distortion a pinhole that sees everything the lens sees is
+rendered, with pixels that are nowhere coarser than those of the camera, and each pixel of the camera is looked up in
+it. Without distortion nothing is looked up: the pinhole itself has the focal lengths and the principal point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.codecache import njit
+from pliant.errors import DeviceError
+from pliant.vision import CameraModel, Condition, VisionError
+
+__all__ = ["Lens", "gaussian_blur"]
+
+MAX_SOURCE_SIDE = 8192
+"""Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""
+MAX_SOURCE_PIXELS = 2**25
+"""Most pixels of the pinhole's picture: 100 MB of colours; assumed."""
+CHUNK = 65536
+"""Pixels whose distortion is inverted at once."""
+EDGE = 0.02
+"""Relative difference of neighbouring depths that counts as an edge, across which depths are not mixed; assumed."""
+BLUR_REACH = 4.0
+"""Radius of the blur's window in standard deviations: beyond it lies less than 1e-4 of the weight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lens:
+    """What a camera needs to be rendered: its model, the pinhole behind it, and where its pixels lie in that."""
+
+    camera: CameraModel
+    """The camera, distortion included."""
+    source: CameraModel
+    """The pinhole that is rendered."""
+    columns: np.ndarray | None
+    """Column in the pinhole's picture of each pixel, float32, shape (height, width); None without distortion."""
+    rows: np.ndarray | None
+    """Row likewise."""
+
+    @classmethod
+    def of(cls, camera: CameraModel, who: str) -> Lens:
+        """Return the lens of a camera.
+
+        Args:
+            camera: its model.
+            who: the camera, for messages.
+
+        Raises:
+            DeviceError: the distortion folds the picture, or needs a pinhole's picture that is too large.
+        """
+        if not camera.distortion.any():
+            return cls(camera=camera, source=camera, columns=None, rows=None)
+        xy = _seen(camera, who)
+        # An edge of the picture is half a pixel beyond the centres; one more pixel serves the interpolation.
+        finest = max(1.0, _magnification(camera, xy))
+        fx, fy = camera.fx * finest, camera.fy * finest
+        low, high = xy.min(axis=0), xy.max(axis=0)
+        margin = 2.0
+        width = math.ceil((high[0] - low[0]) * fx + 2.0 * margin) + 1
+        height = math.ceil((high[1] - low[1]) * fy + 2.0 * margin) + 1
+        if max(width, height) > MAX_SOURCE_SIDE or width * height > MAX_SOURCE_PIXELS:
+            raise DeviceError(
+                f"{who}: the distortion k1 {camera.k1:g}, k2 {camera.k2:g}, p1 {camera.p1:g}, p2 {camera.p2:g}, "
+                f"k3 {camera.k3:g} needs a picture of {width} x {height} pixels behind it; must be at most "
+                f"{MAX_SOURCE_SIDE} along a side and {MAX_SOURCE_PIXELS} in all, with a weaker distortion",
+                field="distortion",
+            )
+        source = CameraModel(fx=fx, fy=fy, cx=margin - low[0] * fx, cy=margin - low[1] * fy, width=width, height=height)
+        pixels = xy * (fx, fy) + (source.cx, source.cy)
+        shape = camera.height, camera.width
+        return cls(
+            camera=camera,
+            source=source,
+            columns=np.ascontiguousarray(pixels[:, 0].reshape(shape), dtype=np.float32),
+            rows=np.ascontiguousarray(pixels[:, 1].reshape(shape), dtype=np.float32),
+        )
+
+    def frustum(self, near: float) -> tuple[float, float, float, float]:
+        """Return (bottom, top, center, half width) of what the pinhole sees, at distance `near` [m]."""
+        s = self.source
+        top = near * (s.cy + 0.5) / s.fy
+        bottom = -near * (s.height - 0.5 - s.cy) / s.fy
+        half = 0.5 * near * s.width / s.fx
+        center = near * (0.5 * (s.width - 1) - s.cx) / s.fx
+        return bottom, top, center, half
+
+    def colors(self, picture: np.ndarray) -> np.ndarray:
+        """Return the camera's colours, shape (height, width, 3), from the pinhole's."""
+        if self.columns is None or self.rows is None:
+            return picture
+        out = np.empty((*self.columns.shape, 3), dtype=np.uint8)
+        _look_up_colors(picture, self.columns, self.rows, out)
+        return out
+
+    def depths(self, picture: np.ndarray) -> np.ndarray:
+        """Return the camera's depths, shape (height, width), from the pinhole's.
+
+        Between the pixels of one surface the inverse depth is interpolated, which is exact for a plane; across an edge
+        the nearest pixel is taken.
+        """
+        if self.columns is None or self.rows is None:
+            return picture
+        out = np.empty(self.columns.shape, dtype=np.float32)
+        _look_up_depths(picture, self.columns, self.rows, EDGE, out)
+        return out
+
+    def labels(self, picture: np.ndarray) -> np.ndarray:
+        """Return the camera's labels, shape (height, width, 2), from the pinhole's: those of the nearest pixel."""
+        if self.columns is None or self.rows is None:
+            return picture
+        nearest = np.rint(self.rows).astype(np.intp), np.rint(self.columns).astype(np.intp)
+        return np.ascontiguousarray(picture[nearest])
+
+
+def _seen(camera: CameraModel, who: str) -> np.ndarray:
+    """Return the normalised coordinates that each pixel sees, row by row, shape (n, 2)."""
+    column, row = np.meshgrid(np.arange(camera.width, dtype=float), np.arange(camera.height, dtype=float))
+    pixels = np.stack([column.ravel(), row.ravel()], axis=1)
+    try:
+        parts = [camera.normalized(pixels[k : k + CHUNK]) for k in range(0, len(pixels), CHUNK)]
+    except VisionError as error:
+        if error.condition is not Condition.DISTORTION:
+            raise
+        radius = float(np.hypot(*((pixels - (camera.cx, camera.cy)) / (camera.fx, camera.fy)).T).max())
+        raise DeviceError(
+            f"{who}: the distortion k1 {camera.k1:g}, k2 {camera.k2:g}, p1 {camera.p1:g}, p2 {camera.p2:g}, "
+            f"k3 {camera.k3:g} folds within the image, whose corner is {radius:.3g} focal lengths from the axis; must "
+            "be one that grows up to there, such as weaker coefficients or a longer focal length",
+            field="distortion",
+        ) from None
+    return np.concatenate(parts)
+
+
+def _magnification(camera: CameraModel, xy: np.ndarray) -> float:
+    """Return the largest factor by which the lens stretches a piece of the pinhole's picture."""
+    largest = 0.0
+    for k in range(0, len(xy), CHUNK):
+        largest = max(largest, float(np.linalg.norm(camera.distort_jacobian(xy[k : k + CHUNK]), 2, axis=(1, 2)).max()))
+    return largest
+
+
+@njit(nogil=True, error_model="numpy")
+def _look_up_colors(picture: Any, columns: Any, rows: Any, out: Any) -> None:
+    """Interpolate three channels linearly at given places."""
+    last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            c, r = columns[i, j], rows[i, j]
+            c0, r0 = min(max(int(c), 0), last_column), min(max(int(r), 0), last_row)
+            u, v = c - c0, r - r0
+            for k in range(3):
+                above = (1.0 - u) * picture[r0, c0, k] + u * picture[r0, c0 + 1, k]
+                below = (1.0 - u) * picture[r0 + 1, c0, k] + u * picture[r0 + 1, c0 + 1, k]
+                out[i, j, k] = np.uint8((1.0 - v) * above + v * below + 0.5)
+
+
+@njit(nogil=True, error_model="numpy")
+def _look_up_depths(picture: Any, columns: Any, rows: Any, edge: float, out: Any) -> None:
+    """Interpolate inverse depths linearly at given places, but not across edges."""
+    last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            c, r = columns[i, j], rows[i, j]
+            c0, r0 = min(max(int(c), 0), last_column), min(max(int(r), 0), last_row)
+            u, v = c - c0, r - r0
+            a, b = picture[r0, c0], picture[r0, c0 + 1]
+            d, e = picture[r0 + 1, c0], picture[r0 + 1, c0 + 1]
+            low, high = min(min(a, b), min(d, e)), max(max(a, b), max(d, e))
+            if high <= low * (1.0 + edge):
+                above, below = (1.0 - u) / a + u / b, (1.0 - u) / d + u / e
+                out[i, j] = 1.0 / ((1.0 - v) * above + v * below)
+            else:
+                out[i, j] = picture[r0 + (1 if v >= 0.5 else 0), c0 + (1 if u >= 0.5 else 0)]
+
+
+def gaussian_blur(picture: np.ndarray, sigma: float) -> np.ndarray:
+    """Return colours, shape (height, width, 3), blurred by a Gaussian of standard deviation `sigma` [pixels]."""
+    radius = max(1, math.ceil(BLUR_REACH * sigma))
+    k = np.arange(-radius, radius + 1)
+    weights = np.exp(-0.5 * (k / sigma) ** 2)
+    out = np.empty_like(picture)
+    _blur(picture, (weights / weights.sum()).astype(np.float32), out)
+    return out
+
+
+@njit(nogil=True, error_model="numpy")
+def _blur(picture: Any, weights: Any, out: Any) -> None:
+    """Convolve rows, then columns; beyond the edges the outermost pixels go on."""
+    height, width, channels = picture.shape
+    radius = len(weights) // 2
+    between = np.empty((height, width, channels), dtype=np.float32)
+    for i in range(height):
+        for j in range(width):
+            for c in range(channels):
+                total = np.float32(0.0)
+                for k in range(len(weights)):
+                    total += weights[k] * picture[i, min(max(j + k - radius, 0), width - 1), c]
+                between[i, j, c] = total
+    for i in range(height):
+        for j in range(width):
+            for c in range(channels):
+                total = np.float32(0.0)
+                for k in range(len(weights)):
+                    total += weights[k] * between[min(max(i + k - radius, 0), height - 1), j, c]
+                out[i, j, c] = np.uint8(min(total + np.float32(0.5), np.float32(255.0)))
