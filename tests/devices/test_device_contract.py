@@ -6,14 +6,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.devices import Board, CompliantJoint, Device, Sample, make_devices
+from pliant.devices import Board, CompliantJoint, ControlBoardDevice, Device, Sample, make_devices
 from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot
+from pliant.model import Robot, add_control_boards
 from pliant.model.parallel import build_parallel
 from pliant.options import check_unit
 from pliant.robots.franka.build import build_arms
@@ -35,6 +35,7 @@ def jointed_robot():
 ROBOTS = {
     CompliantJoint: jointed_robot,
     Board: jointed_robot,
+    ControlBoardDevice: lambda: add_control_boards(Robot(mujoco.MjSpec.from_string(XML)), {"arm": ["shoulder"]}),
     FrankaArm: build_arms,
     ParallelRobotDevice: lambda: build_parallel("3RR", segments=6, damping=0.03),
 }

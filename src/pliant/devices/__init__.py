@@ -15,6 +15,7 @@ from pliant.devices.base import (
 from pliant.devices.board import Board
 from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
+from pliant.devices.control_board import ControlBoardDevice
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
@@ -26,6 +27,7 @@ __all__ = [
     "CameraDevice",
     "Command",
     "CompliantJoint",
+    "ControlBoardDevice",
     "Device",
     "DeviceBase",
     "FieldInfo",

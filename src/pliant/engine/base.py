@@ -130,9 +130,16 @@ class MujocoState(Protocol):
     """The compiled model."""
     data: mujoco.MjData
     """Its state. Only the loop thread may touch it."""
+    observed: np.ndarray
+    """What the laws give at the end of the last step: a row for each compliant joint, columns of
+    `pliant.laws.layout.OUT`."""
     motor_friction: np.ndarray
     """Friction that devices subtract from the torques of their motors, per degree of freedom, shape (nv,) [N m]. A
     device writes it with the torques, so that the energy audit can tell losses from the work of the motors."""
+
+    def compliant_joints(self) -> list[str]:
+        """Return the names of the compliant joints, in the order of the rows of ``observed``."""
+        ...
 
     def forward(self) -> None:
         """Bring everything that is derived from the state up to date, without a step (``mj_forward``)."""

@@ -12,13 +12,14 @@ from pliant.errors import LawError, ModelError, nearest
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Source
 from pliant.laws import CompliantActuator, get_law, registered_laws
+from pliant.model.control_board import board_from_mapping
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensors import sensor_from_mapping
 
 __all__ = ["read_robot_yaml"]
 
-YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "set")
+YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "boards", "set")
 
 
 def read_robot_yaml(source: Source) -> Robot:
@@ -76,6 +77,18 @@ def read_robot_yaml(source: Source) -> Robot:
         except ModelError as error:
             inner = (error.field or "").removeprefix(f"sensors.{name}.")
             raise fail(error.message, "sensors", name, *([inner] if inner in tree else [])) from error
+    for name, tree in (top.get("boards") or {}).items():
+        try:
+            if any(device.name == name for device in robot.devices):
+                raise ModelError(f"boards.{name}: the model has a device of this name")
+            fields = dict(tree) if isinstance(tree, Mapping) else {"joints": tree}
+            board = board_from_mapping(name, fields, f"boards.{name}: ")
+            for problem in board.check(robot.spec):
+                raise ModelError(f"boards.{name}: {problem.message}; {problem.hint}", field="joints")
+            robot.devices.append(board)
+        except ModelError as error:
+            inner = error.field or ""
+            raise fail(error.message, "boards", name, *([inner] if inner in tree else [])) from error
     for section in ("option", "set"):
         for name, value in (top.get(section) or {}).items():
             dotted = f"option.{name}" if section == "option" else name
@@ -113,6 +126,7 @@ def _check_types(document: Document, path: Path) -> None:
             ("option", dict[str, Any] | None, None),
             ("actuators", dict[str, dict[str, Any]] | None, None),
             ("sensors", dict[str, dict[str, Any]] | None, None),
+            ("boards", dict[str, dict[str, Any] | list[str]] | None, None),
             ("set", dict[str, Any] | None, None),
         ],
     )

@@ -1,6 +1,7 @@
 """Robot models: a MuJoCo spec with compliant actuators, devices and interface, and their checks."""
 
 from pliant.model.check import StepSize, step_sizes
+from pliant.model.control_board import ControlBoard, Coupling, add_control_boards
 from pliant.model.description import COMPANION_SUFFIX, REST_KEY, Description, actuator_names, companion_name
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.noise import Noise
@@ -12,6 +13,8 @@ __all__ = [
     "COMPANION_SUFFIX",
     "REST_KEY",
     "Camera",
+    "ControlBoard",
+    "Coupling",
     "DescribedDevice",
     "Description",
     "DeviceSpec",
@@ -26,6 +29,7 @@ __all__ = [
     "SensorDescription",
     "StepSize",
     "actuator_names",
+    "add_control_boards",
     "companion_name",
     "sensor_kind",
     "step_sizes",
