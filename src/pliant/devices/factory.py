@@ -9,6 +9,7 @@ from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import find_device
 from pliant.devices.plate_controller import parallel_devices
+from pliant.model.feet import ReplacedFoot
 from pliant.model.interface import DeviceSpec
 from pliant.model.parallel.mechanism import ParallelMechanism
 from pliant.model.robot import Robot
@@ -23,7 +24,8 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
     Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
     more detail, by default a hundred times a second. Further devices are those of `Robot.devices`: the described
     sensors that are enabled, a parallel robot with its controller, and what a device is registered for
-    (`pliant.devices.device_for`). A `DeviceSpec` makes none.
+    (`pliant.devices.device_for`). A `DeviceSpec` and a foot that
+    was replaced make none.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -39,7 +41,7 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
     for described in robot.devices:
         if isinstance(described, ParallelMechanism):
             devices.extend(parallel_devices(described, **options))
-        elif not isinstance(described, DeviceSpec) and not (
+        elif not isinstance(described, DeviceSpec | ReplacedFoot) and not (
             isinstance(described, SensorDescription) and not described.enabled
         ):
             devices.append(find_device(described)(described, robot))

@@ -6,8 +6,8 @@ import dataclasses
 import fnmatch
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import mujoco
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from pliant.errors import ModelError, nearest
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
+from pliant.model.feet import FootDescription, ReplacedFoot
+from pliant.model.feet.replace import complete, plan
 from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
@@ -137,6 +139,83 @@ class Robot(Description):
         self.interface = self.interface.merged(other.interface.prefixed(prefix))
         self.notes.extend(f"{prefix or other.name}: {note}" for note in other.notes)
         return self
+
+    def replace_foot(
+        self,
+        body: str,
+        foot: FootDescription | mujoco.MjSpec,
+        *,
+        sole_height: float | Literal["keep"] = "keep",
+        forward_offset: float = 0.0,
+        pitch: float | Literal["level"] = 0.0,
+        forward_axis: Sequence[float] | str = "x",
+        side: Literal["auto", "left", "right"] = "auto",
+        prefix: str | None = None,
+        key: str | None = None,
+        old_mass: float | Literal["keep"] = "keep",
+        visuals: bool = False,
+    ) -> ReplacedFoot:
+        """Put another foot in the place of one of the robot's own.
+
+        The shapes of the old foot are removed: those of the body and of bodies that are fixed to it. The new foot is
+        turned so that it stands flat with the toes forward in the pose of the key frame, whatever the frame of the
+        body. Its sole is at the height of the old one, so the robot's joints and its height stay as they are. Its ankle
+        is above or below the robot's ankle by the difference of the two heights. The foot touches ground and obstacles,
+        but neither another foot of this kind nor the two links above its ankle. `spec` is a new object afterwards.
+
+        Args:
+            body: last link of the leg, behind the ankle's joints.
+            foot: a description such as `pliant.robots.softfoot.SoftFoot`, which is mirrored for the side, or a
+                spec, such as that of `pliant.robots.softfoot.softfoot`, which is taken as it is.
+            sole_height: height of the robot's ankle above the new sole [m]; "keep": that of the old sole, found from
+                its collision shapes, meshes included.
+            forward_offset: how far the foot is moved towards its toes; at 0 its ankle is above the robot's [m].
+            pitch: of the foot on the robot's ankle, positive with the toes down [rad]. A SoftFoot whose ankle is level
+                stands on its heel; "level" takes the pitch at which half the robot's weight acts right below its centre
+                of mass, so that the robot stands level on two feet.
+            forward_axis: direction in which the robot looks in that pose, in the world: "x", "-x", "y", "-y" or three
+                numbers.
+            side: of the robot; "auto": where the ankle is from the centre of mass.
+            prefix: goes in front of every name of the foot; None takes the name of the body and a slash.
+            key: name of the key frame in which the old foot is flat; None is the initial pose.
+            old_mass: what remains of the mass of the old foot [kg]; "keep": all, because a last link usually has parts
+                of the ankle as well. The inertia keeps its shape.
+            visuals: whether the shapes of the old foot that touch nothing stay.
+
+        Returns:
+            Where the foot is and what it carries; also in `devices`, so that `check` watches over it. The notes have
+            its pitch stiffness over m g h.
+
+        Raises:
+            ModelError: the body is missing, is not the end of a leg, has no ankle, or has such a foot already; parts of
+                the model refer to the old shapes; the time step is too long for the foot; the foot cannot carry the
+                robot.
+
+        Example:
+            >>> for side in ("left", "right"):
+            ...     robot.replace_foot(f"{side}_ankle_roll_link", SoftFoot(n_chains=1, lump=True))
+        """
+        trial = self.copy()  # nothing of this robot changes if the foot does not fit
+        planned = plan(
+            trial,
+            body,
+            foot,
+            sole_height=sole_height,
+            forward_offset=forward_offset,
+            pitch=pitch,
+            forward_axis=forward_axis,
+            side=side,
+            prefix=prefix,
+            key=key,
+            old_mass=old_mass,
+            visuals=visuals,
+        )
+        frame = planned.take_off(trial.spec)
+        trial.attach(Robot(planned.child, set_defaults=False), frame=frame, prefix=planned.prefix)
+        part = complete(trial, planned)
+        trial.devices.append(part)
+        self.spec, self.devices, self.notes = trial.spec, trial.devices, trial.notes
+        return part
 
     # -- parameters -------------------------------------------------------------------------------------
 

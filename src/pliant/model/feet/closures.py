@@ -1,0 +1,81 @@
+"""Keep the compliance of a foot's closures, whatever carries the foot.
+
+A row of an equality constraint with the time constant t, largest impedance d_max and approximate inverse inertia A (the
+sum of the two bodies' ``body_invweight0``) has at rest the compliance
+
+    C = (1 - d_max) A t^2                                                                                  (1)
+
+above the width of its impedance (MuJoCo documentation, "Solver parameters"). A changes with the mass of the robot that
+carries the foot, and t must follow. MuJoCo replaces time constants below two steps, so C >= (1 - d_max) A (2 dt)^2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import mujoco
+
+from pliant.errors import ModelError
+
+__all__ = ["fit_closures", "measure_closures"]
+
+_KINDS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
+
+
+def measure_closures(model: mujoco.MjModel) -> dict[str, float]:
+    """Return the compliance of every named closure of a foot that is given by a time constant [m/N].
+
+    Args:
+        model: the foot alone, compiled.
+    """
+    found = {}
+    for i in range(model.neq):
+        name, constant = model.equality(i).name, float(model.eq_solref[i, 0])
+        if name and int(model.eq_type[i]) in _KINDS and constant > 0.0:
+            constant = max(constant, 2.0 * float(model.opt.timestep))
+            found[name] = _softness(model, i) * constant**2
+    return found
+
+
+def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dict[str, float]:
+    """Give closures of a compiled model their compliance.
+
+    Args:
+        model: the model; its ``eq_solref`` is changed.
+        compliances: compliance by name of the equality [m/N].
+
+    Returns:
+        Time constants by name [s].
+
+    Raises:
+        ModelError: a closure is missing, or the time step is too long for its compliance.
+    """
+    step = float(model.opt.timestep)
+    rows = {model.equality(i).name: i for i in range(model.neq)}
+    constants = {}
+    for name, compliance in compliances.items():
+        if name not in rows:
+            raise ModelError(f"the model has lost the closure {name!r} of a foot that was put on it", field=name)
+        constants[name] = math.sqrt(compliance / _softness(model, rows[name]))
+    late = {name: t for name, t in constants.items() if t < 2.0 * step * (1.0 - 1e-9)}
+    if late:
+        name = min(late, key=lambda n: late[n])
+        bound = compliances[name] * (2.0 * step / late[name]) ** 2
+        raise ModelError(
+            f"the time step is {step:g} s; with the compliance {compliances[name]:.3g} m/N of the closure {name!r} it "
+            f"must be <= {0.5 * late[name]:.3g} s, because MuJoCo softens constraints that are faster than two steps; "
+            f"with this step the compliance of the closure must be >= {bound:.3g} m/N",
+            field="option.timestep",
+        )
+    for name, constant in constants.items():
+        model.eq_solref[rows[name], 0] = constant
+    return constants
+
+
+def _softness(model: mujoco.MjModel, row: int) -> float:
+    one, two = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+    if int(model.eq_objtype[row]) == mujoco.mjtObj.mjOBJ_SITE:
+        one, two = int(model.site_bodyid[one]), int(model.site_bodyid[two])
+    weight = float(model.body_invweight0[one, 0] + model.body_invweight0[two, 0])
+    return (1.0 - float(model.eq_solimp[row, 1])) * weight

@@ -1,0 +1,186 @@
+"""A foot that took the place of another, as a part of the robot's model."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from pliant.errors import ModelError
+from pliant.model.feet.closures import fit_closures
+from pliant.model.feet.description import FootDescription, Side
+from pliant.model.feet.geometry import upward
+from pliant.model.feet.support import FootSupport, measure_support
+from pliant.model.problem import Problem
+
+__all__ = ["ReplacedFoot", "no_ground", "support_of", "support_problem", "touches_ground"]
+
+STANDARD_GRAVITY = 9.81
+"""Taken for a robot without gravity [m/s^2]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacedFoot:
+    """What `Robot.replace_foot` did: where the foot is, how it is fitted, and what it carries."""
+
+    name: str
+    """Name of the part: the prefix without the last slash, then "/foot"."""
+    body: str
+    """Body that carries the foot: the link behind the robot's ankle."""
+    joint: str
+    """Last joint of the ankle, whose anchor is the robot's ankle point; "" where it has no name."""
+    prefix: str
+    """Goes in front of every name of the foot."""
+    side: Side
+    """Side of the robot that the foot is on."""
+    foot: FootDescription
+    """The foot itself."""
+    position: tuple[float, float, float]
+    """The foot's ankle in the frame of the body [m]."""
+    quaternion: tuple[float, float, float, float]
+    """Orientation of the foot (x forward, y left, z up) in the frame of the body (w, x, y, z)."""
+    offset: tuple[float, float]
+    """How far the foot's ankle lies ahead of and above the robot's ankle [m]."""
+    pitch: float
+    """Pitch of the foot on the robot's ankle, positive with the toes down [rad]."""
+    sole_depth: float
+    """Height of the robot's ankle above the sole, in the initial pose of the foot [m]."""
+    old_sole_depth: float
+    """Height of the robot's ankle above the old sole [m]; NaN where the old foot had no shape."""
+    mass_change: float
+    """Mass of the robot now, less its mass before [kg]."""
+    anchor: tuple[float, float, float]
+    """The robot's ankle point in the frame of the body [m]."""
+    key: str | None
+    """Key frame in which the foot is flat; None is the initial pose."""
+    compliances: Mapping[str, float]
+    """Compliance of each closure, by name of the equality [m/N]."""
+    support: FootSupport
+    """What the foot carried when it was put on the robot; `support_of` gives it for the robot as it is now."""
+
+    def prefixed(self, prefix: str) -> ReplacedFoot:
+        """Return the part of the same robot with its model's names prefixed."""
+        return dataclasses.replace(
+            self,
+            name=prefix + self.name,
+            body=prefix + self.body,
+            joint=prefix + self.joint if self.joint else "",
+            prefix=prefix + self.prefix,
+            key=None if self.key is None else prefix + self.key,
+            compliances={prefix + name: value for name, value in self.compliances.items()},
+        )
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add nothing: the foot is in the spec."""
+
+    def finish(self, model: mujoco.MjModel) -> None:
+        """Give the closures their compliance, whatever the masses of the robot are now.
+
+        Raises:
+            ModelError: a closure is gone, or the time step is too long for its compliance.
+        """
+        fit_closures(model, self.compliances)
+
+    def check(self, spec: mujoco.MjSpec) -> list[Problem]:
+        """Return whether the foot carries the robot, fits the time step and meets a ground."""
+        try:
+            model = spec.copy().compile()
+        except (ValueError, RuntimeError):
+            return []  # The check of the robot itself reports this.
+        try:
+            fit_closures(model, self.compliances)
+            support = support_of(
+                model,
+                body=self.body,
+                anchor=self.anchor,
+                key=self.key,
+                foot=self.foot,
+                offset=self.offset,
+                mount=self.pitch,
+            )
+        except ModelError as error:
+            return [Problem("error", self.body, error.message)]
+        problems = [support_problem(self.body, support)]
+        if not touches_ground(model, self.prefix):
+            problems.append(no_ground(self.body))
+        return problems
+
+
+def support_problem(body: str, support: FootSupport) -> Problem:
+    """Return what is to be said of a foot's pitch stiffness, a warning where it does not hold the robot alone."""
+    short = support.ratio < 1.0
+    hint = (
+        "without feedback the robot falls from one foot; use a stabiliser that moves the ankle, a larger scale, a "
+        "smaller closure_compliance, or forward_offset where the neutral pitch is far from 0"
+    )
+    return Problem(
+        "warning" if short else "info",
+        body,
+        str(support),
+        hint if short else "",
+        value=support.ratio if math.isfinite(support.ratio) else None,
+        limit=1.0,
+    )
+
+
+def no_ground(body: str) -> Problem:
+    """Return the warning that the foot meets no ground."""
+    return Problem(
+        "warning",
+        body,
+        "no shape that is fixed to the world can touch this foot: the robot has no floor",
+        "add one, such as a plane with the contact bits of MuJoCo's default",
+    )
+
+
+def touches_ground(model: mujoco.MjModel, prefix: str) -> bool:
+    """Say whether a shape that is fixed to the world can touch a foot."""
+    ground = [g for g in range(model.ngeom) if model.body_weldid[model.geom_bodyid[g]] == 0]
+    foot = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.startswith(prefix)]
+    return any(
+        (model.geom_contype[g] & model.geom_conaffinity[f]) or (model.geom_contype[f] & model.geom_conaffinity[g])
+        for g in ground
+        for f in foot
+    )
+
+
+def support_of(
+    model: mujoco.MjModel,
+    *,
+    body: str,
+    anchor: tuple[float, float, float],
+    key: str | None,
+    foot: FootDescription,
+    offset: tuple[float, float],
+    mount: float,
+) -> FootSupport:
+    """Return what a foot does for the robot as it is compiled.
+
+    Args:
+        model: the robot; its mass counts, and the height of its centre of mass in the pose in which the foot is flat.
+        body: link behind the ankle.
+        anchor: the robot's ankle point in the frame of that link [m].
+        key: key frame in which the foot is flat; None for the initial pose.
+        foot: the foot.
+        offset: how far the foot's ankle lies ahead of and above the robot's ankle [m].
+        mount: pitch of the foot on the robot's ankle [rad].
+
+    Raises:
+        ModelError: the foot gives way, or the robot has no weight.
+    """
+    data = mujoco.MjData(model)
+    if key is not None:
+        mujoco.mj_resetDataKeyframe(model, data, model.key(key).id)
+    mujoco.mj_forward(model, data)
+    index = model.body(body).id
+    root = int(model.body_rootid[index])
+    gravity = float(np.linalg.norm(model.opt.gravity)) or STANDARD_GRAVITY
+    up = upward(model)
+    ankle = data.xpos[index] + data.xmat[index].reshape(3, 3) @ np.asarray(anchor)
+    height = float((data.subtree_com[root] - ankle) @ up)
+    mass = float(model.body_subtreemass[root])
+    return measure_support(foot, load=mass * gravity, height=height, offset=offset, mount=mount, gravity=gravity)

@@ -1,0 +1,241 @@
+"""Whether a foot can carry its robot: pitch stiffness in single support against gravity.
+
+The robot stands on one foot with its joints held. Turned forward by theta about the ankle, its centre of mass is
+h theta ahead of the ankle, and the centre of pressure moves to x(theta). The ground's force N = m g turns the robot
+back with N x(theta), gravity turns it on with m g h theta. So it stands by itself if
+
+    K = N dx/dtheta > m g h                                                                                (1)
+
+where x = 0. K is the foot's pitch stiffness, h the height of the centre of mass above the ankle. x(theta) comes from
+the simulation of the foot alone at rest, pressed on the ground with an imposed pitch, free to slide forward. With
+feedback that turns the ankle by k theta, the condition is (1 + k) K > m g h.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from pliant.errors import ModelError
+from pliant.model.feet.closures import fit_closures, measure_closures
+from pliant.model.feet.description import FootDescription
+from pliant.model.feet.geometry import reach
+
+__all__ = ["FootSupport", "level_pitch", "measure_support"]
+
+SWEEP = tuple(math.radians(angle) for angle in (-6.0, -3.0, 0.0, 3.0, 6.0, 9.0, 12.0))
+"""Pitches between which the neutral one is searched [rad]."""
+HALF_WIDTH = math.radians(1.5)
+"""Half width of the interval over which the slope is taken [rad]."""
+MAX_SINK = 0.3
+"""A foot whose ankle sinks by more than this part of its height does not carry the load."""
+DOWN = np.array([0.0, 0.0, -1.0])
+_STEP, _SECONDS, _DAMPING = 0.002, 1.5, 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FootSupport:
+    """What one foot does for a robot that stands on it."""
+
+    load: float
+    """Force of the ground, the weight of the robot [N]."""
+    stiffness: float
+    """Pitch stiffness K about the ankle at the neutral pitch [N m/rad]; 0 where there is none."""
+    toppling: float
+    """m g h, the moment of gravity per angle of lean [N m/rad]."""
+    neutral_pitch: float
+    """Pitch of the ankle, positive with the toes down, at which the centre of pressure lies below it [rad]; NaN where
+    there is none."""
+    offset_at_zero: float
+    """Centre of pressure ahead of the ankle with the ankle level [m]."""
+    sink: float
+    """How far the ankle sinks under the load [m]."""
+
+    @property
+    def ratio(self) -> float:
+        """Pitch stiffness over m g h: below 1 the robot needs feedback to stand."""
+        return self.stiffness / self.toppling if self.toppling > 0.0 else math.inf
+
+    def __str__(self) -> str:
+        if math.isnan(self.neutral_pitch):
+            where = "ahead of" if self.offset_at_zero > 0.0 else "behind"
+            return (
+                f"at {self.load:.0f} N the centre of pressure stays {where} the ankle "
+                f"({1e3 * self.offset_at_zero:.0f} mm with a level ankle): no neutral pitch"
+            )
+        return (
+            f"pitch stiffness {self.stiffness:.0f} N m/rad at {self.load:.0f} N on one foot, {self.ratio:.2f} times "
+            f"m g h = {self.toppling:.0f} N m/rad; the centre of pressure is below the ankle at a pitch of "
+            f"{math.degrees(self.neutral_pitch):.1f} deg"
+        )
+
+
+def measure_support(
+    foot: FootDescription,
+    *,
+    load: float,
+    height: float,
+    offset: tuple[float, float] = (0.0, 0.0),
+    mount: float = 0.0,
+    gravity: float = 9.81,
+) -> FootSupport:
+    """Return what a foot does for a robot that stands on it.
+
+    Args:
+        foot: the foot.
+        load: weight of the robot, with the feet [N].
+        height: of the robot's centre of mass above its ankle [m].
+        offset: how far the foot's ankle lies ahead of and above the robot's ankle [m].
+        mount: pitch of the foot on the robot's ankle, positive with the toes down [rad].
+        gravity: magnitude of gravity [m/s^2].
+
+    Raises:
+        ModelError: the foot gives way under the load.
+    """
+    if not (load > 0.0 and math.isfinite(load)):
+        raise ModelError(f"the weight of the robot is {load:g} N; must be > 0 N", field="gravity")
+    rounded = float(f"{load:.3g}")
+    rig = (round(offset[0], 4), round(offset[1], 4), round(mount, 4), round(gravity, 4))
+    stiffness, neutral, at_zero, sink = _statics(foot.for_side("left"), rounded, rig)
+    return FootSupport(
+        load=load,
+        stiffness=stiffness * load / rounded,
+        toppling=load * height,
+        neutral_pitch=neutral,
+        offset_at_zero=at_zero,
+        sink=sink,
+    )
+
+
+def level_pitch(
+    foot: FootDescription, *, load: float, target: float, ahead: float, depth: float, down: float, gravity: float
+) -> float:
+    """Return the pitch of a foot on a level ankle at which the centre of pressure lies at a given place [rad].
+
+    The foot is turned about the point of its sole below its own ankle.
+
+    Args:
+        foot: the foot.
+        load: force of the ground [N].
+        target: centre of pressure ahead of the robot's ankle [m].
+        ahead: forward offset of the foot [m].
+        depth: height of the robot's ankle above the sole [m].
+        down: height of the foot's ankle above its sole [m].
+        gravity: magnitude of gravity [m/s^2].
+
+    Raises:
+        ModelError: there is none between the ends of the sweep, or the foot gives way under the load.
+    """
+
+    def miss(mount: float) -> float:
+        rig = (ahead + down * math.sin(mount), down * math.cos(mount) - depth, mount, gravity)
+        return _press(foot, load, 0.0, rig)[0] - target
+
+    low, high = 0.0, SWEEP[-1]
+    ends = miss(low), miss(high)
+    if ends[0] > 0.0 or ends[1] < 0.0:
+        raise ModelError(
+            f'replace_foot: pitch is "level"; no pitch from 0 to {math.degrees(high):.0f} deg brings the centre of '
+            f"pressure {1e3 * target:.0f} mm ahead of the ankle (at 0 it is {1e3 * (ends[0] + target):.0f} mm ahead, "
+            f"at the end {1e3 * (ends[1] + target):.0f} mm); change forward_offset",
+            field="pitch",
+        )
+    while high - low > math.radians(0.02):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if miss(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+_Rig = tuple[float, float, float, float]
+"""The foot's ankle ahead of and above the robot's [m], its pitch on the ankle [rad], gravity [m/s^2]."""
+
+
+@functools.lru_cache(maxsize=32)
+def _statics(foot: FootDescription, load: float, rig: _Rig) -> tuple[float, float, float, float]:
+    def cop(pitch: float) -> tuple[float, float]:
+        return _press(foot, load, pitch, rig)
+
+    at_zero, sink = cop(0.0)
+    previous, neutral = None, math.nan
+    for pitch in SWEEP:
+        x = at_zero if pitch == 0.0 else cop(pitch)[0]
+        if previous is not None and previous[1] <= 0.0 < x:
+            neutral = previous[0] + (pitch - previous[0]) * (-previous[1]) / (x - previous[1])
+            break
+        previous = (pitch, x)
+    if math.isnan(neutral):
+        return 0.0, neutral, at_zero, sink
+    slope = (cop(neutral + HALF_WIDTH)[0] - cop(neutral - HALF_WIDTH)[0]) / (2.0 * HALF_WIDTH)
+    return load * slope, neutral, at_zero, sink
+
+
+def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple[float, float]:
+    """Return the centre of pressure ahead of the ankle and how far the ankle sinks [m]."""
+    ahead, above, mount, gravity = rig
+    child = foot.build_foot(_STEP)
+    alone = child.copy().compile()
+    compliances = measure_closures(alone) if foot.keeps_compliance else {}
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.option.timestep = _STEP
+    spec.option.gravity = [0.0, 0.0, -gravity]
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    for name in ("timestep", "gravity", "integrator"):
+        setattr(child.option, name, getattr(spec.option, name))
+    for name in dir(child.authored):
+        if not name.startswith("_"):
+            setattr(child.authored, name, 0)
+    # Contact bits of the ground that meet whatever the foot has.
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0], contype=0x7FFFFFFF, conaffinity=0x7FFFFFFF
+    )
+    c, s = math.cos(pitch), math.sin(pitch)
+    carriage = spec.worldbody.add_body(name="rig")
+    carriage.explicitinertial, carriage.mass, carriage.inertia, carriage.gravcomp = True, 1.0, [1e-3] * 3, 1.0
+    for name, axis in (("rig_x", [1.0, 0.0, 0.0]), ("rig_z", [0.0, 0.0, 1.0])):
+        carriage.add_joint(
+            name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, damping=[_DAMPING, 0.0, 0.0], limited=False
+        )
+    frame = carriage.add_frame(
+        pos=[c * ahead + s * above, 0.0, -s * ahead + c * above],
+        quat=[math.cos(0.5 * (pitch + mount)), 0.0, math.sin(0.5 * (pitch + mount)), 0.0],
+    )
+    spec.attach(child, prefix="foot/", frame=frame)
+    model = spec.compile()
+    if foot.keeps_compliance:
+        fit_closures(model, {f"foot/{name}": value for name, value in compliances.items()})
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    down = max(
+        reach(model, data, g, DOWN) for g in range(1, model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]
+    )
+    data.qpos[1] = down
+    weight = gravity * (float(model.body_mass.sum()) - 1.0)
+    data.qfrc_applied[1] = weight - load
+    for _ in range(4):
+        for _ in range(round(_SECONDS / _STEP)):
+            mujoco.mj_step(model, data)
+        if float(np.abs(data.qvel).max()) < 1e-3:
+            break
+    mujoco.mj_forward(model, data)
+    sink = down - float(data.qpos[1])
+    total, moment, force = 0.0, 0.0, np.zeros(6)
+    for i in range(data.ncon):
+        contact = data.contact[i]
+        mujoco.mj_contactForce(model, data, i, force)
+        vertical = abs(float(contact.frame[2] * force[0] + contact.frame[5] * force[1] + contact.frame[8] * force[2]))
+        total += vertical
+        moment += vertical * float(contact.pos[0] - data.qpos[0])
+    gives_way = pitch == mount == 0.0 and sink > MAX_SINK * down
+    if not (math.isfinite(sink) and math.isfinite(total)) or gives_way or abs(total - load) > 0.2 * load:
+        raise ModelError(
+            f"the {foot.label} cannot carry {load:.0f} N: its ankle sinks by {1e3 * sink:.0f} mm of "
+            f"{1e3 * down:.0f} mm; take a larger scale or a stiffer foot (a smaller closure_compliance), or a "
+            "lighter robot",
+            field="foot",
+        )
+    return moment / total, sink
