@@ -24,6 +24,8 @@ from pliant.cli.run import run
 from pliant.cli.sweep import sweep
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
 from pliant.cli.view import view
+from pliant.cli.yarp import yarp
+from pliant.cli.yarpserver import yarpserver
 from pliant.errors import DivergedError, PliantError
 
 __all__ = ["app", "main"]
@@ -40,6 +42,8 @@ for command in (run, check, view, reproduce, sweep, export, replay, identify):
     app.command(command)
 app.command(list_, name="list")
 app.command(cpr)
+app.command(yarp)
+app.command(yarpserver)
 
 
 class Interrupted(Exception):

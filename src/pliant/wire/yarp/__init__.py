@@ -1,6 +1,6 @@
 """The bytes of YARP 3 and YARP 4: Bottles, records, connections and the name server's text, without sockets."""
 
-from pliant.wire.yarp.binary import Dialect, decode_bottle, encode_bottle, read_bottle
+from pliant.wire.yarp.binary import Dialect, decode_bottle, decode_either, encode_bottle, read_bottle
 from pliant.wire.yarp.connection import (
     ACKNOWLEDGEMENT,
     Command,
@@ -40,6 +40,7 @@ __all__ = [
     "bottle",
     "carrier_of",
     "decode_bottle",
+    "decode_either",
     "encode_bottle",
     "encode_datagrams",
     "format_bottle",

@@ -34,6 +34,7 @@ __all__ = [
     "MAX_ITEMS",
     "Dialect",
     "decode_bottle",
+    "decode_either",
     "decode_vector",
     "encode_bottle",
     "encode_value",
@@ -302,6 +303,29 @@ def decode_bottle(data: bytes | memoryview, dialect: Dialect) -> Bottle:
     if end != len(data):
         raise WireError(f"{len(data) - end} bytes are left behind a Bottle of {end} bytes")
     return found
+
+
+def decode_either(data: bytes | memoryview, first: Dialect = 4) -> tuple[Bottle, Dialect]:
+    """Return the Bottle that fills the bytes, and the dialect in which it does.
+
+    Nothing on the wire names the dialect. Tag 10 is a float of 4 bytes in one and of 8 in the other, so that bytes with
+    floats fit one of them only; bytes without floats fit both.
+
+    Args:
+        data: the bytes.
+        first: the dialect that is tried first.
+
+    Raises:
+        WireError: the bytes are no Bottle in either dialect; the message is that of the first.
+    """
+    try:
+        return decode_bottle(data, first), first
+    except WireError as fault:
+        other: Dialect = 3 if first == 4 else 4
+        try:
+            return decode_bottle(data, other), other
+        except WireError:
+            raise fault from None
 
 
 def decode_vector(data: bytes | memoryview, dialect: Dialect) -> NDArray[np.float64]:

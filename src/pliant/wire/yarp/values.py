@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from pliant.errors import WireError
 
@@ -252,7 +252,7 @@ def kind_of(value: Value) -> str:
     return kind
 
 
-def bottle(*items: Value | Iterable[Value]) -> Bottle:
+def bottle(*items: Value | Iterable[Any]) -> Bottle:
     """Return a Bottle of values; a tuple or a list among them becomes a list of its own.
 
     ``bottle(Vocab.of("is"), 3, (1.0, 2.0))`` is ``[is] 3 (1.0 2.0)``.

@@ -1,0 +1,56 @@
+"""`pliant yarpserver`: a name server for people without YARP."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pliant.cli.messages import say
+from pliant.cli.options import Debug, Json
+from pliant.cli.output import emit, make_console
+
+__all__ = ["yarpserver"]
+
+
+def yarpserver(
+    *,
+    socket: Annotated[int, Parameter(help="TCP port to listen on.")] = 10000,
+    ip: Annotated[str, Parameter(help="Address to listen on, and which ports are told.")] = "127.0.0.1",
+    write: Annotated[
+        bool, Parameter(help="Write YARP's configuration file, so that programs find the server.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Run a name server of YARP until it is interrupted; the stock programs of YARP 3 and 4 use it as their own."""
+    from pliant.bridges.yarp.configuration import name_space, write_configuration
+    from pliant.bridges.yarp.nameserver import NameServer
+    from pliant.errors import BridgeError
+
+    if not 0 <= socket <= 65535:
+        raise BridgeError(f"--socket is {socket}; must be 0 to 65535", field="socket")
+    server = NameServer(socket, ip, name=name_space())
+    server.on_complaint = logging.getLogger("pliant.bridges.yarp").warning
+    ended = threading.Event()
+    server.threads.tell(lambda name, why: ended.set())
+    with server:
+        file = write_configuration(server.address) if write else None
+        if json:
+            emit({"name": server.name, "address": str(server.address), "configuration": file})
+        else:
+            console = make_console()
+            console.print(f"name server {server.name} at {server.address}", markup=False)
+            if file is not None:
+                console.print(f"written: {file}", soft_wrap=True, markup=False)
+            console.print("Ctrl-C ends it", markup=False)
+        try:
+            while not ended.wait(1.0):
+                pass
+        except KeyboardInterrupt:
+            return 0
+        for name, why in server.threads.dead.items():
+            say(f"the thread {name} died: {why}")
+    return 1
