@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from pliant.robots.biped.options import BipedOptions
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
+    from pliant.devices.walking import WalkingDescription
     from pliant.model import Robot
 
 __all__ = ["ROBOT", "bar_positions", "build"]
@@ -96,7 +98,30 @@ def build(options: BipedOptions) -> Robot:
             ForceTorque(name=f"{s}_{'wrist' if name == 'arm' else 'ankle'}_ft", body=f"{s}_{body_name}", rate=100.0)
             for s in p.SIDES
         ]
+    if options.controller == "walking":
+        devices.append(_walking(options))
     return finished(Robot(spec, devices=devices))
+
+
+def _walking(options: BipedOptions) -> WalkingDescription:
+    from pliant.control.walking.settings import WalkSettings
+    from pliant.devices.walking import WalkingDescription
+
+    names = [field.name for field in dataclasses.fields(WalkSettings)]
+    return WalkingDescription(
+        base="waist",
+        joints=tuple(p.JOINTS),
+        rest=tuple(p.REST[name] for name in p.JOINTS),
+        ankles=("l_ankle_roll", "r_ankle_roll"),
+        sole=p.ANKLE_HEIGHT,
+        spacing=p.HIP_SPACING,
+        imu="imu",
+        force_torque=("l_ankle_ft", "r_ankle_ft"),
+        start=options.walk_start,
+        rate_noise=options.rate_noise,
+        load_noise=options.load_noise,
+        settings=WalkSettings(**{name: getattr(options, name) for name in names}),
+    )
 
 
 def _link(parent: Any, name: str, kind: str, sign: float) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pliant.control.walking.settings import WalkSettings
 from pliant.options import option
 
 __all__ = ["BipedOptions"]
@@ -13,8 +14,8 @@ _FOOT = "as the option of softfoot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BipedOptions:
-    """Options of the biped and of the ground that it stands on."""
+class BipedOptions(WalkSettings):
+    """Options of the biped, of the ground that it stands on and of its walking controller."""
 
     feet: Literal["rigid", "soft"] = option("rigid", source="Crotti et al. 2024, section IV")
     """rigid: flat box soles; soft: a pair of SoftFeet."""
@@ -25,6 +26,12 @@ class BipedOptions:
     """Factor on the stiffness of all position servos; their damping has its square root."""
     controller: Literal["none", "walking"] = option("none", source="of pliant")
     """walking: a device that walks moves the joints; none: the joints take the controls."""
+    walk_start: float = option(1.0, unit="s", low=-1.0, high=1e6, source="assumed")
+    """When the walking controller starts by itself; negative: it waits for the request `walk`."""
+    rate_noise: float = option(0.0, unit="rad/s", low=0.0, high=10.0, source="assumed")
+    """Standard deviation of the angular velocity that the walking controller measures."""
+    load_noise: float = option(0.0, unit="N", low=0.0, high=100.0, source="assumed")
+    """Standard deviation of the load of a foot that the walking controller measures."""
     foot_chains: int = option(1, low=1, high=5, source=_FOOT)
     """Number of lumped chains of each soft foot."""
     foot_coupling: Literal["exact", "midpoint"] = option("midpoint", source=_FOOT)

@@ -1,0 +1,59 @@
+"""Settings of the walking controller: the gait, the stabiliser, the joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.options import option
+
+__all__ = ["WalkSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkSettings:
+    """Settings of the gait and of the stabiliser. The same hold for every foot."""
+
+    step_length: float = option(0.15, unit="m", low=-0.3, high=0.4, source="assumed")
+    """Length of a step; 0 steps in place."""
+    single_support: float = option(0.6, unit="s", low=0.2, high=2.0, source="assumed")
+    """Time on one foot."""
+    double_support: float = option(0.15, unit="s", low=0.02, high=2.0, source="assumed")
+    """Time in which the centre of pressure goes from one foot to the other."""
+    first_support: float = option(0.8, unit="s", low=0.1, high=5.0, source="assumed")
+    """Time on both feet before the first step."""
+    lift: float = option(0.06, unit="m", low=0.01, high=0.2, source="assumed")
+    """Height of the swinging sole over the stance sole."""
+    toe_up: float = option(0.0, unit="rad", low=-0.3, high=0.5, source="assumed")
+    """Pitch of the swinging foot, toe up, in the middle of the swing."""
+    center_of_pressure: float = option(0.03, unit="m", low=-0.1, high=0.15, source="assumed")
+    """Reference of the centre of pressure ahead of the ankle."""
+    support_back: float = option(-0.03, unit="m", low=-0.2, high=0.0, source="assumed")
+    """Hindmost centre of pressure that the stabiliser asks for, ahead of the ankle."""
+    support_front: float = option(0.09, unit="m", low=0.0, high=0.3, source="assumed")
+    """Foremost one."""
+    support_side: float = option(0.03, unit="m", low=0.0, high=0.2, source="assumed")
+    """Largest lateral one."""
+    dcm_rate: float = option(6.0, unit="1/s", low=0.0, high=100.0, source="assumed")
+    """Rate at which an error of the divergent component of motion decays."""
+    max_adjustment: float = option(0.15, unit="m", low=0.0, high=0.5, source="assumed")
+    """Largest change of a foothold by the stabiliser."""
+    min_spacing: float = option(0.13, unit="m", low=0.0, high=1.0, source="assumed")
+    """Least lateral distance of the feet."""
+    height_stiffness: float = option(60.0, low=0.0, high=1e4, source="assumed")
+    """Acceleration of the centre of mass for an error of its height [1/s^2]."""
+    height_damping: float = option(12.0, unit="1/s", low=0.0, high=1e3, source="assumed")
+    """Acceleration for its vertical velocity."""
+    posture_stiffness: float = option(250.0, unit="N m/rad", low=0.0, high=1e4, source="assumed")
+    """Moment about the centre of mass for an inclination of the base."""
+    posture_damping: float = option(40.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
+    """Moment for its angular velocity."""
+    ankle_stiffness: float = option(0.0, unit="N m/rad", low=0.0, high=5000.0, source="assumed")
+    """Stiffness of a loaded ankle towards a level foot, beside the torque for the centre of pressure."""
+    ankle_damping: float = option(2.0, unit="N m s/rad", low=0.0, high=100.0, source="assumed")
+    """Damping of the joints of a loaded leg."""
+    swing_stiffness: float = option(400.0, unit="N m/rad", low=0.0, high=1e4, source="assumed")
+    """Stiffness of the joints of the swinging leg, of torso and arms."""
+    swing_damping: float = option(18.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
+    """Damping of these joints."""
+    contact_force: float = option(30.0, unit="N", low=0.0, high=1e4, source="assumed")
+    """Vertical force at which a swinging foot has touched down."""

@@ -1,0 +1,175 @@
+"""One walk of the biped: what experiments and sweeps call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.engine import MujocoEngine
+from pliant.errors import DivergedError, ModelError
+from pliant.robots import build_robot
+from pliant.simulation import Simulation
+from pliant.simulation.loop import seeded
+
+__all__ = ["WalkResult", "run_walk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkResult:
+    """What came out of one walk."""
+
+    completed: bool
+    """Whether the robot walked for the whole duration, or as far as `goal`, without a fall."""
+    fall_time: float
+    """When it fell [s]; NaN if it did not."""
+    distance: float
+    """How far the waist came along the way [m]."""
+    drift: float
+    """How far it is beside the way at the end [m]."""
+    steps: int
+    """Touchdowns."""
+    max_base_pitch: float
+    """Largest inclination of the base forwards or backwards while it walked, until a fall [rad]."""
+    max_base_roll: float
+    """Largest sideways inclination [rad]."""
+    rms_base_pitch: float
+    """Root mean square of the pitch of the base while it walked, until a fall [rad]."""
+    max_dcm_error: float
+    """Largest distance of the divergent component of motion from its reference while it walked [m]."""
+    max_adjustment: float
+    """Largest change of a foothold by the stabiliser [m]."""
+    duration: float
+    """Simulated time [s]."""
+    bars: tuple[float, ...]
+    """Where the bars were [m]."""
+
+
+def run_walk(
+    *,
+    feet: str = "rigid",
+    bar_height: float = 0.0,
+    bars: Sequence[float] = (),
+    seed: int = 0,
+    duration: float = 12.0,
+    goal: float | None = None,
+    push: float = 4.0,
+    options: Mapping[str, Any] | None = None,
+    trace: list[dict[str, Any]] | None = None,
+) -> WalkResult:
+    """Let the biped walk once, and say how it went.
+
+    The seed chooses the variations of the run: start of the walk (between 1 s and 1 s + one step), velocity of the base at
+    the start (each horizontal component up to 0.03 m/s), a horizontal push on the torso in any direction while it walks
+    (uniform up to `push`, within 0.1 s), noise of gyroscope (0.01 rad/s) and ankle loads (1 N). Equal arguments give
+    equal results, bit by bit, also in other processes.
+
+    Args:
+        feet: "rigid" or "soft".
+        bar_height: height and length of the square bars [m]; 0: none.
+        bars: middle of each bar ahead of the ankles at the start [m]; empty with a height: those of the options
+            (`bar_count`, `bar_range`), drawn with the seed.
+        seed: of the variations, >= 0.
+        duration: of the run [s].
+        goal: distance of the waist at which the run ends as completed [m]; None: the duration alone counts.
+        push: largest impulse of the push [N s].
+        options: further options of the biped, such as ``{"actuation": "position", "foot_forward": 0.0}``.
+        trace: where samples are appended, one dictionary every 20 ms; None keeps none.
+
+    Raises:
+        ModelError: an option that does not exist, or a value that is not valid.
+
+    Example:
+        >>> run_walk(feet="soft", bar_height=0.02, bars=[0.6], seed=3).completed
+    """
+    rng = seeded(seed, "walk")
+    given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0, **(options or {})}
+    given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
+    if bars:
+        given["bar_positions"] = tuple(float(x) for x in bars)
+    if not duration > 0.0:
+        raise ModelError(f"run_walk: duration is {duration!r}; must be > 0 [s]", field="duration")
+    start, direction, impulse, moment, speed = (
+        rng.random(), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.0, push), rng.random(), rng.uniform(-0.03, 0.03, 2),
+    )  # fmt: skip
+    given.setdefault("walk_start", 1.0 + 0.75 * start)
+    robot = build_robot("biped", given)
+    engine = MujocoEngine(robot, check=False)
+    from pliant.devices import make_devices
+
+    devices = make_devices(robot)
+    device: Any = next(d for d in devices if d.name == "walking")
+    walker = None
+    data = engine.data
+    torso = engine.port("body/torso_pitch/wrench")
+    model = engine.model
+    x0 = 0.0
+    pushed = given["walk_start"] + 0.5 + moment * max(0.0, duration - given["walk_start"] - 1.0)
+    force = impulse / 0.1 * np.array([np.cos(direction), np.sin(direction)])
+    pitches: list[float] = []
+    rolls: list[float] = []
+    errors, adjustments = 0.0, 0.0
+    fall = float("nan")
+    every = max(1, round(0.02 / engine.dt))
+    with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
+        data.qvel[:2] = speed
+        walker = device.walker
+        steps = round(duration / engine.dt)
+        done = 0
+        while done < steps:
+            time = done * engine.dt
+            torso[:2] = force if pushed <= time < pushed + 0.1 else 0.0
+            count = min(every, steps - done)
+            try:
+                simulation.step(count)
+            except DivergedError:
+                fall = time
+                break
+            done += count
+            roll, pitch = device._inclination
+            if time >= given["walk_start"]:
+                pitches.append(float(pitch))
+                rolls.append(float(roll))
+                errors = max(errors, float(np.hypot(*(walker.dcm - walker.dcm_ref))))
+                adjustments = max(adjustments, walker.adjustment)
+            if trace is not None:
+                trace.append(
+                    {
+                        "time": done * engine.dt,
+                        "phase": walker.phase,
+                        "stance": walker.stance,
+                        "dcm": walker.dcm.copy(),
+                        "dcm_reference": walker.dcm_ref.copy(),
+                        "center_of_pressure": walker.cop.copy(),
+                        "center_of_mass": walker.com.copy(),
+                        "foothold": walker.foothold.copy(),
+                        "base": data.qpos[:7].copy(),
+                        "roll": float(roll),
+                        "pitch": float(pitch),
+                        "load": tuple(walker.load),
+                    }
+                )
+            if walker.fallen:
+                fall = done * engine.dt
+                break
+            if goal is not None and data.qpos[0] - x0 >= goal:
+                break
+    sizes = np.abs(pitches) if pitches else np.zeros(1)
+    found = [model.geom(g) for g in range(model.ngeom) if model.geom(g).name.startswith("bar_")]
+    reached = goal is None or float(data.qpos[0]) - x0 >= goal
+    return WalkResult(
+        completed=bool(np.isnan(fall)) and reached,
+        fall_time=float(fall),
+        distance=float(data.qpos[0]) - x0,
+        drift=float(data.qpos[1]),
+        steps=walker.steps,
+        max_base_pitch=float(sizes.max()),
+        max_base_roll=float(np.abs(rolls).max()) if rolls else 0.0,
+        rms_base_pitch=float(np.sqrt(np.mean(sizes**2))),
+        max_dcm_error=errors,
+        max_adjustment=adjustments,
+        duration=done * engine.dt,
+        bars=tuple(float(geom.pos[0]) for geom in found),
+    )

@@ -1,0 +1,44 @@
+"""The biped walks: on flat ground with both feet, over a bar; a fall is seen; equal seeds give equal walks."""
+
+import math
+
+import pytest
+
+from pliant.errors import ModelError
+from pliant.experiments.walking import run_walk
+
+
+@pytest.mark.parametrize("feet", ["rigid", "soft"])
+def test_it_walks_some_steps_on_flat_ground(feet):
+    result = run_walk(feet=feet, seed=1, duration=5.0)
+    assert result.completed
+    assert math.isnan(result.fall_time)
+    assert result.steps >= 4
+    assert result.distance > 0.35
+    assert result.max_base_pitch < math.radians(5.0)
+
+
+def test_equal_seeds_give_equal_walks_and_other_seeds_others():
+    first, again, other = (run_walk(seed=seed, duration=2.5) for seed in (3, 3, 4))
+    assert repr(first) == repr(again)
+    assert first.distance != other.distance
+
+
+def test_a_fall_is_detected_and_ends_the_run():
+    result = run_walk(feet="rigid", seed=0, duration=6.0, push=4000.0)
+    assert not result.completed
+    assert 1.0 < result.fall_time < 6.0
+    assert result.duration == result.fall_time
+
+
+def test_the_bars_are_told():
+    assert run_walk(bar_height=0.01, bars=[0.4, 0.8], duration=0.1).bars == (0.4, 0.8)
+
+
+def test_wrong_options_are_refused():
+    with pytest.raises(ModelError, match="feet"):
+        run_walk(feet="round", duration=0.1)
+    with pytest.raises(ModelError, match="duration"):
+        run_walk(duration=0.0)
+    with pytest.raises(ModelError, match="foot_forward"):
+        run_walk(duration=0.1, options={"foot_forwards": 0.1})
