@@ -1,7 +1,7 @@
 """A walking controller as a device: it reads the robot's own sensors and drives its joints.
 
-The firmware is `pliant.control.walking.walker.Walker`. It sees the inertial unit of the base, the joint encoders and the
-force/torque sensors of the ankles, and nothing else of the simulation.
+The firmware is `pliant.control.walking.walker.Walker`. It sees the inertial unit of the base, the joint encoders and
+the force/torque sensors of the ankles, and nothing else of the simulation.
 """
 
 from __future__ import annotations

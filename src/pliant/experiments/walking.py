@@ -61,8 +61,8 @@ def run_walk(
 ) -> WalkResult:
     """Let the biped walk once, and say how it went.
 
-    The seed chooses the variations of the run: start of the walk (between 1 s and 1 s + one step), velocity of the base at
-    the start (each horizontal component up to 0.03 m/s), a horizontal push on the torso in any direction while it walks
+    The seed chooses the variations of the run: start of the walk (from 1 s to 1.75 s), velocity of the base at the
+    start (each horizontal component up to 0.03 m/s), a horizontal push on the torso in any direction while it walks
     (uniform up to `push`, within 0.1 s), noise of gyroscope (0.01 rad/s) and ankle loads (1 N). Equal arguments give
     equal results, bit by bit, also in other processes.
 
@@ -133,7 +133,7 @@ def run_walk(
                 pitches.append(float(pitch))
                 rolls.append(float(roll))
                 errors = max(errors, float(np.hypot(*(walker.dcm - walker.dcm_ref))))
-                adjustments = max(adjustments, walker.adjustment)
+                adjustments = max(adjustments, float(walker.adjustment))
             if trace is not None:
                 trace.append(
                     {

@@ -79,7 +79,7 @@ def test_the_holding_torques_are_the_gravity_torques_of_mujoco(model, tree, data
 def test_the_jacobian_of_a_leg_is_the_derivative_of_its_pose(tree):
     links = tree.limb(1 + NAMES.index("l_ankle_roll"))
     q = np.array([0.1, -0.05, -0.4, 0.8, -0.35, 0.08])
-    R, p, J = tree.limb_pose(links, q)
+    R, _, J = tree.limb_pose(links, q)
     for j in range(6):
         d = np.zeros(6)
         d[j] = 1e-6

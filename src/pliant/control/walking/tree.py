@@ -1,8 +1,9 @@
-"""Kinematics of a robot with a free base and hinges: poses, centre of mass, gravity torques, inverse kinematics of a leg.
+"""Kinematics of a robot with a free base and hinges: poses, centre of mass, gravity torques, inverse kinematics.
 
-All link frames are parallel to the base's frame when every joint is at 0, so a link has no orientation of its own. Link 0
-is the base and joint i moves link i. Everything is computed in world axes about the base's origin: a real robot knows the
-base's orientation and rates from its inertial unit and the joints from their encoders, and its place from neither.
+All link frames are parallel to the base's frame when every joint is at 0, so a link has no orientation of its own.
+Link 0 is the base and joint i moves link i. Everything is computed in world axes about the base's origin: a real robot
+knows the base's orientation and rates from its inertial unit and the joints from their encoders, and its place from
+neither.
 
 Gravity torques and centres of mass: Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 5, for a body at rest.
 Inverse kinematics: Newton's method on position and rotation vector, damped near singular poses (Nakamura and Hanafusa

@@ -3,11 +3,12 @@
 Once a period:
 
 1. Estimate. The loaded sole rests where it touched down, so joints and inertial unit give base, centre of mass, DCM.
-2. Gait. On both feet the reference of the centre of pressure goes from the old to the new foot, on one foot it stays. A
-   foot that carries load ends its swing, early or late.
-3. Stabiliser. The centre of pressure corrects the DCM within the sole (`dcm.feedback`). What it cannot correct until the
-   touchdown moves the next foothold (`dcm.unreachable_error`).
-4. Forces. Height gives the vertical force, centre of pressure and posture give the horizontal one; both feet share them.
+2. Gait. On both feet the reference of the centre of pressure goes from the old to the new foot, on one foot it stays.
+   A foot that carries load ends its swing, early or late.
+3. Stabiliser. The centre of pressure corrects the DCM within the sole (`dcm.feedback`). What it cannot correct until
+   the touchdown moves the next foothold (`dcm.unreachable_error`).
+4. Forces. Height gives the vertical force, centre of pressure and posture give the horizontal one; both feet share
+   them.
 5. Torques. Loaded legs: tau = tau_gravity - J' F. Swinging leg, torso, arms: joint impedance about inverse kinematics.
 
 It uses what a robot has: orientation and rates of the base, joint positions and velocities, wrenches at the ankles. The
@@ -119,7 +120,7 @@ class Walker:
         self._swing = np.zeros((3, 2))
         self._swing_z = 0.0
         self._lift_off = np.zeros(3)
-        self._height: float | None = None
+        self._height = 0.0
         self._target_height = 0.0
         self._leg_q = [self.rest[leg.links - 1].copy() for leg in self.legs]
 
@@ -168,7 +169,7 @@ class Walker:
             sole = tree.P[last] + r
             soles.append(sole)
             w = tree.W[last]
-            if self._height is None:
+            if self._height == 0.0:
                 continue
             share = self.share[k]
             if share > 0.0:
@@ -177,7 +178,7 @@ class Walker:
                 rest[0] -= share * (v[0] + w[1] * r[2] - w[2] * r[1])
                 rest[1] -= share * (v[1] + w[2] * r[0] - w[0] * r[2])
                 rest[2] -= share * (v[2] + w[0] * r[1] - w[1] * r[0])
-        if self._height is None:
+        if self._height == 0.0:
             # The middle between the feet is the origin.
             base = -0.5 * (soles[0] + soles[1])
             self.anchors = [base + soles[0], base + soles[1]]
