@@ -521,7 +521,7 @@ class ControlBoardDevice(DeviceBase):
                 A[at.TORQUE_REFERENCE, a] = A[at.COMMANDED_DUTY, a] * A[at.TORQUE_PER_DUTY, a]
         if not taken and not strict:
             self._counters.stale_commands += 1
-            self._counters.last_error = f"a {kind} command came while no axis is in such a control mode"
+            self._counters.last_error = f"a {kind} reference came while none of its axes is in such a control mode"
 
     def _begin(self, a: int, target: float) -> None:
         A = self._A
@@ -538,7 +538,7 @@ class ControlBoardDevice(DeviceBase):
     def refer(self, kind: str, values: Numbers, axes: Axes = None) -> None:
         """Give references of a kind of `REFERENCES` to axes, all of which must be in a control mode that takes them.
 
-        A torque is the exception: it is taken in every mode and has no effect in another one.
+        Torques, currents and duty cycles are exceptions: they are taken in every mode, and have no effect in others.
 
         Raises:
             DeviceError: an unknown kind, an axis in another mode, or numbers that are not finite.
@@ -548,7 +548,7 @@ class ControlBoardDevice(DeviceBase):
         chosen = self._select(axes, works=True)
         array = self._values(values, len(chosen), kind)
         self._counters.commands += 1
-        self._refer(kind, chosen, array, strict=kind != "torque")
+        self._refer(kind, chosen, array, strict=kind not in ("torque", "current", "pwm"))
 
     @request
     def move(self, targets: Numbers, axes: Axes = None) -> None:
@@ -807,10 +807,19 @@ class ControlBoardDevice(DeviceBase):
 
     @request
     def set_controller_reference(self, loop: str, values: Numbers, axes: Axes = None) -> None:
-        """Give a controller its reference, where the control mode lets a client do so."""
+        """Give a controller its reference; it has an effect where the control mode follows references of its kind.
+
+        An axis in position mode ends its trajectory and follows a reference of position at once.
+        """
         kinds = {"position": "position_direct", "velocity": "velocity", "torque": "torque", "current": "current"}
         self._loop(loop)
-        self.refer(kinds[loop], values, axes)
+        chosen = self._select(axes, works=True)
+        array = self._values(values, len(chosen), "references")
+        if loop == "position":
+            for a, value in zip(chosen, array):
+                if self._A[at.CONTROL_MODE, a] == ControlMode.POSITION:
+                    self._hold(int(a), float(min(max(value, self._A[at.LOW, a]), self._A[at.HIGH, a])))
+        self._refer(kinds[loop], chosen, array, strict=False)
 
     # -- motors --------------------------------------------------------------------------------------------
 
