@@ -1,5 +1,5 @@
 """Controllers that a user would run on a robot: trajectories, inverse kinematics, spring compensation, learning,
-visual servoing.
+visual servoing, sensing by a sole.
 """
 
 from pliant.control.clik import (
@@ -17,6 +17,7 @@ from pliant.control.gravity import (
     torque_range,
 )
 from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
+from pliant.control.sole import ContactEstimate, RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
 from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
 from pliant.control.visual_servoing import (
     AdaptiveGain,
@@ -37,6 +38,7 @@ __all__ = [
     "Chirp",
     "ClosedLoopInverseKinematics",
     "ComputedTorque",
+    "ContactEstimate",
     "ElasticFeedforward",
     "GravityCompensation",
     "Hold",
@@ -47,11 +49,15 @@ __all__ = [
     "LearningResult",
     "MinimumJerk",
     "Motion",
+    "RelativeAngleFilter",
     "ServoFeedforward",
     "ServoMonitor",
     "ServoStatus",
     "ServoStep",
     "Sinusoid",
+    "SoleForceEstimator",
+    "SoleHinge",
+    "SoleModel",
     "Step",
     "Trajectory",
     "VisualServo",

@@ -21,6 +21,7 @@ from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
+from pliant.devices.sole import SoleDevice
 
 __all__ = [
     "Board",
@@ -39,6 +40,7 @@ __all__ = [
     "Sample",
     "SampleSource",
     "SensorDevice",
+    "SoleDevice",
     "device_for",
     "make_devices",
     "request",

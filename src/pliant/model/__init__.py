@@ -8,6 +8,7 @@ from pliant.model.noise import Noise
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
+from pliant.model.sole import Sole
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -27,6 +28,7 @@ __all__ = [
     "Problem",
     "Robot",
     "SensorDescription",
+    "Sole",
     "StepSize",
     "actuator_names",
     "add_control_boards",

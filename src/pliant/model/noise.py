@@ -69,6 +69,30 @@ class Noise:
         numbers = (self.std, self.bias, self.resolution, self.mean)
         return not any(np.any(np.asarray(value)) for value in numbers)
 
+    def offset(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the offset of a run: the mean, and a bias that is drawn.
+
+        Args:
+            rng: where the bias is drawn from.
+            shape: of the values; a tuple has one number for each along the last axis.
+        """
+        return np.asarray(self.mean, dtype=float) + np.asarray(self.bias, dtype=float) * rng.standard_normal(shape)
+
+    def disturb(self, value: np.ndarray, offset: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return a reading of values: with the offset of the run, white noise, and rounded to the resolution.
+
+        Args:
+            value: the true values.
+            offset: what `offset` gave for them.
+            rng: where the white noise is drawn from.
+        """
+        reading = value + offset + np.asarray(self.std, dtype=float) * rng.standard_normal(np.shape(value))
+        steps = np.broadcast_to(np.asarray(self.resolution, dtype=float), np.shape(reading))
+        coarse = steps > 0.0
+        if coarse.any():
+            reading[coarse] = np.round(reading[coarse] / steps[coarse]) * steps[coarse]
+        return reading
+
     def check_size(self, count: int, what: str) -> None:
         """Refuse tuples of another length than the field has.
 

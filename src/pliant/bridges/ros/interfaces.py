@@ -15,9 +15,11 @@ from pliant.bridges.ros.recorded import is_recorded_topic, serve_recorded_topic
 from pliant.bridges.ros.sensors import (
     has_joint_states,
     is_imu,
+    is_sole,
     is_wrench,
     serve_imu,
     serve_joint_states,
+    serve_sole,
     serve_wrench,
 )
 from pliant.bridges.ros.topics import RosTopics
@@ -43,6 +45,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("board", is_board, serve_board),
     Kind("parallel robot", is_parallel, serve_parallel),
     Kind("controller of a plate", is_plate_controller, serve_plate_controller),
+    Kind("sole", is_sole, serve_sole),
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),

@@ -13,10 +13,12 @@ from pliant.devices.imu import covariance
 __all__ = [
     "has_joint_states",
     "is_imu",
+    "is_sole",
     "is_wrench",
     "serve_imu",
     "serve_joint_states",
     "serve_sensor_frames",
+    "serve_sole",
     "serve_wrench",
 ]
 
@@ -68,9 +70,9 @@ def is_wrench(device: SampleSource) -> bool:
     return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
 
 
-def serve_wrench(topics: RosTopics, name: str, device: SampleSource) -> None:
-    """Serve ``<namespace>/<name>`` as geometry_msgs/WrenchStamped."""
-    handle = topics.advertise(_topic(topics, name, device), "geometry_msgs/WrenchStamped")
+def serve_wrench(topics: RosTopics, name: str, device: SampleSource, topic: str = "") -> None:
+    """Serve ``<namespace>/<name>``, or another topic, as geometry_msgs/WrenchStamped."""
+    handle = topics.advertise(topic or _topic(topics, name, device), "geometry_msgs/WrenchStamped")
     header = {"header": {"frame_id": device.frame}}
     paths = [f"wrench.{part}.{axis}" for part in ("force", "torque") for axis in "xyz"]
     fill = topics.stamped("geometry_msgs/WrenchStamped", header, paths)
@@ -119,3 +121,14 @@ def serve_joint_states(topics: RosTopics, name: str, device: SampleSource) -> No
     names = list(device.joints) or [f"{name}_joint{i + 1}" for i in range(n)]
     fields = ("position", "velocity", _effort(device))
     topics.writers[name].append(joint_state_writer(topics, topics.name(name, "joint_states"), names, fields, size=n))
+
+
+def is_sole(device: SampleSource) -> bool:
+    """Return whether a device samples joints and a wrench at once, as the sensing of a sole does."""
+    return is_wrench(device) and has_joint_states(device)
+
+
+def serve_sole(topics: RosTopics, name: str, device: SampleSource) -> None:
+    """Serve ``<namespace>/<name>/joint_states`` and ``<namespace>/<name>/wrench``."""
+    serve_joint_states(topics, name, device)
+    serve_wrench(topics, name, device, topics.name(name, "wrench"))
