@@ -19,7 +19,8 @@ from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.engine import MujocoEngine
 from pliant.errors import MissingDependency
-from pliant.model import Camera, ForceTorque, Imu, Interface, Noise, Robot
+from pliant.model import Camera, ForceTorque, Imu, Interface, Noise, Robot, Sole
+from pliant.robots.softfoot import softfoot
 from pliant.vision import CameraModel
 from pliant.wire.ros import Codec
 
@@ -65,8 +66,9 @@ class Wire:
 class Bench:
     """Devices of a robot, served on such a wire."""
 
-    def __init__(self, *described, version=1, active=True, steps=2):
-        robot = Robot(mujoco.MjSpec.from_string(MODEL), interface=Interface(namespace="robot"))
+    def __init__(self, *described, version=1, active=True, steps=2, spec=None):
+        spec = mujoco.MjSpec.from_string(MODEL) if spec is None else spec
+        robot = Robot(spec, interface=Interface(namespace="robot"))
         robot.devices = list(described)
         engine = MujocoEngine(robot, check=False)
         self.wire = Wire(version, active)
@@ -131,6 +133,24 @@ def test_a_force_torque_sensor_is_a_stamped_wrench():
     assert message["header"]["seq"] == 1
     assert [message["wrench"]["force"][axis] for axis in "xyz"] == values["force"].tolist()
     assert [message["wrench"]["torque"][axis] for axis in "xyz"] == values["torque"].tolist()
+
+
+# ---------------------------------------------------------------------------- soles
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_sensing_of_a_sole_is_joint_states_and_a_stamped_wrench(version):
+    foot = softfoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed")
+    described = Sole(name="sole", body="attachment_cube", rate=0.0, ankle="none")
+    bench = Bench(described, spec=foot, version=version)
+    values, device = bench.samples["sole"].values, bench.topics.devices["sole"]
+    states = bench.wire.messages("/robot/sole/joint_states")[-1]
+    assert bench.wire.topics["/robot/sole/joint_states"].type == "sensor_msgs/JointState"
+    assert list(states["name"]) == list(device.joints)
+    for field in ("position", "velocity", "effort"):
+        np.testing.assert_array_equal(states[field], values[field])
+    wrench = bench.wire.messages("/robot/sole/wrench")[-1]
+    assert bench.wire.topics["/robot/sole/wrench"].type == "geometry_msgs/WrenchStamped"
+    assert wrench["header"]["frame_id"] == "attachment_cube"
+    assert [wrench["wrench"]["torque"][axis] for axis in "xyz"] == values["torque"].tolist()
 
 
 # ---------------------------------------------------------------------------- names

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import pliant
 from pliant.devices import Board, CompliantJoint, ControlBoardDevice, Device, Sample, make_devices
 from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
@@ -13,7 +14,7 @@ from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot, add_control_boards
+from pliant.model import Robot, Sole, add_control_boards
 from pliant.model.parallel import build_parallel
 from pliant.options import check_unit
 from pliant.robots.franka.build import build_arms
@@ -42,9 +43,14 @@ ROBOTS = {
 """Devices that are no sensors -> a robot that has one."""
 
 
+PLACES = {Sole: (lambda: pliant.load("softfoot"), "attachment_cube")}
+"""Sensors that fit one kind of robot only -> a robot and its body."""
+
+
 def sensor(description, factory):
-    robot = Robot(mujoco.MjSpec.from_string(XML))
-    described = description(name="device", body="arm")
+    make, body = PLACES.get(description, (lambda: Robot(mujoco.MjSpec.from_string(XML)), "arm"))
+    robot = make()
+    described = description(name="device", body=body)
     robot.devices.append(described)
     return factory(described, robot), robot
 

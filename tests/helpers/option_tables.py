@@ -11,6 +11,7 @@ from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor,
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.model.sole import Sole
 from pliant.options import describe, markdown_table
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
@@ -97,7 +98,7 @@ def page() -> str:
     parts += [f"### {title}\n\n{markdown_table(kind)}\n" for title, kind in blocks]
     parts.append("## Sensors\n\nWritten `--set SENSOR.KEY=VALUE`, or below `sensors:` in YAML.\n")
     parts.append(f"### What every sensor takes\n\n{markdown_table(SensorDescription)}\n")
-    for kind in (Imu, ForceTorque, Camera):
+    for kind in (Imu, ForceTorque, Camera, Sole):
         parts.append(f"### {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
     parts.append(
         "## Experiments\n\nWritten `--set KEY=VALUE`, or `--set EXPERIMENT.KEY=VALUE` for one of several: see "

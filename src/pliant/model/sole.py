@@ -54,8 +54,9 @@ class Sole(SensorDescription):
     constant `load`, "none" for nothing, where the weak bands alone tell the size of the forces."""
     load: float = option(300.0, unit="N", low=0.0, high=1e5, source="assumed")
     """Force of the leg on the foot, straight down, with ``ankle="load"``."""
-    friction: float = option(0.1, low=0.0, above=True, high=10.0, source="assumed")
-    """Size of the tangential contact forces that the estimate expects, over that of the normal ones."""
+    friction: float = option(0.01, low=0.0, above=True, high=10.0, source="assumed")
+    """Size of the tangential contact forces that the estimate expects, over that of the normal ones; what the ankle
+    measures of a horizontal force adds to it."""
     truth: bool = True
     """Whether samples carry the true angles and contact forces of the simulation beside the estimates."""
     angular_velocity_noise: Noise = field(default_factory=lambda: Noise(std=1e-3, bias=2e-3))

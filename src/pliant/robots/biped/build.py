@@ -47,7 +47,7 @@ def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""
     import mujoco
 
-    from pliant.model import ForceTorque, Imu, Robot
+    from pliant.model import ForceTorque, Imu, Robot, Sole
     from pliant.robots.parts import finished, look_at, new_spec
 
     spec = new_spec("biped", options.timestep, extent=1.2, center=(0.4, 0.0, 0.45))
@@ -100,6 +100,8 @@ def build(options: BipedOptions) -> Robot:
         ]
     if options.controller == "walking":
         devices.append(_walking(options))
+    if options.feet == "soft":
+        devices += [Sole(name=f"{s}_sole", body=f"{s}_foot/attachment_cube", enabled=False) for s in p.SIDES]
     return finished(Robot(spec, devices=devices))
 
 

@@ -25,7 +25,7 @@ def build(options: SoftFootRigOptions) -> Robot:
     """
     import mujoco
 
-    from pliant.model import Robot
+    from pliant.model import Robot, Sole
     from pliant.robots.parts import box, finished, look_at, new_spec
     from pliant.robots.softfoot.generator import add_softfoot
     from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
@@ -66,7 +66,7 @@ def build(options: SoftFootRigOptions) -> Robot:
     camera = spec.worldbody.add_camera(name="side", pos=[0.25 * s, -0.55 * s, 0.16 * s])
     look_at(camera, (0.25 * s, -0.55 * s, 0.16 * s), (0.04 * s, 0.0, 0.05 * s))
     camera.fovy = 34.0
-    return finished(Robot(spec))
+    return finished(Robot(spec, devices=[Sole(name="sole", body="attachment_cube", enabled=False)]))
 
 
 ROBOT = CatalogueRobot(
