@@ -23,8 +23,8 @@ MAX_SOURCE_SIDE = 8192
 """Most pixels along a side of the pinhole's picture; assumed, what graphics drivers hold."""
 MAX_SOURCE_PIXELS = 2**25
 """Most pixels of the pinhole's picture: 100 MB of colours; assumed."""
-CHUNK = 65536
-"""Pixels whose distortion is inverted at once."""
+ROWS_AT_ONCE = 64
+"""Rows of an image whose distortion is inverted at once."""
 EDGE = 0.02
 """Relative difference of neighbouring depths that counts as an edge, across which depths are not mixed; assumed."""
 BLUR_REACH = 4.0
@@ -57,30 +57,32 @@ class Lens:
         """
         if not camera.distortion.any():
             return cls(camera=camera, source=camera, columns=None, rows=None)
-        xy = _seen(camera, who)
-        # An edge of the picture is half a pixel beyond the centres; one more pixel serves the interpolation.
-        finest = max(1.0, _magnification(camera, xy))
-        fx, fy = camera.fx * finest, camera.fy * finest
-        low, high = xy.min(axis=0), xy.max(axis=0)
-        margin = 2.0
-        width = math.ceil((high[0] - low[0]) * fx + 2.0 * margin) + 1
-        height = math.ceil((high[1] - low[1]) * fy + 2.0 * margin) + 1
-        if max(width, height) > MAX_SOURCE_SIDE or width * height > MAX_SOURCE_PIXELS:
+        try:
+            source = camera.pinhole()
+        except VisionError as error:
+            if error.condition is not Condition.DISTORTION:
+                raise
+            corners = [(c, r) for c in (0, camera.width - 1) for r in (0, camera.height - 1)]
+            radius = max(math.hypot((c - camera.cx) / camera.fx, (r - camera.cy) / camera.fy) for c, r in corners)
             raise DeviceError(
-                f"{who}: the distortion k1 {camera.k1:g}, k2 {camera.k2:g}, p1 {camera.p1:g}, p2 {camera.p2:g}, "
-                f"k3 {camera.k3:g} needs a picture of {width} x {height} pixels behind it; must be at most "
-                f"{MAX_SOURCE_SIDE} along a side and {MAX_SOURCE_PIXELS} in all, with a weaker distortion",
+                f"{who}: the {_told(camera)} folds within the image, whose corner is {radius:.3g} focal lengths from "
+                "the axis; must be one that grows up to there, such as weaker coefficients or a longer focal length",
+                field="distortion",
+            ) from None
+        if max(source.width, source.height) > MAX_SOURCE_SIDE or source.width * source.height > MAX_SOURCE_PIXELS:
+            raise DeviceError(
+                f"{who}: the {_told(camera)} needs a picture of {source.width} x {source.height} pixels behind it; "
+                f"must be at most {MAX_SOURCE_SIDE} along a side and {MAX_SOURCE_PIXELS} in all, with a weaker "
+                "distortion",
                 field="distortion",
             )
-        source = CameraModel(fx=fx, fy=fy, cx=margin - low[0] * fx, cy=margin - low[1] * fy, width=width, height=height)
-        pixels = xy * (fx, fy) + (source.cx, source.cy)
-        shape = camera.height, camera.width
-        return cls(
-            camera=camera,
-            source=source,
-            columns=np.ascontiguousarray(pixels[:, 0].reshape(shape), dtype=np.float32),
-            rows=np.ascontiguousarray(pixels[:, 1].reshape(shape), dtype=np.float32),
-        )
+        columns, rows = (np.empty((camera.height, camera.width), dtype=np.float32) for _ in range(2))
+        for first in range(0, camera.height, ROWS_AT_ONCE):
+            last = min(first + ROWS_AT_ONCE, camera.height)
+            c, r = np.meshgrid(np.arange(camera.width, dtype=float), np.arange(first, last, dtype=float))
+            at = source.pixels(camera.normalized(np.stack([c.ravel(), r.ravel()], axis=1)))
+            columns[first:last], rows[first:last] = at[:, 0].reshape(c.shape), at[:, 1].reshape(c.shape)
+        return cls(camera=camera, source=source, columns=columns, rows=rows)
 
     def frustum(self, near: float) -> tuple[float, float, float, float]:
         """Return (bottom, top, center, half width) of what the pinhole sees, at distance `near` [m]."""
@@ -119,31 +121,9 @@ class Lens:
         return np.ascontiguousarray(picture[nearest])
 
 
-def _seen(camera: CameraModel, who: str) -> np.ndarray:
-    """Return the normalised coordinates that each pixel sees, row by row, shape (n, 2)."""
-    column, row = np.meshgrid(np.arange(camera.width, dtype=float), np.arange(camera.height, dtype=float))
-    pixels = np.stack([column.ravel(), row.ravel()], axis=1)
-    try:
-        parts = [camera.normalized(pixels[k : k + CHUNK]) for k in range(0, len(pixels), CHUNK)]
-    except VisionError as error:
-        if error.condition is not Condition.DISTORTION:
-            raise
-        radius = float(np.hypot(*((pixels - (camera.cx, camera.cy)) / (camera.fx, camera.fy)).T).max())
-        raise DeviceError(
-            f"{who}: the distortion k1 {camera.k1:g}, k2 {camera.k2:g}, p1 {camera.p1:g}, p2 {camera.p2:g}, "
-            f"k3 {camera.k3:g} folds within the image, whose corner is {radius:.3g} focal lengths from the axis; must "
-            "be one that grows up to there, such as weaker coefficients or a longer focal length",
-            field="distortion",
-        ) from None
-    return np.concatenate(parts)
-
-
-def _magnification(camera: CameraModel, xy: np.ndarray) -> float:
-    """Return the largest factor by which the lens stretches a piece of the pinhole's picture."""
-    largest = 0.0
-    for k in range(0, len(xy), CHUNK):
-        largest = max(largest, float(np.linalg.norm(camera.distort_jacobian(xy[k : k + CHUNK]), 2, axis=(1, 2)).max()))
-    return largest
+def _told(camera: CameraModel) -> str:
+    names = ("k1", "k2", "p1", "p2", "k3")
+    return "distortion " + ", ".join(f"{name} {getattr(camera, name):g}" for name in names)
 
 
 @njit(nogil=True, error_model="numpy")

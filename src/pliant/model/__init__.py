@@ -9,6 +9,7 @@ from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
 from pliant.model.sole import Sole
+from pliant.model.tags import add_tag
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -32,6 +33,7 @@ __all__ = [
     "StepSize",
     "actuator_names",
     "add_control_boards",
+    "add_tag",
     "companion_name",
     "sensor_kind",
     "step_sizes",

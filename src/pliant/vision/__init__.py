@@ -1,5 +1,6 @@
 """What a camera sees, in numbers: camera model, features, interaction matrices, tasks, exact detection."""
 
+from pliant.vision.apriltag import AprilTagDetector, TagDetection, tag_image
 from pliant.vision.camera import CameraModel
 from pliant.vision.conditions import Condition, VisionError
 from pliant.vision.detector import TAG_FROM_APRILTAG, Detection, ExactDetector, estimate_planar_pose, tag_corners
@@ -29,11 +30,13 @@ from pliant.vision.tasks import AdaptiveGain, SmoothStart, Task, norm_projector,
 __all__ = [
     "TAG_FROM_APRILTAG",
     "AdaptiveGain",
+    "AprilTagDetector",
     "CameraModel",
     "Condition",
     "Detection",
     "ExactDetector",
     "SmoothStart",
+    "TagDetection",
     "Task",
     "VisionError",
     "camera_moved",
@@ -64,5 +67,6 @@ __all__ = [
     "solve",
     "stack",
     "tag_corners",
+    "tag_image",
     "theta_u_interaction",
 ]

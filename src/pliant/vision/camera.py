@@ -27,6 +27,10 @@ __all__ = ["CameraModel"]
 
 NEWTON_STEPS = 30
 """Steps of Newton's method at most; a lens that needs more is outside its valid field."""  # assumed
+ROWS_AT_ONCE = 64
+"""Rows of an image whose distortion is inverted at once."""
+EDGE_PIXELS = 2.0
+"""Pixels beyond the outermost that are seen, for interpolation."""
 NEWTON_TOLERANCE = 1e-13
 """Residual that ends it, in normalised coordinates: a ten-millionth of a pixel at any focal length in use."""
 
@@ -210,6 +214,32 @@ class CameraModel:
     def pixel_jacobian(self, xy: ArrayLike) -> Array:
         """Return the derivative of `pixels` by the normalised coordinates, shape (n, 2, 2) [pixels]."""
         return self.distort_jacobian(xy) * np.array([[self.fx], [self.fy]])
+
+    def pinhole(self) -> CameraModel:
+        """Return the camera without distortion that sees all that this one sees, with pixels nowhere coarser.
+
+        Raises:
+            VisionError: DISTORTION where the lens folds the picture within the image.
+        """
+        if not self.distortion.any():
+            return self
+        low, high, stretch = np.full(2, np.inf), np.full(2, -np.inf), 1.0
+        column = np.arange(self.width, dtype=float)
+        for row in range(0, self.height, ROWS_AT_ONCE):
+            rows = np.arange(row, min(row + ROWS_AT_ONCE, self.height), dtype=float)
+            c, r = np.meshgrid(column, rows)
+            xy = self.normalized(np.stack([c.ravel(), r.ravel()], axis=1))
+            low, high = np.minimum(low, xy.min(axis=0)), np.maximum(high, xy.max(axis=0))
+            stretch = max(stretch, float(np.linalg.norm(self.distort_jacobian(xy), 2, axis=(1, 2)).max()))
+        fx, fy = self.fx * stretch, self.fy * stretch
+        return CameraModel(
+            fx=fx,
+            fy=fy,
+            cx=EDGE_PIXELS - float(low[0]) * fx,
+            cy=EDGE_PIXELS - float(low[1]) * fy,
+            width=math.ceil((high[0] - low[0]) * fx + 2 * EDGE_PIXELS) + 1,
+            height=math.ceil((high[1] - low[1]) * fy + 2 * EDGE_PIXELS) + 1,
+        )
 
     def in_view(self, pixels: ArrayLike, margin: float = 0.0) -> np.ndarray:
         """Return which pixels lie in the image, between the outer edges of its first and last pixels.
