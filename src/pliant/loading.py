@@ -18,9 +18,9 @@ from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
-from pliant.options import parse_number
+from pliant.options import parse, parse_number
 
-__all__ = ["FORMATS", "load"]
+__all__ = ["FORMATS", "load", "load_with_settings"]
 
 FORMATS = (
     Format(name="MJCF", read=read_mjcf, suffixes=(".xml", ".mjcf"), root="mujoco"),
@@ -45,6 +45,7 @@ def load(
     allow_missing_meshes: bool = False,
     self_collision: bool | None = None,
     options: Mapping[str, Any] | None = None,
+    soft_feet: Mapping[str, Any] | None = None,
 ) -> Robot:
     """Read a robot from a file or take it from the catalogue.
 
@@ -61,6 +62,8 @@ def load(
         self_collision: whether a URDF's links collide with each other; None does as Gazebo does.
         options: options of a robot of the catalogue (`pliant.robots`) or of a parallel robot
             (`pliant.model.parallel.ParallelOptions`), by name; text is converted.
+        soft_feet: options of SoftFeet that replace the robot's own feet (`pliant.robots.softfoot.SoftFeetOptions`), by
+            name; ``bodies`` has to be among them.
 
     Returns:
         The robot.
@@ -95,7 +98,35 @@ def load(
             manager=settings, namespace=settings.namespace, sample_time=settings.sample_time
         )
         robot.notes.extend(notes)
+    if soft_feet is not None:
+        from pliant.robots.softfoot import SoftFeetOptions, put_on_softfeet
+
+        put_on_softfeet(robot, parse(SoftFeetOptions, soft_feet, where="soft_feet: ", error=ModelError))
     return robot
+
+
+def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **how: Any) -> Robot:
+    """Read a robot as `load` does and set parameters of it by dotted path.
+
+    Args:
+        path_or_name: a file or a name of the catalogue.
+        settings: values by path: ``robot.KEY`` for its options, ``soft_feet.KEY`` for SoftFeet that replace its feet,
+            and the paths of `pliant.model.Robot.update`.
+        how: further arguments of `load`.
+
+    Raises:
+        ModelError: as `load` and `pliant.model.Robot.update`.
+    """
+    groups: dict[str, dict[str, Any]] = {"robot": {}, "soft_feet": {}}
+    rest = {}
+    for path, value in settings.items():
+        head, _, key = path.partition(".")
+        if head in groups and key:
+            groups[head][key] = value
+        else:
+            rest[path] = value
+    robot = load(path_or_name, options=groups["robot"], soft_feet=groups["soft_feet"] or None, **how)
+    return robot.update(rest)
 
 
 def _similar_files(path: Path) -> str:

@@ -249,15 +249,12 @@ class SweepResult:
 
 
 def _load(plan: SweepPlan) -> Any:
-    from pliant.loading import load
+    from pliant.loading import load_with_settings
     from pliant.plugins import import_user_module
 
     for name in plan.imports:
         import_user_module(name)
-    options = {p.removeprefix("robot."): v for p, v in plan.settings.items() if p.startswith("robot.")}
-    robot = load(plan.source, timestep=plan.timestep, package_paths=plan.package_paths, options=options)
-    robot.update({p: v for p, v in plan.settings.items() if not p.startswith("robot.")})
-    return robot
+    return load_with_settings(plan.source, plan.settings, timestep=plan.timestep, package_paths=plan.package_paths)
 
 
 # -- one chunk: runs in this process, in another one, or on another machine ---------------------------------

@@ -16,7 +16,7 @@ from pliant.options import describe, markdown_table
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions
-from pliant.robots.softfoot import SoftFootOptions
+from pliant.robots.softfoot import SoftFeetOptions, SoftFootOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("fci", "ros1", "ros2", "zenoh")
@@ -85,6 +85,10 @@ def page() -> str:
         parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     bench = find_robot("softfoot-bench").options_class
     parts.append(f"### softfoot-bench\n\nBeside what `softfoot` takes of the foot:\n\n{_own(bench, SoftFootOptions)}\n")
+    parts.append(
+        "### soft_feet\n\nSoftFeet on any robot, `--set soft_feet.KEY=VALUE` or `soft_feet:` in a YAML file; "
+        f"beside what `softfoot` takes of the foot:\n\n{_own(SoftFeetOptions, SoftFootOptions)}\n"
+    )
     parts.append("## Laws\n\nWritten `--set JOINT.KEY=VALUE`.\n")
     laws = registered_laws()
     parts += [f"### {name}\n\n{markdown_table(laws[name])}\n" for name in OWN_LAWS]

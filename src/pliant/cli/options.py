@@ -95,17 +95,13 @@ def check_bridges(texts: Sequence[str]) -> None:
 
 def load_robot(
     source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
-):
-    from pliant.loading import load
+) -> Robot:
+    from pliant.loading import load_with_settings
 
     for folder in packages:
         if not folder.is_dir():
             raise PliantError("--package-path: the folder does not exist", file=folder, field="package-path")
-    assigned = assignments(settings)
-    options = {p.removeprefix("robot."): v for p, v in assigned.items() if p.startswith("robot.")}
-    robot = load(source, timestep=timestep, manager=manager, package_paths=packages, options=options)
-    robot.update({p: v for p, v in assigned.items() if not p.startswith("robot.")})
-    return robot
+    return load_with_settings(source, assignments(settings), timestep=timestep, manager=manager, package_paths=packages)
 
 
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:

@@ -49,9 +49,13 @@ def read_robot_yaml(source: Source) -> Robot:
     inner = beside if beside.exists() or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
     if isinstance(inner, Path) and inner.suffix.lower() in (".yaml", ".yml"):
         raise fail(f"model is {model!r}; must be a file of another kind, or a name of the catalogue", "model")
+    feet = top.get("soft_feet")
     try:
-        robot = source.load(inner)
+        robot = source.load(inner) if feet is None else source.load(inner, soft_feet=feet)
     except ModelError as error:
+        if feet is not None and (error.message.startswith(("soft_feet: ", "replace_foot: "))):
+            key = (error.field or "").removeprefix("soft_feet.")
+            raise fail(error.message, "soft_feet", *([key] if key in feet else [])) from error
         if error.line is None and (error.file is None or Path(error.file) == Path(inner)):
             raise fail(f"model: {error.message}", "model") from error
         raise
@@ -127,6 +131,7 @@ def _check_types(document: Document, path: Path) -> None:
             ("actuators", dict[str, dict[str, Any]] | None, None),
             ("sensors", dict[str, dict[str, Any]] | None, None),
             ("boards", dict[str, dict[str, Any] | list[str]] | None, None),
+            ("soft_feet", dict[str, Any] | None, None),
             ("set", dict[str, Any] | None, None),
         ],
     )

@@ -35,8 +35,9 @@ class Source:
     """Whether a URDF's links collide with each other; None does as Gazebo does."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the robot, for formats that have any; text is converted."""
-    load: Callable[[str | Path], Robot]
-    """Loads another robot, file or catalogue name, that the file names; set by `pliant.load`."""
+    load: Callable[..., Robot]
+    """Loads another robot, file or catalogue name, that the file names, with further arguments of `pliant.load`, which
+    sets it."""
 
     @functools.cached_property
     def root(self) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pliant.errors import ModelError
+from pliant.model.feet import ReplacedFoot
 from pliant.model.parallel.mechanism import find_mechanism
 from pliant.model.robot import Robot
 
@@ -28,6 +29,10 @@ def describe_mjcf(robot: Robot) -> str:
         k = model.key(key.name).id
         key.qpos, key.qvel = model.key_qpos[k], model.key_qvel[k]
         key.act, key.ctrl = model.key_act[k], model.key_ctrl[k]
+    fitted = {name for part in robot.devices if isinstance(part, ReplacedFoot) for name in part.compliances}
+    for equality in spec.equalities:
+        if equality.name in fitted:
+            equality.solref = model.equality(equality.name).solref
     try:
         return spec.to_xml()
     except (ValueError, RuntimeError) as error:
