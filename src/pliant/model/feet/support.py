@@ -33,6 +33,8 @@ HALF_WIDTH = math.radians(1.5)
 """Half width of the interval over which the slope is taken [rad]."""
 MAX_SINK = 0.3
 """A foot whose ankle sinks by more than this part of its height does not carry the load."""
+MAX_SPEED = 20.0
+"""Vertical speed of the ankle above which a foot is crushed [m/s]; it falls at most 0.1 m."""
 DOWN = np.array([0.0, 0.0, -1.0])
 _STEP, _SECONDS, _DAMPING = 0.002, 1.5, 100.0
 
@@ -219,6 +221,8 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
     for _ in range(4):
         for _ in range(round(_SECONDS / _STEP)):
             mujoco.mj_step(model, data)
+            if not abs(data.qvel[1]) < MAX_SPEED:
+                raise _gives_way(foot, load, "it is crushed")
         if float(np.abs(data.qvel).max()) < 1e-3:
             break
     mujoco.mj_forward(model, data)
@@ -232,10 +236,13 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
         moment += vertical * float(contact.pos[0] - data.qpos[0])
     gives_way = pitch == mount == 0.0 and sink > MAX_SINK * down
     if not (math.isfinite(sink) and math.isfinite(total)) or gives_way or abs(total - load) > 0.2 * load:
-        raise ModelError(
-            f"the {foot.label} cannot carry {load:.0f} N: its ankle sinks by {1e3 * sink:.0f} mm of "
-            f"{1e3 * down:.0f} mm; take a larger scale or a stiffer foot (a smaller closure_compliance), or a "
-            "lighter robot",
-            field="foot",
-        )
+        raise _gives_way(foot, load, f"its ankle sinks by {1e3 * sink:.0f} mm of {1e3 * down:.0f} mm")
     return moment / total, sink
+
+
+def _gives_way(foot: FootDescription, load: float, how: str) -> ModelError:
+    return ModelError(
+        f"the {foot.label} cannot carry {load:.0f} N: {how}; take a larger scale or a stiffer foot (a smaller "
+        "closure_compliance), or a lighter robot",
+        field="foot",
+    )
