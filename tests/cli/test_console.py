@@ -1,5 +1,6 @@
 """Requests that a person types while a run goes on."""
 
+import json
 import os
 import threading
 
@@ -124,3 +125,21 @@ def test_locked_brakes_hold_the_arm_against_any_pull(simulation):
     assert mode(simulation) == RobotMode.IDLE
     simulation.step(200)
     np.testing.assert_allclose(simulation.sample("franka").values["q"], start, atol=1e-4)
+
+
+def test_the_load_of_the_foot_is_a_command_of_its_run(call):
+    foot = ("--set", "robot.n_chains=1", "--set", "robot.lump=true", "--set", "robot.coupling=midpoint")
+    code, out, _ = call("run", "softfoot", *foot, "--reference", "press/force=800", "--duration", "0.2", "--json")
+    assert code == 0
+    assert json.loads(out)["devices"]["press"]["force"] == pytest.approx(800.0)
+
+
+def test_a_view_of_a_robot_without_requests_takes_no_console(call, tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
+    code, _, err = call("view", str(file), "--console")
+    assert code != 0
+    assert "--console: this robot has no requests to type; omit it" in err
+    code, _, err = call("view", "3RR", "--console")
+    assert code != 0
+    assert "--console: a parallel robot is moved on its page; omit it" in err

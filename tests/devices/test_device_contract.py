@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.devices import Board, CompliantJoint, ControlBoardDevice, Device, Sample, make_devices
+from pliant.devices import Board, CompliantJoint, ControlBoardDevice, Device, PressDevice, Sample, make_devices
 from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
 from pliant.devices.parallel import ParallelRobotDevice
@@ -17,6 +17,7 @@ from pliant.laws import CompliantActuator, QbMove
 from pliant.model import Robot, Sole, add_control_boards
 from pliant.model.parallel import build_parallel
 from pliant.options import check_unit
+from pliant.robots import build_robot
 from pliant.robots.franka.build import build_arms
 
 XML = """
@@ -38,6 +39,7 @@ ROBOTS = {
     Board: jointed_robot,
     ControlBoardDevice: lambda: add_control_boards(Robot(mujoco.MjSpec.from_string(XML)), {"arm": ["shoulder"]}),
     FrankaArm: build_arms,
+    PressDevice: lambda: build_robot("softfoot", {"n_chains": 1}),
     ParallelRobotDevice: lambda: build_parallel("3RR", segments=6, damping=0.03),
 }
 """Devices that are no sensors -> a robot that has one."""

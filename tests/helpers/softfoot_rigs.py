@@ -91,6 +91,7 @@ def press(
     solimp=None,
     solref=None,
     mass=0.0,
+    add=add_softfoot,
     **options,
 ):
     """Press a foot on the ground and return it at rest.
@@ -107,6 +108,7 @@ def press(
         solimp: impedance of the closure in place of its own.
         solref: time constant and damping ratio of the closure in place of its own.
         mass: of the carriage [kg].
+        add: adds the foot to a body of the spec.
         options: of the foot.
     """
     spec = mujoco.MjSpec()
@@ -136,7 +138,7 @@ def press(
         carriage.add_joint(name="x", type=slide, axis=[1.0, 0.0, 0.0], damping=[100.0, 0.0, 0.0])
     p, r = 0.5 * math.radians(pitch_deg), 0.5 * math.radians(roll_deg)
     turn = [math.cos(p) * math.cos(r), math.cos(p) * math.sin(r), math.sin(p) * math.cos(r), -math.sin(p) * math.sin(r)]
-    add_softfoot(spec, carriage.add_body(name="ankle", quat=turn), **options)
+    add(spec, carriage.add_body(name="ankle", quat=turn), **options)
     for equality in spec.equalities:
         if equality.name.startswith("frontal_arch"):
             equality.solimp = solimp or list(equality.solimp)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.simulation import Simulation
 
-__all__ = ["RequestConsole", "list_requests", "parse_line"]
+__all__ = ["RequestConsole", "list_requests", "listening", "parse_line"]
 
 MAX_LINE = 4096
 """Longest line [bytes]."""
@@ -171,3 +172,24 @@ class RequestConsole:
             self._say(f"{device}.{name}: {error or 'done'}")
 
         future.add_done_callback(done)
+
+
+@contextlib.contextmanager
+def listening(simulation: Simulation, stream: TextIO, say: Callable[[str], None]) -> Iterator[None]:
+    """Take requests from a stream while the block runs, and say first what can be typed.
+
+    Args:
+        simulation: whose devices are asked.
+        stream: where lines come from, such as ``sys.stdin``.
+        say: prints a line.
+    """
+    buttons = [f"{device.name}.{name}" for device in simulation.devices.values() for name in device.buttons]
+    shown = f"{', '.join(buttons)}; " if buttons else ""
+    count = sum(len(device.requests) for device in simulation.devices.values())
+    say(f"console: {shown}help lists all {count} requests")
+    reader = RequestConsole(simulation, stream, say)
+    reader.start()
+    try:
+        yield
+    finally:
+        reader.close()

@@ -162,7 +162,6 @@ class Run:
         asked = sum(len(device.requests) for device in devices)
         if plan.console and not asked:
             raise PliantError("--console: this robot has no requests to type; omit it", field="console")
-        self._requests = asked
         self.plan, self.console = plan, console
         self.wires: list[Bridge] = [make_bridge(name, robot) for name in plan.bridge]
         waiting = [b for b in self.wires if b.lockstep and not b.own_timeout]
@@ -276,19 +275,10 @@ class Run:
     @contextlib.contextmanager
     def _listen(self) -> Iterator[None]:
         """Take requests from standard input while the block runs."""
-        from pliant.cli.console import RequestConsole
+        from pliant.cli.console import listening
 
-        buttons = [f"{d.name}.{name}" for d in self.simulation.devices.values() for name in d.buttons]
-        shown = f"{', '.join(buttons)}; " if buttons else ""
-        self.console.print(f"console: {shown}help lists all {self._requests} requests", soft_wrap=True)
-        reader = RequestConsole(
-            self.simulation, sys.stdin, lambda text: self.console.print(plain(text), soft_wrap=True)
-        )
-        reader.start()
-        try:
+        with listening(self.simulation, sys.stdin, lambda text: self.console.print(plain(text), soft_wrap=True)):
             yield
-        finally:
-            reader.close()
 
     @property
     def achieved_rtf(self) -> float | None:

@@ -20,6 +20,7 @@ from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
 from pliant.devices.kinds import device_for
+from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.sole import SoleDevice
 
@@ -37,6 +38,7 @@ __all__ = [
     "Mailbox",
     "Mount",
     "Noise",
+    "PressDevice",
     "Sample",
     "SampleSource",
     "SensorDevice",

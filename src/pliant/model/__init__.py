@@ -5,6 +5,7 @@ from pliant.model.control_board import ControlBoard, Coupling, add_control_board
 from pliant.model.description import COMPANION_SUFFIX, REST_KEY, Description, actuator_names, companion_name
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.noise import Noise
+from pliant.model.press import Press
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
@@ -26,6 +27,7 @@ __all__ = [
     "JointInterface",
     "Noise",
     "PluginManager",
+    "Press",
     "Problem",
     "Robot",
     "SensorDescription",

@@ -21,11 +21,12 @@ CLEARANCE = 0.005
 def build(options: SoftFootRigOptions) -> Robot:
     """Return the foot on a vertical slide above the ground, pressed down by the actuator ``load``.
 
-    The force of the actuator is the option ``load`` plus its control [N].
+    The force of the actuator is the option ``load`` plus its control [N]. The device ``press`` moves it: its command
+    ``force`` and its request ``press`` take the whole force.
     """
     import mujoco
 
-    from pliant.model import Robot, Sole
+    from pliant.model import Press, Robot, Sole
     from pliant.robots.parts import box, finished, look_at, new_spec
     from pliant.robots.softfoot.generator import add_softfoot
     from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
@@ -57,7 +58,7 @@ def build(options: SoftFootRigOptions) -> Robot:
         target="slide",
         gear=[-1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         ctrllimited=True,
-        ctrlrange=[-1000.0, 5000.0],
+        ctrlrange=[-6000.0, 6000.0],
     )
     actuator.set_to_motor()
     # The control adds to the load that was chosen, so that a run without commands presses the foot.
@@ -66,7 +67,11 @@ def build(options: SoftFootRigOptions) -> Robot:
     camera = spec.worldbody.add_camera(name="side", pos=[0.25 * s, -0.55 * s, 0.16 * s])
     look_at(camera, (0.25 * s, -0.55 * s, 0.16 * s), (0.04 * s, 0.0, 0.05 * s))
     camera.fovy = 34.0
-    return finished(Robot(spec, devices=[Sole(name="sole", body="attachment_cube", enabled=False)]))
+    devices = [
+        Press(name="press", actuator="load", joint="slide", load=options.load),
+        Sole(name="sole", body="attachment_cube", enabled=False),
+    ]
+    return finished(Robot(spec, devices=devices))
 
 
 ROBOT = CatalogueRobot(
