@@ -2,6 +2,7 @@
 visual servoing, sensing by a sole.
 """
 
+from pliant.control.cartesian import CartesianComputedTorque
 from pliant.control.clik import (
     ClosedLoopInverseKinematics,
     InverseKinematicsSolution,
@@ -19,6 +20,7 @@ from pliant.control.gravity import (
 from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
 from pliant.control.sole import ContactEstimate, RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
 from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
+from pliant.control.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force
 from pliant.control.visual_servoing import (
     AdaptiveGain,
     JointLimitAvoidance,
@@ -35,13 +37,16 @@ from pliant.control.visual_servoing import (
 
 __all__ = [
     "AdaptiveGain",
+    "CartesianComputedTorque",
     "Chirp",
     "ClosedLoopInverseKinematics",
     "ComputedTorque",
     "ContactEstimate",
     "ElasticFeedforward",
+    "FeatureAdmittance",
     "GravityCompensation",
     "Hold",
+    "HybridPoseServo",
     "InverseKinematicsSolution",
     "IterationRecord",
     "IterativeLearning",
@@ -59,10 +64,12 @@ __all__ = [
     "SoleHinge",
     "SoleModel",
     "Step",
+    "ToolLoad",
     "Trajectory",
     "VisualServo",
     "damped_pseudo_inverse",
     "equilibrium_for_torque",
+    "feature_force",
     "hybrid_velocity",
     "ibvs_velocity",
     "joint_velocity",
