@@ -9,6 +9,9 @@ from pliant.cli.cpr.inputs import read_table
 from pliant.clients.franka.robot import FrankaRobot
 from pliant.errors import PliantError
 from pliant.formats.manager import read_manager
+from pliant.formats.yarp.control_board import read_control_board
+from pliant.formats.yarp.ini import read_ini
+from pliant.formats.yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.recording.bags import read_bag
 from pliant.rods.loaders import load_description
@@ -27,6 +30,10 @@ def table(path):
     return read_table(path, [2])
 
 
+def yarp_board(path):
+    return read_control_board(read_ini(path), {}, name="board")
+
+
 def bag(path):
     return read_bag(path.parent)
 
@@ -40,6 +47,8 @@ READERS = {
     "parallel robot YAML": ("rods.yaml", load_description),
     "Gazebo folder": ("robot_config.yaml", gazebo_folder),
     "manager": ("manager.yaml", manager),
+    "YARP control board": ("board.ini", yarp_board),
+    "YARP robot interface": ("robot.xml", read_robot_interface),
     "scenario": ("events.yaml", read_scenario),
     "scenario JSON": ("events.json", read_scenario),
     "command CSV": ("steps.csv", read_commands),

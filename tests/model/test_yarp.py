@@ -14,20 +14,16 @@ from pliant.model.yarp import (
     ControlBoardServer,
     ForceTorqueSensor,
     ImageServer,
-    PidGains,
     SensorReference,
     SkinInertials,
     VectorServer,
-    YarpBoard,
     YarpInterface,
 )
 
-LEG = YarpBoard(name="leg", joints=("hip", "knee"), axis_names=("hip", "knee"))
 FOOT = ForceTorqueSensor(name="foot_ft", sensor="foot", sensor_name="foot_ft_sensor")
 YARP = YarpInterface(
     robot="sim",
     devices=(
-        LEG,
         FOOT,
         BaseState(name="base", link="root"),
         SkinInertials(name="skin", part="leg", sensors=("a", "b"), sensor_names=("a", "b")),
@@ -52,15 +48,8 @@ def test_a_device_without_a_name_is_refused():
         BaseState(name="", link="a", file="a.ini", line=2)
 
 
-def test_a_board_has_one_value_a_joint():
-    with pytest.raises(ModelError, match="position_pids has 1 values for 2 joints"):
-        YarpBoard(name="leg", joints=("hip", "knee"), position_pids=(PidGains(),))
-
-
 def test_a_prefix_goes_in_front_of_names_of_the_model_and_not_of_ports():
     moved = YARP.prefixed("left_")
-    assert moved.boards[0].joints == ("left_hip", "left_knee")
-    assert moved.boards[0].axis_names == ("hip", "knee")
     assert moved.device("left_foot_ft").sensor == "left_foot"
     assert moved.device("left_base").link == "left_root"
     assert moved.device("left_skin").sensors == ("left_a", "left_b")
@@ -76,10 +65,10 @@ def test_attached_robots_show_the_devices_of_both():
         spec.worldbody.add_body(name="root").add_geom(size=[0.1, 0, 0])
         return Robot(spec, interface=Interface(yarp=yarp))
 
-    both = robot(YARP).attach(robot(YarpInterface(devices=(LEG,))), prefix="b_")
-    assert [b.name for b in both.interface.yarp.boards] == ["leg", "b_leg"]
+    both = robot(YARP).attach(robot(YarpInterface(devices=(FOOT,))), prefix="b_")
+    assert [d.name for d in both.interface.yarp.devices] == ["foot_ft", "base", "skin", "b_foot_ft"]
     assert both.interface.yarp.robot == "sim"
-    assert robot(None).attach(robot(YARP), prefix="b_").interface.yarp.boards[0].name == "b_leg"
+    assert robot(None).attach(robot(YARP), prefix="b_").interface.yarp.devices[0].name == "b_foot_ft"
     assert robot(YARP).attach(robot(None), prefix="b_").interface.yarp == YARP
 
 

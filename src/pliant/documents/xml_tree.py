@@ -26,7 +26,7 @@ def line_of(element: ET.Element) -> int | None:
     return getattr(element, "line", 0) or None
 
 
-def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
+def parse_xml(data: bytes, file: str | Path | None = None, *, doctype: bool = False) -> Node:
     """Return the root element of an XML text.
 
     Document types and entities are refused: robot descriptions need none, and they can make a small file expand
@@ -35,6 +35,7 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
     Args:
         data: the text, encoded as its declaration says (UTF-8 without one).
         file: name of the file, for messages.
+        doctype: accept a document type that is only named; it is not read, and entities stay refused.
 
     Raises:
         ModelError: not well-formed, with the line; a document type; elements nested too deeply.
@@ -76,10 +77,15 @@ def parse_xml(data: bytes, file: str | Path | None = None) -> Node:
             line=parser.CurrentLineNumber + skipped,
         )
 
+    def start_doctype(_name: str, _system: str | None, _public: str | None, inside: int) -> None:
+        if inside or not doctype:
+            refuse()
+
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse
+    parser.StartDoctypeDeclHandler = start_doctype
+    parser.SkippedEntityHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
         parser.Parse(text, True)

@@ -21,6 +21,7 @@ from pliant.documents.xml_tree import line_of
 from pliant.errors import LawError, ModelError, nearest
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.tags import Tags, place_of
+from pliant.formats.yarp.plugins import is_yarp_plugin
 from pliant.laws import (
     BAVS,
     PID,
@@ -159,8 +160,8 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
         filename = element.get("filename", "")
         name = element.get("name", "")
         kind = _kind(filename)
-        if kind is None and is_sensor_plugin(filename):
-            continue  # read with the sensors
+        if kind is None and (is_sensor_plugin(filename) or is_yarp_plugin(filename)):
+            continue  # read with the sensors, or with what YARP shows
         if kind is None:
             what = f"plugin {name!r} ({filename or 'no filename'})"
             found.notes.append(f"{place_of(element, file)}{what} is not understood and left out")

@@ -33,6 +33,10 @@ JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 NATIVE_MESHES = (".stl", ".obj", ".msh")
 SMALLEST_RADIUS = 1e-4
 """Radius of gyration that a link with mass has at least [m]; assumed, a tenth of a millimetre."""
+SMALLEST_MASS = 1e-6
+"""Mass of a link of mass 0 that moves by itself [kg].  # assumed: a thousandth of a gram"""
+SMALLEST_LEVER = 1e-2
+"""Radius of gyration that such a link has at least [m].  # assumed"""
 INERTIA_PLACES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 VECTORS = {"xyz": 3, "rpy": 3, "size": 3, "radius": 1, "length": 1, "scale": 3, "rgba": 4}
 VECTOR_PLACES = {
@@ -48,6 +52,8 @@ VECTOR_PLACES = {
     ("mesh", "scale"),
     ("color", "rgba"),
 }
+ALWAYS_TAGS = ("implicitSpringDamper", "preserveFixedJoint", "disableFixedJointLumping")
+"""Gazebo's tags that ask for what is done in any case: implicit damping, and links behind fixed joints are kept."""
 COMPILER = {"balanceinertia": "true", "fusestatic": "false", "discardvisual": "false", "strippath": "false"}
 
 
@@ -141,6 +147,8 @@ class _Checker:
         self.joints: dict[str, str] = {}
         self.velocity_limits: dict[str, float] = {}
         self.notes: list[str] = []
+        self.massless: dict[str, tuple[ET.Element, np.ndarray]] = {}
+        """Links of mass 0: their <inertial>, taken out, and their inertia."""
         joints = root.findall("joint")
         children = ((j, j.find("child")) for j in joints if j.get("type") == "fixed")
         self.exact: set[str] = {e.get("body", "") for e in root.findall("mujoco/inertial")}
@@ -180,6 +188,36 @@ class _Checker:
             seen[name] = joint
             self._joint(joint, name, parent_of)
         self._tree(parent_of)
+        self._massless(parent_of)
+
+    def _massless(self, parent_of: dict[str, tuple[str, ET.Element]]) -> None:
+        """Give links of mass 0 that move by themselves the smallest mass that MuJoCo takes; others need none."""
+        carried = dict.fromkeys(self.links, 0.0)
+        for name, link in self.links.items():
+            mass = link.find("inertial/mass")
+            value = float(mass.get("value", "0")) if mass is not None else float(link.find("inertial") is not None)
+            at: str | None = name
+            while at is not None:
+                carried[at] += value
+                parent = parent_of.get(at)
+                at = parent[0] if parent is not None and parent[1].get("type") == "fixed" else None
+        for name, (inertial, matrix) in self.massless.items():
+            joint = parent_of[name][1] if name in parent_of else None
+            place = f"{self.file}:{line_of(inertial)}: link {name!r} has mass 0; "
+            if joint is None or joint.get("type") == "fixed" or carried[name] > 0.0:
+                self.notes.append(f"{place}its <inertial> is left out")
+                continue
+            principal, axes = np.linalg.eigh(matrix)
+            matrix = axes @ np.diag(np.maximum(principal, SMALLEST_MASS * SMALLEST_LEVER**2)) @ axes.T
+            element = inertial.find("inertia")
+            mass = inertial.find("mass")
+            if element is None or mass is None:
+                continue
+            mass.set("value", repr(SMALLEST_MASS))
+            for attribute, (i, j) in INERTIA_PLACES.items():
+                element.set(attribute, repr(float(matrix[i, j])))
+            self.links[name].append(inertial)
+            self.notes.append(f"{place}it moves by itself and is given {SMALLEST_MASS:g} kg, as MuJoCo wants a mass")
 
     def _number(self, element: ET.Element, attribute: str, what: str) -> float | None:
         text = element.get(attribute)
@@ -253,7 +291,7 @@ class _Checker:
         if value == 0.0:
             # MuJoCo wants positive definite or nothing: a link of mass 0 is one without <inertial>.
             link.remove(inertial)
-            self.notes.append(f"{self.file}:{line_of(inertial)}: link {name!r} has mass 0; its <inertial> is left out")
+            self.massless[name] = (inertial, matrix)
         elif principal[0] + principal[1] < principal[2] * (1.0 - 1e-9):
             self.notes.append(
                 f"{self.file}:{line_of(inertia)}: link {name!r}: the principal inertias break the triangle inequality; "
@@ -378,7 +416,9 @@ def _wants_self_collision(root: ET.Element, file: str | Path | None) -> bool:
 
 
 def _note_references(root: ET.Element, checker: _Checker, file: str | Path | None) -> None:
-    quiet = {"material", "plugin", "sensor", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS}
+    quiet = {
+        "material", "plugin", "sensor", "self_collide", "selfCollide", *FRICTION_TAGS, *SPRING_TAGS, *ALWAYS_TAGS,
+    }  # fmt: skip
     known = {*checker.links, *checker.joints}
     for element in root.findall("gazebo"):
         reference = element.get("reference")

@@ -1,8 +1,8 @@
 """Read URDF: bodies, compliant actuators, sensors and interfaces of one robot.
 
-The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors;
-``<ros2_control>`` and ``<transmission>`` tags say which joints have a controller. Other plugins are listed in the
-robot's notes.
+The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors, and the
+plugin tags of YARP control boards and network servers; ``<ros2_control>`` and ``<transmission>`` tags say which joints
+have a controller. Other plugins are listed in the robot's notes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.formats.urdf import read_bodies
+from pliant.formats.yarp.plugins import YarpTags, read_yarp_tags
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
+from pliant.model.sensors import SensorDescription
 
 __all__ = ["read_urdf", "robot_of_urdf"]
 
@@ -34,7 +36,11 @@ def read_urdf(source: Source) -> Robot:
 
 
 def robot_of_urdf(
-    root: Node, source: Source, plugins: Plugins | None = None, sensors: SensorTags | None = None
+    root: Node,
+    source: Source,
+    plugins: Plugins | None = None,
+    sensors: SensorTags | None = None,
+    yarp: YarpTags | None = None,
 ) -> Robot:
     """Return the robot of a URDF tree.
 
@@ -43,6 +49,7 @@ def robot_of_urdf(
         source: the file that it comes from, and how to read it.
         plugins: compliant actuators of a file that the tree was made from; None reads those of the tree.
         sensors: sensors of such a file; None reads those of the tree.
+        yarp: what such a file shows over YARP; None reads the plugin tags of the tree.
     """
     path = source.path
     types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
@@ -50,6 +57,8 @@ def robot_of_urdf(
         plugins = read_plugins(root, types, path)
     if sensors is None:
         sensors = read_sensor_tags(root, path, types)
+    if yarp is None:
+        yarp = read_yarp_tags(root, types, sensors.devices, path, source.package_paths)
     controlled, notes = read_all(root, types, path, plugins.joints)
     model = read_bodies(
         root,
@@ -64,7 +73,7 @@ def robot_of_urdf(
     served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)
     plugins.actuators.update(served[0])
     plugins.joints.update(served[1])
-    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY)]
+    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY, yarp.initial)]
     joints = {}
     for joint, described in plugins.joints.items():
         limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
@@ -76,10 +85,23 @@ def robot_of_urdf(
     robot = Robot(
         model.spec,
         plugins.actuators,
-        sensors.devices,
-        interface=Interface(joints=joints),
+        [*_shown(sensors, yarp), *yarp.boards],
+        interface=Interface(joints=joints, yarp=yarp.interface),
         notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,
     )
     apply_params(robot, controlled)
     return robot
+
+
+def _shown(sensors: SensorTags, yarp: YarpTags) -> list[SensorDescription]:
+    """Return the sensors; of a robot that YARP shows, those that no plugin reads are described and not enabled."""
+    if yarp.interface is None:
+        return sensors.devices
+    silent = [s.name for s in sensors.devices if s.name not in yarp.used and s.enabled]
+    if silent:
+        sensors.notes.append(
+            f"{len(silent)} sensors that no YARP plugin reads ({', '.join(silent[:3])}"
+            f"{', ...' if len(silent) > 3 else ''}) are not enabled: --set NAME.enabled=true"
+        )
+    return [s if s.name in yarp.used else dataclasses.replace(s, enabled=False) for s in sensors.devices]

@@ -1,4 +1,6 @@
-"""What a robot shows over YARP: its control boards, analog sensors, cameras, and the network servers in front of them.
+"""What a robot shows over YARP: its analog sensors, cameras and services, and the network servers in front of them.
+
+Control boards are devices of the robot itself (`pliant.model.control_board`); servers name their axes.
 
 The description names no port library and no file format: readers of configuration files make it, devices and bridges
 are made from it. Values are SI: radians, metres, seconds, newtons; the user side of YARP (degrees, milliseconds) is
@@ -8,7 +10,6 @@ converted where a file is read and where bytes are written.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -25,7 +26,6 @@ __all__ = [
     "ClockPort",
     "ContactLoadCells",
     "ControlBoardServer",
-    "Coupling",
     "ExternalWrench",
     "ForceTorqueSensor",
     "ImageServer",
@@ -34,13 +34,11 @@ __all__ = [
     "LaserScan",
     "LinkAttacher",
     "ModelPose",
-    "PidGains",
     "SensorReference",
     "SkinInertials",
     "VectorServer",
     "VideoTexture",
     "WorldInterface",
-    "YarpBoard",
     "YarpDevice",
     "YarpInterface",
 ]
@@ -60,54 +58,6 @@ ANALOG_GROUPS = (
     "angular_accelerometers",
 )
 """Groups of a multiple-analog-sensors server, in the order of its messages."""
-
-DEFAULT_TORQUE_LIMIT = 2000.0
-"""Torque above which a joint faults [N m]; default of gazebo-yarp-plugins."""
-DEFAULT_SPEED_DEG = 10.0
-"""Reference speed [deg/s] and acceleration [deg/s^2] of a revolute axis at the start; gazebo-yarp-plugins."""
-DEFAULT_SPEED_LINEAR = 0.010
-"""Reference speed [m/s] and acceleration [m/s^2] of a prismatic axis at the start; gazebo-yarp-plugins."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PidGains:
-    """One controller: output = -(kp e + ki integral(e) + kd de/dt) + offset, with e = measured - reference.
-
-    Units are those of the simulation: N m/rad and N m for a revolute axis, N/m and N for a prismatic one.
-    """
-
-    kp: float = 500.0
-    """Proportional gain; the default is that of gazebo-yarp-plugins for a board without gains."""
-    ki: float = 0.1
-    """Integral gain."""
-    kd: float = 1.0
-    """Derivative gain."""
-    max_integral: float = 0.0
-    """Bound of the integral term's magnitude [N m or N]; 0: no integral action."""
-    max_output: float = math.inf
-    """Bound of the output's magnitude [N m or N]."""
-    offset: float = 0.0
-    """Added to the output [N m or N]."""
-    stiction_up: float = 0.0
-    """Stiction compensation in positive direction [N m or N]; reported, not applied, as in gazebo-yarp-plugins."""
-    stiction_down: float = 0.0
-    """Stiction compensation in negative direction [N m or N]; reported, not applied."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coupling:
-    """Axes of a board that are functions of several physical joints."""
-
-    kind: str
-    """Keyword, such as "eyes_vergence_control"."""
-    axes: tuple[int, ...]
-    """Indices of its axes on the board."""
-    names: tuple[str, ...] = ()
-    """Names of these axes, where they are not the joints'."""
-    lower: tuple[float, ...] = ()
-    """Lowest positions of the axes [rad or m]; empty: those of the joints."""
-    upper: tuple[float, ...] = ()
-    """Highest positions of the axes [rad or m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,77 +85,6 @@ class YarpDevice:
             value = getattr(self, key)
             changes[key] = tuple(prefix + v for v in value) if isinstance(value, tuple) else value and prefix + value
         return dataclasses.replace(self, **changes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YarpBoard(YarpDevice):
-    """A control board: axes with limits, generators and controllers. Empty tuples stand for defaults."""
-
-    references: ClassVar[tuple[str, ...]] = ("joints",)
-
-    joints: tuple[str, ...] = ()
-    """Joints of the model, one an axis, in the order of the axes."""
-    axis_names: tuple[str, ...] = ()
-    """Names of the axes for the network; as given in the file, which may be the joints' unscoped ones."""
-    prismatic: tuple[bool, ...] = ()
-    """Whether an axis is prismatic."""
-    simulated: bool = True
-    """Whether the axes exist in the model; those of a fake board do not."""
-    lower: tuple[float, ...] = ()
-    """Lowest positions [rad or m]; empty: those of the model."""
-    upper: tuple[float, ...] = ()
-    """Highest positions [rad or m]; empty: those of the model."""
-    max_speed: tuple[float, ...] = ()
-    """Speed limits [rad/s or m/s]; empty: those of the model."""
-    max_torque: tuple[float, ...] = ()
-    """Torques above which a joint faults [N m or N]; empty: DEFAULT_TORQUE_LIMIT."""
-    trajectory: Literal["minimum_jerk", "constant_speed", "trapezoidal_speed"] = "minimum_jerk"
-    """Generator of the position mode."""
-    speed: tuple[float, ...] = ()
-    """Reference speeds at the start [rad/s or m/s]."""
-    acceleration: tuple[float, ...] = ()
-    """Reference accelerations at the start [rad/s^2 or m/s^2]."""
-    position_pids: tuple[PidGains, ...] = ()
-    """Controllers of position; empty: the defaults of `PidGains`."""
-    velocity_pids: tuple[PidGains, ...] = ()
-    """Controllers of velocity, of the law "direct"."""
-    velocity_law: Literal["integrator", "direct"] = "integrator"
-    """Velocity mode: integrate the speed into a position reference, or control velocity directly."""
-    stiffness: tuple[float, ...] = ()
-    """Stiffness of the compliant mode at the start [N m/rad or N/m]."""
-    damping: tuple[float, ...] = ()
-    """Damping of the compliant mode at the start [N m s/rad or N s/m]."""
-    stiffness_range: tuple[tuple[float, float], ...] = ()
-    """Lowest and highest stiffness that can be set [N m/rad or N/m]."""
-    damping_range: tuple[tuple[float, float], ...] = ()
-    """Lowest and highest damping that can be set [N m s/rad or N s/m]."""
-    initial: tuple[float, ...] = ()
-    """Positions at the start [rad or m]; empty: those of the model."""
-    tolerance: tuple[float | None, float | None] = (None, None)
-    """Distance from the target at which a motion counts as done: of prismatic axes [m], of revolute ones [rad]."""
-    torque_per_pwm: tuple[float, ...] = ()
-    """Torque of one unit of duty cycle (kPWM) [N m or N]."""
-    couplings: tuple[Coupling, ...] = ()
-    """Couplings of axes."""
-    external_torque: str = ""
-    """Port prefix of the estimated torques that replace the measured ones (virtual analog sensor); "" for none."""
-
-    def __post_init__(self) -> None:
-        super(YarpBoard, self).__post_init__()
-        n = len(self.joints)
-        for key in (
-            "axis_names", "prismatic", "lower", "upper", "max_speed", "max_torque", "speed", "acceleration",
-            "position_pids", "velocity_pids", "stiffness", "damping", "stiffness_range", "damping_range", "initial",
-            "torque_per_pwm",
-        ):  # fmt: skip
-            values = getattr(self, key)
-            if values and len(values) != n:
-                raise ModelError(
-                    f"control board {self.name!r}: {key} has {len(values)} values for {n} joints; must be one a joint",
-                    file=self.file,
-                    line=self.line,
-                    field=key,
-                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -382,7 +261,7 @@ class AxisReference:
     """One axis of a control board."""
 
     board: str
-    """Name of the board."""
+    """Name of the board, a device of the robot."""
     index: int
     """Index of the axis on it."""
 
@@ -452,7 +331,7 @@ class YarpInterface:
     robot: str = ""
     """Name of the robot on the network, such as "icubSim"."""
     devices: tuple[YarpDevice, ...] = ()
-    """Boards, sensors and services of the robot, by unique names."""
+    """Sensors and services of the robot, by unique names."""
     servers: tuple[YarpDevice, ...] = ()
     """Network servers in front of the devices."""
     problems: tuple[Problem, ...] = ()
@@ -475,11 +354,6 @@ class YarpInterface:
     def device(self, name: str) -> YarpDevice | None:
         """Return the device of a name, or None."""
         return next((d for d in self.devices if d.name == name), None)
-
-    @property
-    def boards(self) -> tuple[YarpBoard, ...]:
-        """The control boards."""
-        return tuple(d for d in self.devices if isinstance(d, YarpBoard))
 
     def prefixed(self, prefix: str) -> YarpInterface:
         """Return the interface of the same robot with its model's names prefixed; ports keep their names."""

@@ -1,0 +1,1 @@
+"""Configuration of YARP: ``.ini`` files, robot interfaces and the plugin tags of robot descriptions."""
