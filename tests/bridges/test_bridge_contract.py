@@ -23,7 +23,7 @@ from pliant.simulation import Bridge, BridgeBase, LockstepBridge, Simulation, sy
 
 pytestmark = pytest.mark.network
 
-MIN_SOCKETS = {"ros1": 2, "ros2": 1, "zenoh": 1, "fci": 2}
+MIN_SOCKETS = {"ros1": 2, "ros2": 1, "zenoh": 1, "fci": 2, "yarp": 3}
 """Sockets that a bridge listens with at least: what `listening` finds is not nothing."""
 ROBOTS = {"fci": "franka"}
 """Bridges that serve another robot than a compliant joint."""
@@ -57,6 +57,7 @@ def options():
             "ros2": f":domain={next(DOMAINS)}",
             "zenoh": f":mode=router,listen=tcp/127.0.0.1:{free_port()}",
             "fci": ":port=0,gripper_port=0",
+            "yarp": ":server=127.0.0.1:0",
         }.get(name, "")
 
     yield found
@@ -192,6 +193,8 @@ def running(name, options, **policy):
         "zenoh:mode=router,listen=tcp/[::]:0",
         "zenoh:listen=tcp/127.0.0.1:0+tcp/0.0.0.0:0",
         "ros1:master=http://127.0.0.1:{port},host=0.0.0.0",
+        "yarp:server=127.0.0.1:0,host=0.0.0.0",
+        "yarp:server=0.0.0.0:0",
     ],
 )
 def test_a_bridge_on_every_interface_is_refused(text):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.rate_timer import RateTimer
 from pliant.errors import BridgeError
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.joint_state import joint_state_writer
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.board import BOARD_STATES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
 
 __all__ = ["Lockstep"]

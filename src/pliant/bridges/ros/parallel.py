@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.bridges.ros.rate_timer import RateTimer
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics, answered
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.parallel import ParallelRobotDevice

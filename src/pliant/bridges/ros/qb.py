@@ -11,9 +11,9 @@ from typing import cast
 
 import numpy as np
 
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.board import is_board
 from pliant.bridges.ros.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
-from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample
 from pliant.devices.compliant_joint import CompliantJoint

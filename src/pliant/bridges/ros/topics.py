@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.actions import ActionHandler, ActionServer
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
-from pliant.bridges.ros.rate_timer import RateTimer
 from pliant.bridges.ros.send_rate import SendRate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, PliantError

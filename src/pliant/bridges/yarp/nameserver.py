@@ -176,13 +176,23 @@ class NameServer:
 
     def close(self) -> None:
         """Stop and join the threads; may be called twice."""
+        self.release()
+        self.threads.join(JOIN_TIMEOUT_S)
+        self.free()
+
+    def release(self) -> None:
+        """Let the threads end; `Threads.join` waits for them, and `free` follows."""
         self.threads.close()
         if self._reactor is not None and self._port is not None:
             self._reactor.call(self._port.close)
             self._reactor.close()
         if self._pool is not None:
             self._pool.close()
-        self.threads.join(JOIN_TIMEOUT_S)
+
+    def free(self) -> None:
+        """Close what a thread that died has left open."""
+        if self._port is not None:
+            self._port.close()
 
     def __enter__(self) -> NameServer:
         self.start()

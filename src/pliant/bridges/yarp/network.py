@@ -89,6 +89,7 @@ class Network:
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._started = False
+        self._released: list[Port] = []
         self._addresses = (self.host,)
 
     # ------------------------------------------------------------------ life
@@ -109,21 +110,33 @@ class Network:
 
     def close(self) -> None:
         """Unregister and close every port, and join the threads; may be called twice."""
+        self.release()
+        self.threads.join(JOIN_TIMEOUT_S)
+        self.free()
+
+    def release(self) -> None:
+        """Unregister every port and let the threads end; `Threads.join` waits for them, and `free` follows."""
         self.threads.close()
         self._closing.set()
         with self._lock:
             ports, self.ports = self.ports, []
+        self._released += ports
         for port in ports:
             try:
                 if not self.lost:
                     self.names.unregister(port.name)
             except (BridgeError, WireError) as fault:
                 self.lost = str(fault)  # the others need not try
-            self.reactor.call(port.close) if self._started else port.close()
+            self.reactor.call(port.close)
         self.reactor.close()
         if self._pool is not None:
             self._pool.close()
-        self.threads.join(JOIN_TIMEOUT_S)
+
+    def free(self) -> None:
+        """Close what a thread that died has left open."""
+        for port in self._released:
+            port.close()
+        self._released.clear()
 
     # ------------------------------------------------------------------ ports
     def open(self, name: str, *, output: bool = True, register: bool = True, **options: Any) -> Port:

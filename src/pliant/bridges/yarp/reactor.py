@@ -47,6 +47,7 @@ class Reactor:
         self._count = itertools.count()
         self._stopping = False
         self._started = False
+        self._freed = False
         self.internal_faults = 0
         """Exceptions that no peer can be the cause of: faults of this program."""
         self.last_fault = ""
@@ -86,6 +87,8 @@ class Reactor:
 
         Events of 0 keep the handler and watch for nothing.
         """
+        if self._freed:
+            return
         known = sock.fileno() in self._selector.get_map()
         if events and known:
             self._selector.modify(sock, events, handler)
@@ -96,8 +99,9 @@ class Reactor:
 
     def forget(self, sock: socket.socket) -> None:
         """Stop watching a socket."""
-        with contextlib.suppress(KeyError, ValueError):
-            self._selector.unregister(sock)
+        if not self._freed:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(sock)
 
     def after(self, delay: float, action: Callable[[], None]) -> None:
         """Call ``action()`` after a time [s]."""
@@ -145,7 +149,9 @@ class Reactor:
                 self.guard(key.data, events)
 
     def _free(self) -> None:
+        if self._freed:
+            return
+        self._freed = self._stopping = True
         for sock in (self._wake_in, self._wake_out):
-            self.forget(sock)
             sock.close()
         self._selector.close()

@@ -1,0 +1,60 @@
+"""Cameras: colours as an image, and depth as an image of floats."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from pliant.bridges.yarp.served import Served
+from pliant.devices.base import Sample, SampleSource
+from pliant.wire.yarp import Dialect
+from pliant.wire.yarp.binary import LIST, tag_of
+from pliant.wire.yarp.values import Vocab
+
+__all__ = ["encode_image", "is_camera", "serve_camera"]
+
+IMAGE_QUEUE = 2
+"""Images that wait for a slow receiver; YARP's own grabbers keep none."""
+CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}
+"""Field of a sample -> pixel code, bytes a pixel, type of a number."""
+QUANTUM = 8
+"""Rows are filled up to a multiple of this [bytes]."""
+
+
+def is_camera(device: SampleSource) -> bool:
+    """Return whether a device samples images."""
+    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in CODES)
+
+
+def encode_image(pixels: np.ndarray, field: str) -> bytes:
+    """Return the bytes of an image, which are the same in both dialects; the pixels are copied once.
+
+    Args:
+        pixels: shape (height, width, 3) of uint8, or (height, width) of float32 [m].
+        field: ``image`` or ``depth``.
+    """
+    code, size, kind = CODES[field]
+    height, width = pixels.shape[:2]
+    row = -(-width * size // QUANTUM) * QUANTUM
+    data = np.ascontiguousarray(pixels, kind)
+    if row != width * size:
+        padded = np.zeros((height, row), np.uint8)
+        padded[:, : width * size] = data.reshape(height, -1).view(np.uint8)
+        data = padded
+    vocabulary, int32 = tag_of("vocab32", 3), tag_of("int32", 3)
+    head = struct.pack("<6i", LIST, 4, vocabulary, Vocab.of("mat").code, vocabulary, Vocab.of(code).code)
+    numbers = struct.pack("<7i", LIST | int32, 5, size, height * row, QUANTUM, width, height)
+    return b"".join((head, numbers, struct.pack("<2i", tag_of("blob", 3), height * row), data.data))
+
+
+def serve_camera(served: Served, name: str, device: SampleSource) -> None:
+    """Serve ``/robot/camera`` (RGB); with depth ``/robot/camera/rgbImage:o`` and ``/robot/camera/depthImage:o``."""
+    fields = [key for key in CODES if key in device.samples]
+    for field in fields:
+        parts = () if fields == ["image"] else ("rgbImage:o" if field == "image" else "depthImage:o",)
+
+        def encode(sample: Sample, dialect: Dialect, field: str = field) -> bytes:
+            return encode_image(np.asarray(sample.values[field]), field)
+
+        served.publish(served.full_name(name, *parts), "Image", device, encode, period=0.0, queue=IMAGE_QUEUE)

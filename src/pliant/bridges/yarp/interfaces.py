@@ -1,0 +1,45 @@
+"""Which kind of device is served how: a new kind is a module and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pliant.bridges.yarp.camera import is_camera, serve_camera
+from pliant.bridges.yarp.control_board import is_control_board, serve_control_board
+from pliant.bridges.yarp.fields import serve_fields
+from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
+from pliant.bridges.yarp.served import Served
+from pliant.devices.base import SampleSource
+
+__all__ = ["KINDS", "Kind", "kind_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of device, told by what it samples, so that a recorded device is of the same kind."""
+
+    name: str
+    """What it is, for messages."""
+    matches: Callable[[SampleSource], bool]
+    """Whether a device is of this kind."""
+    serve: Callable[[Served, str, SampleSource], None]
+    """Open the ports of a device: (ports of the bridge, name of the device, device)."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("control board", is_control_board, serve_control_board),
+    Kind("imu", is_imu, serve_imu),
+    Kind("force/torque sensor", is_wrench, serve_wrench),
+    Kind("camera", is_camera, serve_camera),
+)
+"""The first kind that matches serves the device."""
+
+
+FIELDS = Kind("field table", lambda device: True, serve_fields)
+"""Every other device: YARP has no message of its kind."""
+
+
+def kind_of(device: SampleSource) -> Kind:
+    """Return how a device is served."""
+    return next((kind for kind in KINDS if kind.matches(device)), FIELDS)

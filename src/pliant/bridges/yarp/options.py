@@ -1,0 +1,45 @@
+"""Options of the YARP bridge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.errors import BridgeError
+from pliant.options import check_values, option
+
+__all__ = ["YarpOptions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YarpOptions:
+    """What is served under which names, and where the name server is.
+
+    Raises:
+        BridgeError: a value is not valid; the message says which and what would be.
+    """
+
+    name: str = ""
+    """First part of the names of the ports, such as icubSim; "" takes the robot's."""
+    server: str = ""
+    """Address HOST:PORT of the name server; "" takes that of YARP's configuration, else 127.0.0.1:10000."""
+    own_server: str = option("auto", choices=("auto", "always", "never"))
+    """Whether the bridge runs a name server itself: auto starts one if none answers; always starts one and refuses
+    another that answers; never needs one that answers."""
+    write: bool = False
+    """Write YARP's configuration file for the bridge's own name server, as yarpserver --write does."""
+    host: str = "127.0.0.1"
+    """Address that the ports listen on."""
+    dialect: int = option(3, low=3, high=4)
+    """3 or 4: the YARP for which floats are written where the connection does not say."""
+    period: float = option(0.01, unit="s", low=0.0)
+    """Time between two messages of a port that has no period of its own; 0 for every sample."""
+    clock: str = "/clock"
+    """Port of the simulation's time; "" for none."""
+    queue: int = option(100, low=1, high=100_000)
+    """Messages that wait for a slow receiver before further ones are dropped and counted."""
+
+    def __post_init__(self) -> None:
+        check_values(self, BridgeError, names=str)
+        for field, value in (("name", self.name), ("clock", self.clock)):
+            if any(c.isspace() for c in value) or len(value) > 200:
+                raise BridgeError(f"{field} is {value!r}; must be a name of a port, without spaces", field=field)

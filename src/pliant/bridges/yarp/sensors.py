@@ -1,0 +1,131 @@
+"""Sensors: inertial units and force/torque sensors, as multiple analog sensors and as the older vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pliant.bridges.yarp.messages import Answer, Arrival
+from pliant.bridges.yarp.served import BottleTemplate, Served
+from pliant.devices.base import Sample, SampleSource
+from pliant.errors import WireError
+from pliant.spatial import rotation_from_quaternion, rpy_from_rotation
+from pliant.wire.yarp import Bottle, Dialect, Vocab, encode_bottle
+from pliant.wire.yarp.binary import encode_vector
+from pliant.wire.yarp.sensors import Measurement, SensorNames, encode_measurements, encode_metadata
+from pliant.wire.yarp.values import text
+
+__all__ = ["is_imu", "is_wrench", "serve_imu", "serve_wrench"]
+
+DEGREES = 180.0 / math.pi
+TEMPERATURE = 25.0
+"""What force/torque sensors show as their temperature [degC]; they have none."""
+Numbers = Callable[[Sample], list[float]]
+
+
+def _shape(device: SampleSource, field: str) -> tuple[int, ...] | None:
+    info = device.samples.get(field)
+    return None if info is None else info.shape
+
+
+def is_imu(device: SampleSource) -> bool:
+    """Return whether a device samples angular velocity and linear acceleration."""
+    return _shape(device, "angular_velocity") == (3,) and _shape(device, "linear_acceleration") == (3,)
+
+
+def is_wrench(device: SampleSource) -> bool:
+    """Return whether a device samples a force and a torque."""
+    return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
+
+
+def serve_imu(served: Served, name: str, device: SampleSource) -> None:
+    """Serve an inertial unit.
+
+    | port | content |
+    |---|---|
+    | ``/robot/imu/measures:o`` | gyroscope [deg/s], accelerometer [m/s^2], magnetometer (zeros), orientation [deg] |
+    | ``/robot/imu/rpc:o`` | ``getMetadata`` |
+    | ``/robot/imu`` | 12 numbers: roll, pitch, yaw [deg], acceleration, angular velocity [deg/s], zeros |
+    """
+    has_orientation = _shape(device, "orientation") == (4,)
+
+    def angles(sample: Sample) -> list[float]:
+        if not has_orientation:
+            return [0.0, 0.0, 0.0]
+        return (rpy_from_rotation(rotation_from_quaternion(sample.values["orientation"])) * DEGREES).tolist()
+
+    groups: dict[str, Numbers] = {
+        "gyroscopes": lambda s: (np.asarray(s.values["angular_velocity"]) * DEGREES).tolist(),
+        "linear_accelerometers": lambda s: np.asarray(s.values["linear_acceleration"]).tolist(),
+        "magnetometers": lambda s: [0.0, 0.0, 0.0],
+    }
+    if has_orientation:
+        groups["orientations"] = angles
+    _serve_measures(served, name, device, groups)
+
+    def encode(sample: Sample, dialect: Dialect) -> bytes:
+        gyroscope, acceleration = groups["gyroscopes"](sample), groups["linear_accelerometers"](sample)
+        return encode_vector([*angles(sample), *acceleration, *gyroscope, 0.0, 0.0, 0.0], dialect)
+
+    served.publish(served.full_name(name), "Vector", device, encode)
+
+
+def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
+    """Serve a force/torque sensor.
+
+    | port | content |
+    |---|---|
+    | ``/robot/ft/measures:o`` | force [N] and torque [N m], and a constant temperature |
+    | ``/robot/ft/rpc:o`` | ``getMetadata`` |
+    | ``/robot/ft/analog:o`` | the six numbers |
+    """
+
+    def six(sample: Sample) -> list[float]:
+        return [*np.asarray(sample.values["force"]).tolist(), *np.asarray(sample.values["torque"]).tolist()]
+
+    _serve_measures(served, name, device, {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": six})
+    served.publish(
+        served.full_name(name, "analog:o"), "Vector", device, lambda s, dialect: encode_vector(six(s), dialect)
+    )
+
+
+def _serve_measures(served: Served, name: str, device: SampleSource, groups: Mapping[str, Numbers]) -> None:
+    """Serve the sensors of one device, each of the device's name, and their names at ``rpc:o``."""
+    sizes = {"temperatures": 1, "six_axis_force_torques": 6}
+    empty = {group: (Measurement((0.0,) * sizes.get(group, 3), 0.0),) for group in groups}
+    template = BottleTemplate(encode_measurements(empty))
+    order = [group for group in _order() if group in groups]
+
+    def encode(sample: Sample, dialect: Dialect) -> bytes:
+        time = sample.stamp_ns * 1e-9
+        numbers: list[float] = []
+        for group in order:
+            numbers += groups[group](sample)
+            numbers.append(time)
+        return template.fill(numbers, dialect)
+
+    served.publish(served.full_name(name, "measures:o"), "SensorStreamingData", device, encode)
+    names = {group: (SensorNames(name, device.frame),) for group in groups}
+    metadata = encode_metadata(names)
+    served.input(
+        served.full_name(name, "rpc:o"), "Bottle", is_rpc=True, on_data=lambda arrival: _metadata(arrival, metadata)
+    )
+
+
+def _order() -> tuple[str, ...]:
+    from pliant.wire.yarp.sensors import SENSOR_GROUPS
+
+    return SENSOR_GROUPS
+
+
+def _metadata(arrival: Arrival, metadata: Bottle) -> Answer:
+    items = arrival.bottle().items
+    items = items[1:] if items[:1] == ("__direct__",) else items
+    name = text(items[0]) if items else ""
+    if name == "help":
+        return Bottle((Vocab.of("many"), "*** Available commands:", "getMetadata", "help"))
+    if name != "getMetadata":
+        raise WireError(f"an analog-sensors server has no call {name[:80]!r}; must be getMetadata", field="method")
+    return encode_bottle(metadata, 3)  # texts only: the same in both dialects
