@@ -20,6 +20,7 @@ NOT_CONFIGURED = int(Mode.NOT_CONFIGURED)
 MINIMUM_JERK, CONSTANT_SPEED, TRAPEZOID = 0, 1, 2
 LOOP_P, LOOP_V, LOOP_T, LOOP_C = (at.END + loop * at.GAINS for loop in range(4))
 SHOWN_TORQUE, SHOWN_STIFFNESS = OUT["torque"], OUT["stiffness"]
+SHOWN_EQUILIBRIUM = OUT["equilibrium"]
 SHOWN_MOTOR, SHOWN_MOTOR_SPEED = OUT["motor_1_position"], OUT["motor_1_velocity"]
 SPRING_STEP = 0.5
 """Part of the error of a spring's torque that one step of its equilibrium takes away."""  # assumed
@@ -340,10 +341,12 @@ def step(
         q = J[at.J_POSITION, i] - zero
         J[at.J_ERROR, i] = 0.0
         out = effort(A, a, J, i, q, dt)
-        if not math.isfinite(out):
-            out = 0.0
+        # A torque that would be a fault in the next step is not given at all.
+        if not abs(out) <= A[at.MAX_TORQUE, a]:
+            A[at.FAULT, a] = at.FAULT_TORQUE if math.isfinite(out) else at.FAULT_NUMBER
             A[at.CONTROL_MODE, a] = FAULTY
-            A[at.FAULT, a] = at.FAULT_NUMBER
+            A[at.AMPLIFIER, a] = 0.0
+            out = 0.0
             faults += 1
         mode = int(A[at.CONTROL_MODE, a])
         held = A[at.BRAKED, a] > 0.5
@@ -404,7 +407,6 @@ def drive_spring(
     stiffness = observed[row, SHOWN_STIFFNESS]
     wanted = 0.0 if off else torque
     if stiffness > 0.0:
-        control[address] += SPRING_STEP * (wanted - J[at.J_TORQUE, i]) / stiffness
-        reach = 4.0 * math.pi
-        control[address] = clip(control[address], J[at.J_POSITION, i] - reach, J[at.J_POSITION, i] + reach)
+        # From where the motors are, so that nothing winds up while they are on their way.
+        control[address] = observed[row, SHOWN_EQUILIBRIUM] + SPRING_STEP * (wanted - J[at.J_TORQUE, i]) / stiffness
     return shown

@@ -1,0 +1,80 @@
+"""A small robot with a control board, and a clock for it."""
+
+import mujoco
+import numpy as np
+
+from pliant.devices import ControlBoardDevice, make_devices
+from pliant.engine import MujocoEngine
+from pliant.model import ControlBoard, Robot
+
+DEGREE = np.pi / 180.0
+ARM = """
+<mujoco>
+  <option timestep="0.001" gravity="0 0 {gravity}" integrator="implicitfast"/>
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="upper"><joint name="shoulder" axis="0 1 0" range="-2 2" limited="true"/>
+      <inertial pos="0 0 -.2" mass="2" diaginertia=".1 .1 .1"/>
+      <body name="rail" pos="0 0 -.4"><joint name="slide" type="slide" axis="0 0 1" range="-.1 .3" limited="true"/>
+        <inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>
+        <body name="hand"><joint name="wrist" axis="0 0 1" range="-3 3" limited="true"/>
+          <inertial pos="0 0 0" mass=".5" diaginertia=".05 .05 .05"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  {actuators}
+</mujoco>
+"""
+JOINTS = ("shoulder", "slide", "wrist")
+
+
+class Rig:
+    """A board on its robot; `step` runs firmware and physics."""
+
+    def __init__(self, robot):
+        self.robot = robot
+        self.engine = MujocoEngine(robot, check=False)
+        self.board = next(d for d in make_devices(robot) if isinstance(d, ControlBoardDevice))
+        self.board.attach(self.engine)
+        self.board.reset(np.random.default_rng(0))
+
+    def step(self, n=1):
+        for _ in range(n):
+            self.board.serve()
+            self.board.write()
+            self.engine.step()
+
+    def rows(self, name, steps):
+        """Return one quantity of all axes after each of some firmware periods, shape (steps, axes)."""
+        out = []
+        for _ in range(steps):
+            self.board.write()
+            out.append(self.board.read_row(name))
+            self.engine.step()
+        return np.array(out)
+
+
+def arm(*, gravity=0.0, actuators="", joints=JOINTS, **options):
+    """Return the rig of an arm of two hinges and a slide between them."""
+    robot = Robot(mujoco.MjSpec.from_string(ARM.format(gravity=gravity, actuators=actuators)))
+    robot.devices.append(ControlBoard(name="arm", joints=joints, **options))
+    return Rig(robot)
+
+
+DT = 1e-3
+"""Time step of the arm [s]."""
+_WRISTS = []
+
+
+def wrist(*, speed=1.0, acceleration=1.0, trajectory="minimum_jerk"):
+    """Return a rig of the wrist alone, started anew: compiling a model takes longer than most examples."""
+    if not _WRISTS:
+        _WRISTS.append(arm(joints=("wrist",)))
+    rig = _WRISTS[0]
+    rig.engine.reset()
+    rig.board.reset(np.random.default_rng(0))
+    rig.board.set_trajectory(trajectory)
+    rig.board.set_speed(speed)
+    rig.board.set_acceleration(acceleration)
+    return rig
