@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.control_boards import ARM, JOINTS, Rig, arm
 
 from pliant import load
 from pliant.devices.control_board.layout import ControlMode, InteractionMode
@@ -12,7 +13,6 @@ from pliant.errors import DeviceError, ModelError
 from pliant.laws import CompliantActuator, QbMove, get_law
 from pliant.model import ControlBoard, Coupling, Robot, add_control_boards
 from pliant.simulation import Simulation
-from tests.helpers.control_boards import ARM, JOINTS, Rig, arm
 
 SERVO = '<actuator><position name="servo" joint="wrist" kp="80" kv="4" gear="2"/></actuator>'
 MOTOR = '<actuator><motor name="drive" joint="wrist" gear="50" ctrlrange="-.1 .1"/></actuator>'
@@ -61,7 +61,7 @@ def test_a_joint_without_actuator_gets_a_motor_of_its_name():
     assert [rig.engine.model.actuator(i).name for i in range(3)] == list(JOINTS)
 
 
-# -- compliant joints ---------------------------------------------------------------------------------------------------
+# -- compliant joints ---------------------------------------------------------------------
 
 
 def compliant(law=None, mode=6, **options):
@@ -132,7 +132,7 @@ def test_a_joint_with_a_position_controller_of_its_own_takes_no_torque():
     assert rig.board.mode_of(0) == ControlMode.POSITION
 
 
-# -- couplings ----------------------------------------------------------------------------------------------------------
+# -- couplings ---------------------------------------------------------------------
 
 KINDS = {
     "eyes_vergence_control": (2, 2),
@@ -207,7 +207,7 @@ def test_a_coupling_that_does_not_fit_is_refused(options, message):
         Coupling(**{"axes": ("a", "b"), "joints": ("x", "y"), **options})
 
 
-# -- the description ----------------------------------------------------------------------------------------------------
+# -- the description ---------------------------------------------------------------------
 
 
 def test_a_fake_board_has_axes_that_are_never_configured():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.helpers.control_boards import DEGREE, DT, arm
 
 from pliant.devices.control_board.layout import ControlMode
 from pliant.errors import DeviceError
-from tests.helpers.control_boards import DEGREE, DT, arm
 
 
 def hold(rig, joint, q, v=0.0):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.control_boards import DT, arm, wrist
 
 from pliant.errors import DeviceError
-from tests.helpers.control_boards import DT, arm, wrist
 
 TOLERANCE = 1e-9
 
