@@ -157,14 +157,15 @@ class Robot(Description):
     ) -> ReplacedFoot:
         """Put another foot in the place of one of the robot's own.
 
-        The shapes of the old foot are removed: those of the body and of bodies that are fixed to it. The new foot is
+        The shapes of the old foot are removed: those of the body and of bodies that are fixed below it. The new foot is
         turned so that it stands flat with the toes forward in the pose of the key frame, whatever the frame of the
         body. Its sole is at the height of the old one, so the robot's joints and its height stay as they are. Its ankle
         is above or below the robot's ankle by the difference of the two heights. The foot touches ground and obstacles,
         but neither another foot of this kind nor the two links above its ankle. `spec` is a new object afterwards.
 
         Args:
-            body: last link of the leg, behind the ankle's joints.
+            body: the foot: last link of the leg, behind the ankle's joints, or a body that is fixed to it, such as the
+                foot behind a force sensor. Its shapes, and those of bodies fixed to it in turn, are the old foot.
             foot: a description such as `pliant.robots.softfoot.SoftFoot`, which is mirrored for the side, or a
                 spec, such as that of `pliant.robots.softfoot.softfoot`, which is taken as it is.
             sole_height: height of the robot's ankle above the new sole [m]; "keep": that of the old sole, found from

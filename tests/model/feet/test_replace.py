@@ -309,6 +309,24 @@ def test_contact_pairs_of_the_old_foot_are_removed_with_a_note():
     assert any("contact pairs" in note for note in robot.notes)
 
 
+def test_a_foot_behind_a_force_sensor_is_replaced_there_and_the_sensor_feels_it():
+    robot = biped()
+    robot.spec.add_sensor(
+        name="plate_force",
+        type=mujoco.mjtSensor.mjSENS_FORCE,
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        objname="left_sole",
+    )
+    with pytest.raises(ModelError, match=r"'plate_force' on 'left_plate' would feel nothing .* name 'left_plate'"):
+        robot.replace_foot("left_foot", FAST)
+    part = robot.replace_foot("left_plate", FAST)
+    assert part.joint == "left_ankle_roll"
+    assert part.old_sole_depth == pytest.approx(0.08, abs=1e-12)
+    model, data = still(robot, "stand")
+    mujoco.mj_rnePostConstraint(model, data)
+    assert lowest_of(model, data, part.prefix) == pytest.approx(0.0, abs=1e-6)
+
+
 def test_a_touch_sensor_on_the_old_foot_is_mentioned():
     robot = biped()
     robot.spec.add_sensor(
@@ -421,7 +439,7 @@ REFUSED = {
     "world": ({"body": "world"}, "there is no body 'world'"),
     "base": ({"body": "pelvis"}, "'pelvis' floats on a free joint"),
     "not the end": ({"body": "left_shin"}, "'left_shin' is not the end of the leg: 'left_ankle' moves on it"),
-    "no joint": ({"body": "left_plate"}, "'left_plate' has no joint, it is fixed to 'left_foot'; name 'left_foot'"),
+    "fixed to the base": ({"body": "crate"}, "'crate' is fixed to 'pelvis', which floats on a free joint"),
     "no foot": ({"foot": 3.0}, "foot is a float; must be an MjSpec or a description"),
     "scale": ({"foot": SoftFoot(scale=-1.0)}, "scale is -1; must be"),
     "chains": ({"foot": SoftFoot(n_chains=9)}, "n_chains is 9; must be"),
@@ -443,6 +461,7 @@ REFUSED = {
 def test_what_cannot_be_is_refused_with_what_is_valid(name):
     changes, message = REFUSED[name]
     robot = biped()
+    robot.spec.body("pelvis").add_body(name="crate")
     arguments = {"body": "left_foot", "foot": FAST, **changes}
     with pytest.raises(ModelError, match=message):
         robot.replace_foot(arguments.pop("body"), arguments.pop("foot"), **arguments)

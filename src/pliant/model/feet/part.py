@@ -30,7 +30,7 @@ class ReplacedFoot:
     name: str
     """Name of the part: the prefix without the last slash, then "/foot"."""
     body: str
-    """Body that carries the foot: the link behind the robot's ankle."""
+    """Body that carries the foot: the link behind the robot's ankle, or a body fixed to it."""
     joint: str
     """Last joint of the ankle, whose anchor is the robot's ankle point; "" where it has no name."""
     prefix: str

@@ -18,6 +18,7 @@ from pliant.model.feet.description import FootDescription, GivenFoot, Side
 from pliant.model.feet.geometry import Extent, Pose, extent_of, pose_of, weld_children
 from pliant.model.feet.part import STANDARD_GRAVITY, ReplacedFoot, no_ground, support_of, touches_ground
 from pliant.model.feet.support import level_pitch
+from pliant.model.sensors import ForceTorque
 from pliant.spatial import quaternion_from_rotation, rotation_from_rpy
 
 __all__ = ["Replacement", "complete", "plan"]
@@ -116,7 +117,7 @@ def plan(
         ModelError: see `pliant.model.Robot.replace_foot`.
     """
     spec = robot.spec
-    _find(robot, body)
+    _refuse_body(robot, body)
     prefix = f"{body}/" if prefix is None else prefix
     _refuse_names(robot, prefix)
     described = GivenFoot(spec=foot) if isinstance(foot, mujoco.MjSpec) else foot
@@ -149,7 +150,10 @@ def plan(
     index = model.body(body).id
     members = weld_children(model, index)
     _refuse_toes(model, index, members)
-    joint = int(model.body_jntadr[index]) + int(model.body_jntnum[index]) - 1
+    ankle = index
+    while model.body_jntnum[ankle] == 0:
+        ankle = int(model.body_parentid[ankle])
+    joint = int(model.body_jntadr[ankle]) + int(model.body_jntnum[ankle]) - 1
     anchor = np.array(pose.data.xanchor[joint])
     side = _side(pose, index, anchor, body) if side == "auto" else side
     described = described.for_side(side)
@@ -282,7 +286,7 @@ def _triple(vector: Array) -> tuple[float, float, float]:
 # -- what is found before -----------------------------------------------------------------------------------------
 
 
-def _find(robot: Description, name: str) -> Any:
+def _refuse_body(robot: Description, name: str) -> None:
     names = [b.name for b in robot.spec.bodies if b.name and b.name != "world"]
     body = next((b for b in robot.spec.bodies if b.name == name and name != "world"), None)
     if body is None:
@@ -294,23 +298,16 @@ def _find(robot: Description, name: str) -> Any:
                 "foot is replaced once: load the robot again to choose another",
                 field=name,
             )
-    moving = [j for j in body.joints if j.type != mujoco.mjtJoint.mjJNT_FREE]
-    if moving:
-        return body
-    if body.joints:
+    link = body
+    while link is not None and link.name != "world" and not link.joints:
+        link = link.parent
+    if link is None or link.name == "world":
+        raise ModelError(f"replace_foot: {name!r} has no ankle: no joint lies between it and the base", field=name)
+    if all(j.type == mujoco.mjtJoint.mjJNT_FREE for j in link.joints):
+        floats = f"{name!r} floats" if link.name == name else f"{name!r} is fixed to {link.name!r}, which floats"
         raise ModelError(
-            f"replace_foot: {name!r} floats on a free joint and has no ankle; name the last link of a leg", field=name
+            f"replace_foot: {floats} on a free joint: it has no ankle; name the last link of a leg", field=name
         )
-    above = body.parent
-    while above is not None and above.name != "world":
-        if any(j.type != mujoco.mjtJoint.mjJNT_FREE for j in above.joints):
-            raise ModelError(
-                f"replace_foot: {name!r} has no joint, it is fixed to {above.name!r}; name {above.name!r}, the link "
-                "behind the ankle",
-                field=name,
-            )
-        above = above.parent
-    raise ModelError(f"replace_foot: {name!r} has no ankle: no joint lies between it and the base", field=name)
 
 
 def _refuse_names(robot: Description, prefix: str) -> None:
@@ -462,6 +459,7 @@ def _old_shapes(
             "them use a site or the body",
             field=bodies[0].name,
         )
+    _refuse_idle_sensors(robot, bodies)
     pairs = [p for p in spec.pairs if p.geomname1 in named or p.geomname2 in named]
     if pairs:
         notes.append(
@@ -475,6 +473,23 @@ def _old_shapes(
                 "not the new foot below it; a force sensor at this site feels all of it"
             )
     return gone, pairs
+
+
+def _refuse_idle_sensors(robot: Description, bodies: list[Any]) -> None:
+    """Refuse force and torque sensors between the named body and what is fixed to it: no load would pass there."""
+    below = {body.name for body in bodies[1:] if body.name}
+    sites = {site.name: body.name for body in bodies[1:] for site in body.sites if site.name}
+    loads = (mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtSensor.mjSENS_TORQUE)
+    idle = {s.name or s.objname: sites[s.objname] for s in robot.spec.sensors if s.type in loads and s.objname in sites}
+    idle |= {d.name: d.body for d in robot.devices if isinstance(d, ForceTorque) and d.body in below}
+    if idle:
+        body = bodies[0].name
+        places = ", ".join(f"{name!r} on {place!r}" for name, place in idle.items())
+        raise ModelError(
+            f"replace_foot: the force sensors {places} would feel nothing of a foot on {body!r}; name "
+            f"{next(iter(idle.values()))!r} as the body, or remove them",
+            field=body,
+        )
 
 
 def _in_pair(spec: mujoco.MjSpec, geom: Any) -> bool:
@@ -579,13 +594,12 @@ def _exclude(robot: Description, planned: Replacement) -> list[str]:
 
     old = {body.name for body in _weld_group(spec.body(planned.body)) if not body.name.startswith(prefix)}
     others = {name for pair in excluded if pair & old for name in pair - old if name != "world"}
-    link, moving = spec.body(planned.body).parent, 0
-    while link is not None and link.name != "world" and moving < _LEG_LINKS:
-        top = link
-        while not top.joints and top.parent is not None and top.parent.name != "world":
-            top = top.parent
-        others |= {body.name for body in _weld_group(top)}
-        link, moving = top.parent, moving + 1
+    link, links = spec.body(planned.body), 0
+    while link is not None and link.name != "world" and links <= _LEG_LINKS:
+        while not link.joints and link.parent is not None and link.parent.name != "world":
+            link = link.parent
+        others |= {body.name for body in _weld_group(link)}
+        link, links = link.parent, links + 1
     for name in own:
         for other in others - set(own):
             exclude(name, other)
