@@ -1,0 +1,140 @@
+"""Talos and G1 standing on the ground, each joint with a position servo."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pliant.robots.catalogue import CatalogueRobot
+from pliant.robots.humanoids.data import find_data
+from pliant.robots.humanoids.options import HumanoidOptions
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["FEET", "ROBOTS", "build"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Humanoid:
+    """What the file of a humanoid does not say."""
+
+    name: str
+    """Name in the catalogue."""
+    file: str
+    """File in example-robot-data."""
+    base: str
+    """Body that floats."""
+    stiffness: float
+    """Stiffness of the servos [N m/rad].  # assumed"""
+    damping: float
+    """Damping of the servos [N m s/rad].  # assumed"""
+    armature: float
+    """Inertia of the rotors at the joints [kg m^2].  # assumed"""
+
+
+_TALOS = _Humanoid(
+    name="talos", file="talos_data/robots/talos_reduced.urdf", base="base_link",
+    stiffness=4000.0, damping=98.0, armature=0.1,
+)  # fmt: skip
+_G1 = _Humanoid(
+    name="g1", file="g1_description/urdf/g1_29dof_rev_1_0.urdf", base="pelvis",
+    stiffness=500.0, damping=20.0, armature=0.03,
+)  # fmt: skip
+
+FEET = {
+    "talos": ("leg_left_6_link", "leg_right_6_link"),
+    "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
+}
+"""Last links of the legs, left and right, by robot: what `pliant.model.Robot.replace_foot` takes."""
+
+
+def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
+    """Return a humanoid in its zero pose, its soles on the ground.
+
+    Raises:
+        MissingDependency: example-robot-data is not installed.
+    """
+    import mujoco
+    import numpy as np
+
+    from pliant.formats.source import Source
+    from pliant.formats.urdf_robot import read_urdf
+    from pliant.model.feet.geometry import reach
+    from pliant.model.interface import Interface
+    from pliant.robots.parts import finished
+
+    path = find_data(humanoid.file)
+
+    def load(_: Any) -> Robot:
+        raise NotImplementedError  # a URDF names no other robot
+
+    robot = read_urdf(Source(path=path, package_paths=(path.parents[2], path.parents[3], path.parents[4]), load=load))
+    # The file's actuators are models of its drives without gains; position servos take their place.
+    robot.actuators.clear()
+    robot.interface = Interface()
+    robot.notes.clear()
+    spec = robot.spec
+    spec.modelname = humanoid.name
+    spec.option.timestep = options.timestep
+    spec.body(humanoid.base).add_freejoint(name="base")
+    _light(spec, options.friction)
+    chosen = {
+        name: getattr(humanoid, name) if getattr(options, name) is None else getattr(options, name)
+        for name in ("stiffness", "damping", "armature")
+    }
+    for joint in spec.joints:
+        if joint.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            joint.armature = chosen["armature"]
+            servo = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            servo.set_to_position(kp=chosen["stiffness"], kv=chosen["damping"])
+    model = spec.copy().compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    down = np.array([0.0, 0.0, -1.0])
+    shapes = [g for g in range(model.ngeom) if model.geom_contype[g] and model.geom_bodyid[g]]
+    lift = max(reach(model, data, g, down) for g in shapes)
+    spec.body(humanoid.base).pos += np.array([0.0, 0.0, lift])
+    return finished(robot)
+
+
+def _light(spec: Any, friction: float) -> None:
+    """Add floor and light."""
+    import mujoco
+
+    spec.worldbody.add_geom(
+        name="floor",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[3.0, 3.0, 0.05],
+        friction=[friction, 0.005, 0.0001],
+        rgba=[0.83, 0.85, 0.88, 1.0],
+    )
+    spec.worldbody.add_light(name="key", pos=[2.0, -2.0, 4.0], dir=[-0.4, 0.4, -0.8], diffuse=[0.6, 0.6, 0.6])
+    spec.stat.extent = 2.0
+    spec.stat.center = [0.0, 0.0, 0.8]
+    spec.visual.global_.offwidth = 1920
+    spec.visual.global_.offheight = 1440
+
+
+_ASSUMED = ("Stiffness and damping of the servos and the inertia of the rotors.",)
+_SOURCE = "the URDF of PyPI's package example-robot-data, which has to be installed"
+
+ROBOTS = (
+    CatalogueRobot(
+        name="talos",
+        summary="humanoid of 90 kg (PAL Robotics) with position servos; needs example-robot-data",
+        options=HumanoidOptions,
+        function=functools.partial(build, _TALOS),
+        source=_SOURCE,
+        assumed=_ASSUMED,
+    ),
+    CatalogueRobot(
+        name="g1",
+        summary="humanoid of 33 kg (Unitree) with position servos; needs example-robot-data",
+        options=HumanoidOptions,
+        function=functools.partial(build, _G1),
+        source=_SOURCE,
+        assumed=_ASSUMED,
+    ),
+)
