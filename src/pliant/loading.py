@@ -18,7 +18,7 @@ from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
-from pliant.options import parse, parse_number
+from pliant.options import describe, parse, parse_number
 
 __all__ = ["FORMATS", "load", "load_with_settings"]
 
@@ -126,7 +126,27 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **
         else:
             rest[path] = value
     robot = load(path_or_name, options=groups["robot"], soft_feet=groups["soft_feet"] or None, **how)
-    return robot.update(rest)
+    try:
+        return robot.update(rest)
+    except ModelError as error:
+        mine = _option_names(path_or_name)
+        taken = [path for path in rest if path.partition(".")[0] in mine]
+        if not taken:
+            raise
+        raise ModelError(
+            f"{error.message}. The robot has an option of this name: robot.{taken[0]}={rest[taken[0]]}",
+            field=error.field,
+        ) from None
+
+
+def _option_names(path_or_name: str | Path) -> set[str]:
+    """Return the names of the options of a robot of the catalogue; none for a file."""
+    from pliant.robots import list_robots
+
+    for entry in list_robots():
+        if entry.name == os.fspath(path_or_name):
+            return {info.name for info in describe(entry.options_class)}
+    return set()
 
 
 def _similar_files(path: Path) -> str:

@@ -225,3 +225,10 @@ def test_a_name_that_two_packages_give_is_refused_with_both_places(monkeypatch):
         {robot.name: robot for robot in list_robots()}["qbmove-2dof"].build()
     assert "qbmove_2dof/build.py:" in str(caught.value)
     assert "test_lookup.py:" in str(caught.value)
+
+
+def test_an_option_that_is_set_without_its_group_is_told_with_it():
+    from pliant.loading import load_with_settings
+
+    with pytest.raises(ModelError, match=r"nothing is named .friction.*option of this name: robot\.friction=0.01"):
+        load_with_settings("qbmove-2dof", {"friction": 0.01})
