@@ -13,7 +13,7 @@ from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     from pliant.devices.walking import WalkingDescription
-    from pliant.model import Robot
+    from pliant.model import ControlBoard, Robot
 
 __all__ = ["ROBOT", "bar_positions", "build"]
 
@@ -100,9 +100,35 @@ def build(options: BipedOptions) -> Robot:
         ]
     if options.controller == "walking":
         devices.append(_walking(options))
+    elif options.controller == "boards":
+        devices += _boards(options)
     if options.feet == "soft":
         devices += [Sole(name=f"{s}_sole", body=f"{s}_foot/attachment_cube", enabled=False) for s in p.SIDES]
     return finished(Robot(spec, devices=devices))
+
+
+def _boards(options: BipedOptions) -> list[ControlBoard]:
+    """Return a control board for each part; with torque motors it has the gains of the servos."""
+    from pliant.model import ControlBoard
+
+    boards = []
+    for part, names in p.PARTS.items():
+        joints = [p.JOINTS[name] for name in names]
+        gains = {
+            "position_kp": tuple(options.servo_gain * joint.stiffness for joint in joints),
+            "position_kd": tuple(math.sqrt(options.servo_gain) * joint.servo_damping for joint in joints),
+            "position_ki": (0.0,),
+            "position_max_output": tuple(joint.effort for joint in joints),
+        }
+        boards.append(
+            ControlBoard(
+                name=part,
+                joints=names,
+                initial_positions=tuple(p.REST[name] for name in names),
+                **(gains if options.actuation == "torque" else {}),
+            )
+        )
+    return boards
 
 
 def _walking(options: BipedOptions) -> WalkingDescription:
