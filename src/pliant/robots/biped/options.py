@@ -25,8 +25,8 @@ class BipedOptions(WalkSettings):
     servo_gain: float = option(1.0, low=0.0, above=True, high=10.0, source="assumed")
     """Factor on the stiffness of all position servos; their damping has its square root."""
     controller: Literal["boards", "walking", "none"] = option("boards", source="of pliant")
-    """boards: each part has a control board, which YARP serves; walking: a device that walks moves the joints; none: the
-    joints take the controls."""
+    """boards: each part has a control board, which YARP serves; walking: a device that walks moves the joints; none:
+    the joints take the controls."""
     walk_start: float = option(1.0, unit="s", low=-1.0, high=1e6, source="assumed")
     """When the walking controller starts by itself; negative: it waits for the request `walk`."""
     rate_noise: float = option(0.0, unit="rad/s", low=0.0, high=10.0, source="assumed")
