@@ -53,7 +53,7 @@ class WalkingDescription:
     """Sensors at the ankles."""
     start: float = 1.0
     """Time at which the robot begins to walk by itself [s]; negative: it waits for the request."""
-    period: float = 0.002
+    period: float = 0.004
     """Time between two updates, about [s]."""
     rate_noise: float = 0.0
     """Standard deviation of the measured angular velocity [rad/s]."""

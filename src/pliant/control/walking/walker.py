@@ -65,6 +65,25 @@ def _contact_torques(links, P, Z, px, py, pz, fx, fy, fz, nz, tau):
         tau[i - 1] -= Z[i, 0] * mx + Z[i, 1] * my + Z[i, 2] * mz
 
 
+@njit(error_model="numpy")
+def _sole_kernel(last, depth, R, P, V, W, out):
+    """Write place and velocity of the point of a sole under the ankle, from the base's origin, shape (6,)."""
+    r0, r1, r2 = -depth * R[last, 0, 2], -depth * R[last, 1, 2], -depth * R[last, 2, 2]
+    w0, w1, w2 = W[last, 0], W[last, 1], W[last, 2]
+    out[0], out[1], out[2] = P[last, 0] + r0, P[last, 1] + r1, P[last, 2] + r2
+    out[3] = V[last, 0] + w1 * r2 - w2 * r1
+    out[4] = V[last, 1] + w2 * r0 - w0 * r2
+    out[5] = V[last, 2] + w0 * r1 - w1 * r0
+
+
+@njit(error_model="numpy")
+def _impedance_kernel(links, stiffness, damping, target, rate, q, dq, tau):
+    """Add the torques of a joint impedance to those of some joints."""
+    for j in range(links.shape[0]):
+        i = links[j] - 1
+        tau[i] += stiffness * (target[j] - q[i]) + damping * (rate[j] - dq[i])
+
+
 class Walker:
     """Walks.
 
@@ -90,7 +109,13 @@ class Walker:
         self.period, self.spacing = period, spacing
         self.rest = np.array(rest, dtype=float)
         self.mass = tree.total_mass
-        self._upper = np.array(sorted(set(range(1, len(tree.parent))) - {int(i) for leg in legs for i in leg.links}))
+        moved = {int(i) for leg in legs for i in leg.links}
+        self._upper = np.array([i for i in range(1, len(tree.parent)) if i not in moved], dtype=np.int64)
+        self._upper_rest = self.rest[self._upper - 1]
+        self._still = np.zeros(len(rest))
+        self._soles = np.zeros((2, 6))
+        self._target = np.eye(3)
+        self._twist = np.zeros(6)
         self.tau = np.zeros(len(rest))
         self.reset()
 
@@ -161,31 +186,23 @@ class Walker:
     def _estimate(self, rotation: Array, rates: Array, q: Array, dq: Array, loads: Sequence[float]) -> None:
         tree = self.tree
         center, velocity = tree.observe(rotation, rates, q, dq)
-        soles, rest = [], np.zeros(3)
-        base = np.zeros(3)
+        soles, rest, base = self._soles, np.zeros(3), np.zeros(3)
         for k, leg in enumerate(self.legs):
-            last = int(leg.links[-1])
-            r = -leg.sole * tree.R[last, :, 2]
-            sole = tree.P[last] + r
-            soles.append(sole)
-            w = tree.W[last]
-            if self._height == 0.0:
-                continue
+            sole = soles[k]
+            _sole_kernel(leg.links[-1], leg.sole, tree.R, tree.P, tree.V, tree.W, sole)
             share = self.share[k]
             if share > 0.0:
-                v = tree.V[last]
-                base += share * (self.anchors[k] - sole)
-                rest[0] -= share * (v[0] + w[1] * r[2] - w[2] * r[1])
-                rest[1] -= share * (v[1] + w[2] * r[0] - w[0] * r[2])
-                rest[2] -= share * (v[2] + w[0] * r[1] - w[1] * r[0])
+                base += share * (self.anchors[k] - sole[:3])
+                rest -= share * sole[3:]
         if self._height == 0.0:
             # The middle between the feet is the origin.
-            base = -0.5 * (soles[0] + soles[1])
-            self.anchors = [base + soles[0], base + soles[1]]
+            base = -0.5 * (soles[0, :3] + soles[1, :3])
+            rest[:] = 0.0
+            self.anchors = [base + soles[0, :3], base + soles[1, :3]]
             self._height = float(base[2] + center[2])
             self.omega = math.sqrt(GRAVITY / self._height)
             self.load = [0.5 * GRAVITY * self.mass] * 2
-        self.base, self.soles = base, soles
+        self.base = base
         self.com = base + center
         self.com_velocity = rest + velocity
         self.base_velocity = rest
@@ -224,7 +241,7 @@ class Walker:
             early = self.time > 0.5 * self.duration and self.load[swing] > s.contact_force
             if early or self.time > self.duration + 0.3:
                 self.steps += 1
-                self.anchors[swing] = self.base + self.soles[swing]
+                self.anchors[swing] = self.base + self._soles[swing, :3]
                 self._begin_double(swing, s.double_support)
 
     def _begin_double(self, stance: int, duration: float) -> None:
@@ -237,7 +254,7 @@ class Walker:
         self._going = self.walking
 
     def _begin_swing(self, foot: int) -> None:
-        position = self.base + self.soles[foot]
+        position = self.base + self._soles[foot, :3]
         self._lift_off = position.copy()
         self._swing[:] = 0.0
         self._swing[0] = position[:2]
@@ -321,20 +338,23 @@ class Walker:
 
     def _distribute(self, p: Array, low: tuple[float, float], high: tuple[float, float]) -> None:
         """Choose share and centre of pressure of each foot, so that together they have the one that is wanted."""
-        points = [self._reference_point(0), self._reference_point(1)]
+        one, other = self._reference_point(0), self._reference_point(1)
+        (x0, y0), (x1, y1) = one.tolist(), other.tolist()
+        px, py = p.tolist()
         if self.phase == SINGLE:
-            self.share = [0.0, 0.0]
-            self.share[self.stance] = 1.0
-            rest = p - points[self.stance]
+            right = float(self.stance)
         else:
-            line = points[1] - points[0]
-            right = float((p - points[0]) @ line) / float(line @ line)
-            right = min(max(right, 0.0), 1.0)
-            self.share = [1.0 - right, right]
-            rest = p - points[0] - right * line
-        rest = np.minimum(np.maximum(rest, low), high)
-        self.points = [points[0] + rest, points[1] + rest]
-        self.cop = self.share[0] * self.points[0] + self.share[1] * self.points[1]
+            dx, dy = x1 - x0, y1 - y0
+            right = min(max(((px - x0) * dx + (py - y0) * dy) / (dx * dx + dy * dy), 0.0), 1.0)
+        self.share = [1.0 - right, right]
+        shift = np.array(
+            [
+                min(max(px - x0 - right * (x1 - x0), low[0]), high[0]),
+                min(max(py - y0 - right * (y1 - y0), low[1]), high[1]),
+            ]
+        )
+        self.points = [one + shift, other + shift]
+        self.cop = (1.0 - right) * self.points[0] + right * self.points[1]
 
     # -- torques -------------------------------------------------------------------------------------------------
 
@@ -346,34 +366,33 @@ class Walker:
         push = s.height_stiffness * (self._height - height) - s.height_damping * float(self.com_velocity[2])
         fz = self.mass * min(max(GRAVITY + push, 0.3 * GRAVITY), 1.8 * GRAVITY)
         # Moment about the centre of mass that turns the base upright and along the way.
-        e = 0.5 * np.array(
-            [rotation[1, 2] - rotation[2, 1], rotation[2, 0] - rotation[0, 2], rotation[0, 1] - rotation[1, 0]]
-        )
-        moment = s.posture_stiffness * e - s.posture_damping * rates
-        rx, ry = self.cop - self.com[:2]
-        fx = (-float(moment[1]) - rx * fz) / height
-        fy = (float(moment[0]) - ry * fz) / height
+        (_, r01, r02), (r10, _, r12), (r20, r21, _) = rotation.tolist()
+        w0, w1, w2 = rates.tolist()
+        kp, kd = 0.5 * s.posture_stiffness, s.posture_damping
+        mx, my, mz = kp * (r12 - r21) - kd * w0, kp * (r20 - r02) - kd * w1, kp * (r01 - r10) - kd * w2
+        rx, ry = (self.cop - self.com[:2]).tolist()
+        fx = (-my - rx * fz) / height
+        fy = (mx - ry * fz) / height
         bound = 0.5 * fz
         fx, fy = min(max(fx, -bound), bound), min(max(fy, -bound), bound)
-        nz = min(max(float(moment[2]), -8.0), 8.0)
+        nz = min(max(mz, -8.0), 8.0)
         for k, leg in enumerate(self.legs):
             share = self.share[k]
             links = leg.links
             if self.phase == SINGLE and k != self.stance:
-                self._swing_torques(k, rotation, q, dq)
+                self._swing_torques(k, rotation, rates, q, dq)
                 continue
             point = self.points[k] - self.base[:2]
-            z = float(self.soles[k][2])
+            z = float(self._soles[k, 2])
             _contact_torques(
                 links, tree.P, tree.Z, point[0], point[1], z, share * fx, share * fy, share * fz, share * nz, tau
             )
-            for i in links:
-                tau[i - 1] -= s.ankle_damping * dq[i - 1]
+            _impedance_kernel(links, 0.0, s.ankle_damping, self._still, self._still, q, dq, tau)
             if s.ankle_stiffness > 0.0:
                 self._level(leg, dq)
             self._leg_q[k] = q[links - 1].copy()
-        for i in self._upper:
-            tau[i - 1] += s.swing_stiffness * (self.rest[i - 1] - q[i - 1]) - s.swing_damping * dq[i - 1]
+        still = self._still
+        _impedance_kernel(self._upper, s.swing_stiffness, s.swing_damping, self._upper_rest, still, q, dq, tau)
 
     def _level(self, leg: Leg, dq: Array) -> None:
         """Add the stiffness of a loaded ankle towards a level foot: moment on the foot, on its joints."""
@@ -383,7 +402,7 @@ class Walker:
         for i in leg.links[-2:]:
             self.tau[i - 1] += self.settings.ankle_stiffness * (tree.Z[i, 0] * ex + tree.Z[i, 1] * ey)
 
-    def _swing_torques(self, k: int, rotation: Array, q: Array, dq: Array) -> None:
+    def _swing_torques(self, k: int, rotation: Array, rates: Array, q: Array, dq: Array) -> None:
         s, leg, tree = self.settings, self.legs[k], self.tree
         dt = self.period
         left = self.duration - self.time
@@ -417,14 +436,17 @@ class Walker:
         self._swing_z = z
         pitch = -s.toe_up * math.sin(math.pi * phase) ** 2
         c, sn = math.cos(pitch), math.sin(pitch)
-        target = np.array([[c, 0.0, sn], [0.0, 1.0, 0.0], [-sn, 0.0, c]])
+        target = self._target
+        target[0, 0], target[0, 2], target[2, 0], target[2, 2] = c, sn, -sn, c
         place = np.array([x[0], x[1], z]) - self.base + leg.sole * target[:, 2]
         links = leg.links
         wanted, _, J = tree.solve_limb(links, rotation.T @ target, rotation.T @ place, self._leg_q[k], iterations=2)
         self._leg_q[k] = wanted
-        w = tree.W[0]
-        relative = np.array([v[0], v[1], vz]) - self.base_velocity - np.cross(w, place)
-        twist = np.concatenate([rotation.T @ relative, rotation.T @ -w])
-        rate = tree.limb_rates(J, twist)
-        for j, i in enumerate(links):
-            self.tau[i - 1] += s.swing_stiffness * (wanted[j] - q[i - 1]) + s.swing_damping * (rate[j] - dq[i - 1])
+        wx, wy, wz = rates.tolist()
+        px, py, pz = place.tolist()
+        ux, uy, uz = self.base_velocity.tolist()
+        relative = np.array([v[0] - ux - wy * pz + wz * py, v[1] - uy - wz * px + wx * pz, vz - uz - wx * py + wy * px])
+        self._twist[:3] = relative @ rotation
+        self._twist[3:] = -rates @ rotation
+        rate = tree.limb_rates(J, self._twist)
+        _impedance_kernel(links, s.swing_stiffness, s.swing_damping, wanted, rate, q, dq, self.tau)
