@@ -38,8 +38,12 @@ __all__ = ["Leg", "Walker"]
 Array = NDArray[np.float64]
 GRAVITY = 9.81
 STAND, DOUBLE, SINGLE = 0, 1, 2
-LAST_ADJUSTMENT = 0.08
-"""Time before the touchdown after which a foothold stays [s]."""  # assumed
+LAST_ADJUSTMENT = 0.06
+"""Shortest time in which a swinging foot goes to a foothold that has changed [s]."""  # assumed
+DESCENT = 0.3
+"""Speed of a swinging foot that has not found the ground in time [m/s]."""  # assumed
+DEPTH = 0.04
+"""How far below the expected ground it goes [m]."""  # assumed
 HORIZON = 4
 """Steps that a reference looks ahead; later ones change it by less than 1e-4 of a step."""
 
@@ -239,7 +243,7 @@ class Walker:
         else:
             swing = 1 - self.stance
             early = self.time > 0.5 * self.duration and self.load[swing] > s.contact_force
-            if early or self.time > self.duration + 0.3:
+            if early or self.time > self.duration + 0.5:
                 self.steps += 1
                 self.anchors[swing] = self.base + self._soles[swing, :3]
                 self._begin_double(swing, s.double_support)
@@ -258,7 +262,8 @@ class Walker:
         self._lift_off = position.copy()
         self._swing[:] = 0.0
         self._swing[0] = position[:2]
-        self._target_height = float(self.anchors[self.stance][2])
+        # The lower of both feet: one that stands on an obstacle does not raise the ground for the other.
+        self._target_height = float(min(anchor[2] for anchor in self.anchors))
 
     def _nominal(self, stance: int) -> tuple[float, float]:
         """Return the foothold that follows a stance foot, x and y of its sole point."""
@@ -317,16 +322,16 @@ class Walker:
                 p = float(p_ref[axis])
                 end = self._plan(axis, p, nominal[axis] + shift, stance)
                 xi_ref[axis] = p + (end - p) * math.exp(-omega * left)
-                if left > LAST_ADJUSTMENT or self.time < 2.0 * self.period:
-                    error = float(self.dcm[axis] - xi_ref[axis])
-                    move = dcm.unreachable_error(error, 0.8 * low[axis], 0.8 * high[axis], omega, left)
-                    move = min(max(move, -s.max_adjustment), s.max_adjustment)
-                    u = nominal[axis] + move
-                    if axis == 1:
-                        # The feet stay apart.
-                        side, y = -self.legs[stance].side, float(self.anchors[stance][1])
-                        u = y + side * max(side * (u - y), s.min_spacing)
-                    self.foothold[axis] = u
+                error = float(self.dcm[axis] - xi_ref[axis])
+                rest = max(left, LAST_ADJUSTMENT)
+                move = dcm.unreachable_error(error, 0.8 * low[axis], 0.8 * high[axis], omega, rest)
+                move = min(max(move, -s.max_adjustment), s.max_adjustment)
+                u = nominal[axis] + move
+                if axis == 1:
+                    # The feet stay apart.
+                    side, y = -self.legs[stance].side, float(self.anchors[stance][1])
+                    u = y + side * max(side * (u - y), s.min_spacing)
+                self.foothold[axis] = u
                 moved = self.foothold[axis] - nominal[axis]
                 self.adjustment = max(self.adjustment, abs(moved))
                 xi_ref[axis] += moved * math.exp(-omega * left)
@@ -408,18 +413,14 @@ class Walker:
         left = self.duration - self.time
         phase = min(self.time / self.duration, 1.0)
         # Horizontal: minimum jerk to the foothold from where the reference is.
-        T = max(left - 0.06 * self.duration, 0.0)
+        T = max(left - 0.06 * self.duration, LAST_ADJUSTMENT)
         x, v, a = self._swing
-        if 3.0 * dt < T:
-            jerk = 60.0 * (self.foothold - x) / T**3 - 36.0 * v / T**2 - 9.0 * a / T
-            x += dt * v
-            v += dt * a
-            a += dt * jerk
-        else:
-            v[:] = 0.0
-            a[:] = 0.0
+        jerk = 60.0 * (self.foothold - x) / T**3 - 36.0 * v / T**2 - 9.0 * a / T
+        x += dt * v
+        v += dt * a
+        a += dt * jerk
         # Vertical: up, along, down; below the ground until it touches.
-        top = self._target_height + s.lift
+        top = max(self._target_height, float(self.anchors[self.stance][2])) + s.lift
         if phase < 0.4:
             u = phase / 0.4
             z = self._lift_off[2] + (top - self._lift_off[2]) * u * u * (3.0 - 2.0 * u)
@@ -429,7 +430,7 @@ class Walker:
             u = (phase - 0.6) / 0.4
             z = top + (self._target_height - top) * u * u * (3.0 - 2.0 * u)
         if left < 0.0:
-            z = max(z + 0.15 * left, self._target_height - 0.03)
+            z = max(z + DESCENT * left, self._target_height - DEPTH)
         vz = 0.0 if self.time <= 0.0 else (z - self._swing_z) / dt
         if self.time <= dt:
             vz = 0.0
