@@ -21,10 +21,12 @@ class WalkSettings:
     """Time in which the centre of pressure goes from one foot to the other."""
     first_support: float = option(0.8, unit="s", low=0.1, high=5.0, source="assumed")
     """Time on both feet before the first step."""
-    lift: float = option(0.06, unit="m", low=0.01, high=0.2, source="assumed")
+    lift: float = option(0.07, unit="m", low=0.01, high=0.2, source="assumed")
     """Height of the swinging sole over the stance sole."""
-    toe_up: float = option(0.0, unit="rad", low=-0.3, high=0.5, source="assumed")
+    toe_up: float = option(0.15, unit="rad", low=-0.3, high=0.5, source="assumed")
     """Pitch of the swinging foot, toe up, in the middle of the swing."""
+    rise: float = option(0.12, low=0.0, high=0.5, source="assumed")
+    """Fraction of the swing in which the foot only rises and turns its toe up, before it goes forward."""
     center_of_pressure: float = option(0.03, unit="m", low=-0.1, high=0.15, source="assumed")
     """Reference of the centre of pressure ahead of the ankle."""
     support_back: float = option(-0.03, unit="m", low=-0.2, high=0.0, source="assumed")

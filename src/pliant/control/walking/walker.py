@@ -88,6 +88,12 @@ def _impedance_kernel(links, stiffness, damping, target, rate, q, dq, tau):
         tau[i] += stiffness * (target[j] - q[i]) + damping * (rate[j] - dq[i])
 
 
+def _smooth(u: float) -> float:
+    """Return the cubic step from 0 at u = 0 to 1 at u = 1, with slopes 0."""
+    u = min(max(u, 0.0), 1.0)
+    return u * u * (3.0 - 2.0 * u)
+
+
 class Walker:
     """Walks.
 
@@ -415,27 +421,23 @@ class Walker:
         # Horizontal: minimum jerk to the foothold from where the reference is.
         T = max(left - 0.06 * self.duration, LAST_ADJUSTMENT)
         x, v, a = self._swing
-        jerk = 60.0 * (self.foothold - x) / T**3 - 36.0 * v / T**2 - 9.0 * a / T
-        x += dt * v
-        v += dt * a
-        a += dt * jerk
+        if phase > s.rise:
+            # First the foot rises where it is, so that an obstacle before the toe does not catch it.
+            jerk = 60.0 * (self.foothold - x) / T**3 - 36.0 * v / T**2 - 9.0 * a / T
+            x += dt * v
+            v += dt * a
+            a += dt * jerk
         # Vertical: up, along, down; below the ground until it touches.
         top = max(self._target_height, float(self.anchors[self.stance][2])) + s.lift
-        if phase < 0.4:
-            u = phase / 0.4
-            z = self._lift_off[2] + (top - self._lift_off[2]) * u * u * (3.0 - 2.0 * u)
-        elif phase < 0.6:
-            z = top
-        else:
-            u = (phase - 0.6) / 0.4
-            z = top + (self._target_height - top) * u * u * (3.0 - 2.0 * u)
+        low = float(self._lift_off[2])
+        z = low + (top - low) * _smooth(phase / 0.4) - (top - self._target_height) * _smooth((phase - 0.6) / 0.4)
         if left < 0.0:
             z = max(z + DESCENT * left, self._target_height - DEPTH)
         vz = 0.0 if self.time <= 0.0 else (z - self._swing_z) / dt
         if self.time <= dt:
             vz = 0.0
         self._swing_z = z
-        pitch = -s.toe_up * math.sin(math.pi * phase) ** 2
+        pitch = -s.toe_up * _smooth(phase / max(s.rise, 0.05)) * (1.0 - _smooth((phase - 0.6) / 0.35))
         c, sn = math.cos(pitch), math.sin(pitch)
         target = self._target
         target[0, 0], target[0, 2], target[2, 0], target[2, 2] = c, sn, -sn, c
