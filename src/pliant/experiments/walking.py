@@ -56,6 +56,7 @@ def run_walk(
     duration: float = 12.0,
     goal: float | None = None,
     push: float = 4.0,
+    ankle_stiffness: float = 0.0,
     options: Mapping[str, Any] | None = None,
     trace: list[dict[str, Any]] | None = None,
 ) -> WalkResult:
@@ -75,6 +76,8 @@ def run_walk(
         duration: of the run [s].
         goal: distance of the waist at which the run ends as completed [m]; None: the duration alone counts.
         push: largest impulse of the push [N s].
+        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: 0 for pure torque control, where the
+            ground turns the foot; about 100 for a joint impedance that keeps the foot level.
         options: further options of the biped, such as ``{"actuation": "position", "foot_forward": 0.0}``.
         trace: where samples are appended, one dictionary every 20 ms; None keeps none.
 
@@ -85,7 +88,8 @@ def run_walk(
         >>> run_walk(feet="soft", bar_height=0.02, bars=[0.6], seed=3).completed
     """
     rng = seeded(seed, "walk")
-    given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0, **(options or {})}
+    given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
+    given |= {"ankle_stiffness": ankle_stiffness, **(options or {})}
     given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
     if bars:
         given["bar_positions"] = tuple(float(x) for x in bars)

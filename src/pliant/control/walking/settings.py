@@ -15,7 +15,7 @@ class WalkSettings:
 
     step_length: float = option(0.15, unit="m", low=-0.3, high=0.4, source="assumed")
     """Length of a step; 0 steps in place."""
-    single_support: float = option(0.6, unit="s", low=0.2, high=2.0, source="assumed")
+    single_support: float = option(0.7, unit="s", low=0.2, high=2.0, source="assumed")
     """Time on one foot."""
     double_support: float = option(0.15, unit="s", low=0.02, high=2.0, source="assumed")
     """Time in which the centre of pressure goes from one foot to the other."""
