@@ -6,7 +6,7 @@ import pytest
 from fuzz import Mutator, fuzz, http_frame
 
 pytestmark = pytest.mark.network
-FRAMES = {"ros1": 600, "ros2": 3000, "fci": 600, "zenoh": 2000}
+FRAMES = {"ros1": 600, "ros2": 3000, "fci": 600, "zenoh": 2000, "yarp": 1500}
 
 
 @pytest.mark.parametrize("name", FRAMES)

@@ -674,6 +674,125 @@ def page(frames: int, chance: random.Random) -> int:
     return sent
 
 
+# ---------------------------------------------------------------------------- YARP
+def yarp(frames: int, chance: random.Random) -> int:
+    """Ports of every kind and the name server: binary and text connections, messages, administration, datagrams."""
+    from pliant.bridges.yarp.calls import NameClient, RpcConnection, ask_administration
+    from pliant.wire.yarp import (
+        Command,
+        Hello,
+        Message,
+        Query,
+        TextHello,
+        Vocab,
+        bottle,
+        encode_bottle,
+        encode_datagrams,
+        parse_bottle,
+    )  # fmt: skip
+
+    sent = 0
+    with running("yarp:server=127.0.0.1:0,host=127.0.0.1") as world:
+        names = NameClient(world.bridge.server.address)
+        contacts = [c for c in names.list() if c.carrier == "tcp"]
+        requests = [
+            "help",
+            "1 2.5 (a b) [set] {1 2}",
+            "getSimulationTime",
+            "(equilibrium_position 0.1)",
+            "[get] [axes]",
+            "stepSimulation 3",
+            "query /clock",
+            "subscribe /a /b",
+            "(mode x) (y 1)",
+        ]
+        admin = [
+            "[list] [out]",
+            "[add] /nobody",
+            "[del] /x",
+            "[prop] [get]",
+            "[prop] [set] a (b 1)",
+            "[ver]",
+            "[help]",
+            "[get] [in] /x",
+            "[set] [out] /x (a 1)",
+            "[atch] [in] (x y)",
+        ]
+        greetings = [Hello(carrier=c, sender=s).encode() for c in ("tcp", "fast_tcp") for s in ("/x", "anon_rpc", "/y")]
+        messages = [
+            Message(Command(kind, envelope), encode_bottle(parse_bottle(text), dialect)).encode()
+            for kind, envelope in (("d", None), ("D", "3 4.5"), ("a", None))
+            for text in (admin if kind == "a" else requests)
+            for dialect in (3, 4)
+        ] + [Message(Command(kind)).encode() for kind in ("q", "*", "?", "/z", "!z", "~/x", "r")]  # fmt: skip
+        deep = b"d\r\n" + b"(" * 40 + b")" * 40 + b"\r\n"
+        texts = [f"{kind}\r\n{text}\r\n".encode() for kind in ("d", "D 1 2", "do") for text in requests]
+        texts += [f"a\r\n{text}\r\n".encode() for text in admin] + [b"*\r\n", b"?\r\n", b"~/x\r\n", b"q\r\n", deep]
+        hellos = [TextHello(s, a).encode() for s in ("admin", "/x") for a in (True, False)]
+        queries = [
+            Query(tuple(line.split())).encode()
+            for line in (
+                "list",
+                "register /a ... 127.0.0.1 -1",
+                "query /a",
+                "set /a b c d",
+                "get /a b",
+                "help",
+                "check /a b c",
+                "unregister /a",
+                "bot list",
+                "bot query /a",
+                "announce /a",
+                "route /a /b",
+                "register =x",
+                "register /m mcast",
+            )
+        ]
+        others = [b"GET / HTTP/1.1\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n", b"YA\x62\x1e\x00\x00RP\x02\0\0\0/\0123456",
+                  Hello(carrier="tcp", sender="/src (recv portmonitor) (type dll)").encode()]  # fmt: skip
+        greet, message = Mutator(chance, greetings), Mutator(chance, messages)
+        hello, text, query, other = (Mutator(chance, seeds) for seeds in (hellos, texts, queries, others))
+        datagrams = Mutator(chance, [d for m in messages[:20] for d in encode_datagrams(m, 60)])
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            while sent < frames:
+                contact, kind = chance.choice(contacts), chance.random()
+                if kind < 0.4:
+                    batch = [greet() if chance.random() < 0.3 else greet.valid()]
+                    batch += [
+                        message() if chance.random() < 0.4 else message.valid() for _ in range(chance.randrange(9))
+                    ]
+                elif kind < 0.65:
+                    batch = [hello() if chance.random() < 0.3 else hello.valid()]
+                    batch += [text() if chance.random() < 0.4 else text.valid() for _ in range(chance.randrange(9))]
+                elif kind < 0.8:
+                    contact = contacts[-1] if chance.random() < 0.2 else next(c for c in contacts if c.name == "/root")
+                    batch = [query() if chance.random() < 0.5 else query.valid() for _ in range(chance.randrange(1, 6))]
+                elif kind < 0.9:
+                    batch = [other()]
+                else:
+                    with socket.create_connection((contact.host, contact.port), timeout=TIMEOUT_S) as sock:
+                        sock.sendall(Hello(carrier="udp", sender=f"/u{chance.randrange(99)}").encode())
+                        answer = sock.recv(8)
+                    if len(answer) == 8:
+                        address = ("127.0.0.1", int.from_bytes(answer[2:6], "little"))
+                        for _ in range(chance.randrange(6)):
+                            udp.sendto(datagrams() if chance.random() < 0.6 else datagrams.valid(), address)
+                            sent += 1
+                    continue
+                (reset if chance.random() < 0.2 else exchange)(contact.port, batch)
+                sent += len(batch)
+            world.simulation.resume()
+            clock = names.find("/clock/rpc")
+            with RpcConnection(clock) as connection:
+                until(lambda: connection.call(bottle("getSimulationTime")).items, "the clock answers")
+            assert ask_administration(names.find("/clock"), bottle(Vocab.of("ver"))).items[1:] == (1, 2, 3)
+            until(lambda: world.bridge.health()["inputs"] <= 16 * len(contacts), "connections end")
+        finally:
+            udp.close()
+    return sent
+
+
 def websocket(payload: bytes, opcode: int = 2, *, fin: bool = True) -> bytes:
     """Return a masked frame of a client."""
     head = bytes([(0x80 if fin else 0) | opcode])
@@ -732,7 +851,7 @@ def view(frames: int, chance: random.Random) -> int:
 
 
 WIRES: dict[str, Callable[[int, random.Random], int]] = {
-    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "page": page, "view": view,
+    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "yarp": yarp, "page": page, "view": view,
 }  # fmt: skip
 
 

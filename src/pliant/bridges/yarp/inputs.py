@@ -138,6 +138,7 @@ class Input:
         self._acknowledged = False
         self._waiting: deque[Message | TextMessage | str] = deque()
         self._busy = False
+        self._resuming = False
         self._out = bytearray()
         self._ended = False
         self._fault: WireError | None = None
@@ -348,7 +349,7 @@ class Input:
     def _go_on(self) -> None:
         """Handle what waits, one after another; an answer of another thread stops this until it is there."""
         try:
-            while self._waiting and not self._busy and not self._closed:
+            while self._waiting and not self._busy and not self._closed and len(self._out) <= MAX_PENDING:
                 message = self._waiting.popleft()
                 if isinstance(message, Message):
                     self._handle_binary(message)
@@ -361,7 +362,7 @@ class Input:
             self._waiting.clear()
         if self._closed:
             return
-        if self._fault is not None and not self._busy:
+        if self._fault is not None and not self._busy and not self._waiting:
             if self.greeted:
                 self.port.reject(f"{self.sender[:80] or 'a peer'}: {self._fault.message}")
             else:
@@ -375,6 +376,12 @@ class Input:
                 self.close()
                 return
         self._watch()
+
+    def _resume(self) -> None:
+        """Go on with what waited for the peer to read its replies."""
+        self._resuming = False
+        if not self._closed:
+            self._go_on()
 
     def _handle_binary(self, message: Message) -> None:
         kind = message.command.kind
@@ -540,6 +547,9 @@ class Input:
         if self._ended and not self._busy and not self._waiting and not self._out:
             self.port.reactor.call(self.close)
             return
+        if self._waiting and not self._busy and len(self._out) <= MAX_PENDING and not self._resuming:
+            self._resuming = True
+            self.port.reactor.call(self._resume)
         if self._udp is not None and not self._out:
             return
         self._watch()

@@ -10,6 +10,8 @@ programs list it.
 from __future__ import annotations
 
 import contextlib
+import errno
+import ipaddress
 import re
 import socket
 from collections.abc import Callable, Sequence
@@ -97,6 +99,7 @@ class NameServer:
         port: TCP port; 0 takes a free one.
         host: address to listen on.
         name: name of its own port, which is the name space.
+        first_port: first TCP port that is given to a client.
         threads: whose threads they are; None for new ones.
 
     Example:
@@ -105,7 +108,13 @@ class NameServer:
     """
 
     def __init__(
-        self, port: int = DEFAULT_PORT, host: str = "127.0.0.1", *, name: str = "/root", threads: Threads | None = None
+        self,
+        port: int = DEFAULT_PORT,
+        host: str = "127.0.0.1",
+        *,
+        name: str = "/root",
+        first_port: int = FIRST_PORT,
+        threads: Threads | None = None,
     ) -> None:
         self.host = listening_address(host, "ip")
         self.name = name
@@ -119,7 +128,7 @@ class NameServer:
         self._announced: set[str] = set()
         self._temporary = 0
         self._groups = 0
-        self._next_port = FIRST_PORT
+        self._first_port = self._next_port = first_port
         self._port: Port | None = None
         self._reactor: Reactor | None = None
         self._pool: WorkerPool | None = None
@@ -337,6 +346,10 @@ class NameServer:
                 host = f"224.1.1.{self._groups}"
         elif host == ANY:
             host = peer or self.host
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            raise WireError(f"the address {host[:80]!r} of {name[:80]}; must be an IP address", field="ip") from None
         if not wanted:
             former = self.contacts.get(name)
             keep = former is not None and former.host == host and former.carrier == carrier and self._is_free(former)
@@ -352,10 +365,10 @@ class NameServer:
 
     def _allocate(self, host: str, carrier: str) -> int:
         used = {c.port for c in self.contacts.values() if c.host == host} | {self._number}
-        for _ in range(65536 - FIRST_PORT):
+        for _ in range(65536 - self._first_port):
             number, self._next_port = self._next_port, self._next_port + 1
             if self._next_port > 65535:
-                self._next_port = FIRST_PORT
+                self._next_port = self._first_port
             if number not in used and (carrier == "mcast" or self._can_bind(host, number)):
                 return number
         raise WireError(f"no TCP port of {host} is free")
@@ -371,8 +384,6 @@ class NameServer:
             try:
                 probe.bind((host, number))
             except OSError as fault:
-                import errno
-
                 return fault.errno != errno.EADDRINUSE  # an address of another machine cannot be tried
             return True
 

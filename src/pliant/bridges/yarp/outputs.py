@@ -128,6 +128,7 @@ class Output:
         self._open_replies = 0
         self._replies = bytearray()
         self._refused = 0
+        self._taken = 0
         self._closed = False
 
     def start(self) -> None:
@@ -168,16 +169,23 @@ class Output:
             for datagram in encode_datagrams(data):
                 self.sock.send(datagram)
         except ConnectionRefusedError:
-            self._refused += 1
             self.dropped += 1
-            if self._refused >= MAX_REFUSED:
-                self.close()
+            self._refuse()
             return
         except (BlockingIOError, InterruptedError, OSError):
             self.dropped += 1
             return
-        self._refused = 0
+        self._taken += 1
+        if self._taken > 3:  # what nobody takes is only known when the next datagram is sent
+            self._refused = 0
         self._count()
+
+    def _refuse(self) -> None:
+        """Count a datagram that nobody took."""
+        self._taken = 0
+        self._refused += 1
+        if self._refused >= MAX_REFUSED:
+            self.close()
 
     def _count(self) -> None:
         self.sent += 1
@@ -213,9 +221,7 @@ class Output:
             except (BlockingIOError, InterruptedError):
                 data = b"-"
             except ConnectionRefusedError:  # a datagram that nobody took
-                self._refused += 1
-                if self._refused >= MAX_REFUSED:
-                    self.close()
+                self._refuse()
                 return
             except OSError:
                 data = b""
