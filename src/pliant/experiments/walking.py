@@ -56,7 +56,7 @@ def run_walk(
     duration: float = 12.0,
     goal: float | None = None,
     push: float = 4.0,
-    ankle_stiffness: float = 0.0,
+    ankle_stiffness: float = 100.0,
     options: Mapping[str, Any] | None = None,
     trace: list[dict[str, Any]] | None = None,
 ) -> WalkResult:
@@ -76,8 +76,9 @@ def run_walk(
         duration: of the run [s].
         goal: distance of the waist at which the run ends as completed [m]; None: the duration alone counts.
         push: largest impulse of the push [N s].
-        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: 0 for pure torque control, where the
-            ground turns the foot; about 100 for a joint impedance that keeps the foot level.
+        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: 100 is a joint impedance that keeps the
+            foot level; 0 is pure torque control, where the ground turns the foot, and rigid feet do as well as soft
+            ones.
         options: further options of the biped, such as ``{"actuation": "position", "foot_forward": 0.0}``.
         trace: where samples are appended, one dictionary every 20 ms; None keeps none.
 

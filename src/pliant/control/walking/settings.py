@@ -49,8 +49,9 @@ class WalkSettings:
     """Moment about the centre of mass for an inclination of the base."""
     posture_damping: float = option(40.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
     """Moment for its angular velocity."""
-    ankle_stiffness: float = option(0.0, unit="N m/rad", low=0.0, high=5000.0, source="assumed")
-    """Stiffness of a loaded ankle towards a level foot, beside the torque for the centre of pressure."""
+    ankle_stiffness: float = option(100.0, unit="N m/rad", low=0.0, high=5000.0, source="assumed")
+    """Stiffness of a loaded ankle towards a level foot, beside the torque for the centre of pressure, as a joint
+    impedance controller has it; with 0 the ground turns the foot freely."""
     ankle_damping: float = option(2.0, unit="N m s/rad", low=0.0, high=100.0, source="assumed")
     """Damping of the joints of a loaded leg."""
     swing_stiffness: float = option(400.0, unit="N m/rad", low=0.0, high=1e4, source="assumed")
