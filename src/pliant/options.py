@@ -77,6 +77,7 @@ UNITS: dict[str, str] = {
     "N m/rad": "rotary stiffness",
     "N m/rad^2": "growth of a rotary stiffness with an angle",
     "N m/s": "rate of torque",
+    "N s": "impulse",
     "N s/m": "linear damping",
     "N/m": "linear stiffness",
     "Pa": "pressure, modulus",

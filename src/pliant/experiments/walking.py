@@ -110,6 +110,7 @@ def run_walk(
     data = engine.data
     torso = engine.port("body/torso_pitch/wrench")
     model = engine.model
+    soles = [model.body(f"{side}_foot").id for side in "lr"]
     x0 = 0.0
     pushed = given["walk_start"] + 0.5 + moment * max(0.0, duration - given["walk_start"] - 1.0)
     force = impulse / 0.1 * np.array([np.cos(direction), np.sin(direction)])
@@ -151,6 +152,8 @@ def run_walk(
                         "center_of_mass": walker.com.copy(),
                         "foothold": walker.foothold.copy(),
                         "base": data.qpos[:7].copy(),
+                        "qpos": data.qpos.copy(),
+                        "feet": data.xpos[soles].copy(),
                         "roll": float(roll),
                         "pitch": float(pitch),
                         "load": tuple(walker.load),

@@ -1,0 +1,40 @@
+"""Broken causes of the experiment ``softfoot-walk``."""
+
+from mutations import Mutation
+
+from pliant.experiments import softfoot_walk
+from pliant.experiments.walk_trials import Walk, walk_many
+
+OFF = {"dcm_rate": 0.0, "max_adjustment": 0.0, "posture_stiffness": 0.0, "posture_damping": 0.0}
+
+
+def without_stabiliser(context, options):
+    walks = [Walk(feet=feet, height=0.0, seed=0, goal=0.95, duration=10.0) for feet in softfoot_walk.FEET]
+    bar = Walk(feet="soft", height=0.01, seed=0, goal=0.95, duration=10.0, bar_range=(0.25, 0.6))
+    found = walk_many([*walks, bar], settings=dict.fromkeys(softfoot_walk.FEET, OFF))
+    return [*softfoot_walk.checks(found), softfoot_walk.passes_likely_sizes(found, [0.01])]
+
+
+def lift_the_soft_feet_higher(monkeypatch):
+    monkeypatch.setitem(softfoot_walk.SETTINGS, "soft", {"lift": 0.09})
+
+
+def only_settings(context, options):
+    return [softfoot_walk.unmodified(softfoot_walk.settings_that_differ())]
+
+
+MUTATIONS = [
+    Mutation(
+        experiment="softfoot-walk",
+        name="the stabiliser is off",
+        turns=("flat ground: completed walks with * feet", "soft: completed walks on the likely sizes, the worse"),
+        run=without_stabiliser,
+    ),
+    Mutation(
+        experiment="softfoot-walk",
+        name="the soft feet are lifted higher",
+        turns=("settings of the controller that differ between the feet",),
+        patch=lift_the_soft_feet_higher,
+        run=only_settings,
+    ),
+]

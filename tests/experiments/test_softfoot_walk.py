@@ -1,0 +1,160 @@
+"""Walks over bars: statistics against known values, resuming, and verdicts in made-up worlds."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from mutations import quick
+
+from pliant.errors import PliantError
+from pliant.experiments import Context, softfoot_walk, walk_trials
+from pliant.experiments.base import Verdict
+from pliant.experiments.walk_trials import Crossing, Rate, Walk, fisher, mcnemar, read_walks, walk_many, wilson
+from pliant.experiments.walking import WalkResult
+
+HEIGHTS = (0.005, 0.010, 0.015, 0.020, 0.025, 0.030)
+
+
+def crossing(completed=True, error=0.05, offset=0.04):
+    result = WalkResult(
+        completed=completed, fall_time=math.nan if completed else 5.0, distance=1.5, drift=0.0, steps=10,
+        max_base_pitch=0.03, max_base_roll=0.01, rms_base_pitch=0.02, max_dcm_error=error, max_adjustment=0.0,
+        duration=10.0, bars=(0.6,),
+    )  # fmt: skip
+    return Crossing(result=result, offset=offset)
+
+
+def world(rigid, soft, *, seeds=40, motion=0.7, best="between"):
+    """Walks whose rates at each height are given; soft feet fail first where the bar is not at the best place."""
+    found = {}
+    for feet, rates in (("rigid", rigid), ("soft", soft)):
+        for height, value in zip(HEIGHTS, rates, strict=True):
+            for seed in range(seeds):
+                completed = seed < round(value * seeds)
+                error = height * (2.0 if feet == "rigid" else 2.0 * motion) * (1.0 + 0.01 * seed)
+                offset = 0.04 if completed is (best == "between") else 0.13
+                found[Walk(feet=feet, height=height, seed=seed)] = crossing(completed, error, offset)
+    return found
+
+
+PAPER = world(rigid=(0.6, 0.5, 0.4, 0.0, 0.0, 0.0), soft=(1.0, 1.0, 1.0, 0.95, 0.9, 0.8))
+OPPOSITE = world(rigid=(1.0,) * 6, soft=(0.5, 0.4, 0.3, 0.2, 0.1, 0.0), motion=1.5, best="toes")
+
+
+def verdicts(walks, differing=()):
+    return {s.where + " " + s.what[:30]: s for s in softfoot_walk.judge(walks, differing)}
+
+
+def test_in_the_world_of_the_paper_every_judged_statement_is_consistent():
+    found = softfoot_walk.judge(PAPER, [])
+    assert [s.verdict for s in found] == [Verdict.CONSISTENT] * 6 + [Verdict.NOT_JUDGED]
+    assert not [t.name for s in found for t in s.missed]
+
+
+def test_in_the_opposite_world_every_target_on_walks_is_missed():
+    found = softfoot_walk.judge(OPPOSITE, ["settings.lift"])
+    met = [t.name for s in found for t in s.targets if t.passed]
+    # The motion still grows with the height, and the place of the bar still matters.
+    assert set(met) == {
+        "centre of mass: rank correlation of motion and height, rigid",
+        "soft: chance that the place of the bar does not matter",
+    }
+
+
+def test_motion_that_does_not_grow_and_a_place_that_does_not_matter_are_seen():
+    flat = {w: crossing(c.result.completed, 0.05, 0.04 if w.seed % 2 else 0.13) for w, c in PAPER.items()}
+    missed = {t.name for s in softfoot_walk.judge(flat, []) for t in s.missed}
+    assert "centre of mass: rank correlation of motion and height, rigid" in missed
+    assert "soft: chance that the place of the bar does not matter" in missed
+
+
+def test_few_seeds_are_not_compared():
+    few = world(rigid=(0.0,) * 6, soft=(1.0,) * 6, seeds=4)
+    found = {s.what: s for s in softfoot_walk.judge(few, [])}
+    judged = [s for s in found.values() if s.targets]
+    assert len(judged) == 2
+    assert sum("Not judged with 4 walks a cell" in s.found for s in found.values()) == 4
+
+
+def test_the_interval_of_wilson_is_the_printed_one():
+    # Brown, Cai, DasGupta 2001 discuss x = 0: the upper end is z^2 / (n + z^2).
+    z2 = 1.959963984540054**2
+    assert wilson(0, 10) == pytest.approx((0.0, z2 / (10 + z2)))
+    assert wilson(10, 10) == pytest.approx((10 / (10 + z2), 1.0))
+    assert wilson(0, 0) == (0.0, 1.0)
+    low, high = wilson(5, 10)
+    assert low + high == pytest.approx(1.0)
+    # It is where the score test just rejects: |p - x| = z sqrt(x (1 - x) / n).
+    assert abs(0.5 - low) == pytest.approx(math.sqrt(z2 * low * (1.0 - low) / 10))
+
+
+def test_the_exact_tests_are_the_sums_of_their_distributions():
+    # The lady tasting tea, all eight cups right: 1 of 70 orders, and the mirrored one.
+    assert fisher(Rate(successes=4, trials=4), Rate(successes=0, trials=4)) == pytest.approx(2 / 70)
+    assert mcnemar([True, False] * 5, [False, False] * 5) == (5, 0, pytest.approx(2 * 0.5**5))
+    assert mcnemar([True, False], [True, False]) == (0, 0, 1.0)
+    with pytest.raises(PliantError, match="must be equally many"):
+        mcnemar([True], [])
+
+
+def test_walks_that_were_kept_are_not_simulated_again(tmp_path, monkeypatch):
+    count = []
+
+    def run(walk, settings):
+        count.append(walk)
+        return crossing(walk.seed % 2 == 0, offset=math.nan)
+
+    monkeypatch.setattr(walk_trials, "_run", run)
+    file, walks = tmp_path / "walks.jsonl", [Walk(feet="soft", height=0.02, seed=s) for s in range(4)]
+    heard = []
+    first = walk_many(walks[:2], file=file, progress=lambda f, text: heard.append((f, text)))
+    assert heard[-1] == (1.0, "soft feet, 20 mm, seed 1")
+    with file.open("a") as out:
+        out.write('{"key": "cut off')
+    again = walk_many(walks, file=file)
+    assert [w.seed for w in count] == [0, 1, 2, 3]
+    assert again[walks[1]].result.fall_time == first[walks[1]].result.fall_time == 5.0
+    assert math.isnan(again[walks[0]].result.fall_time)
+    assert again[walks[0]].result.bars == (0.6,)
+    # Other settings are another walk.
+    walk_many(walks[:1], file=file, settings={"soft": {"lift": 0.09}})
+    assert len(count) == 5
+    assert len(read_walks(file)) == 5
+
+
+def test_a_negative_number_of_processes_is_refused():
+    with pytest.raises(PliantError, match="processes is -1; must be >= 0"):
+        walk_many([], processes=-1)
+
+
+def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():
+    def row(left, right, loads):
+        return {"feet": np.array([[left, 0.1, 0.0], [right, -0.1, 0.0]]), "load": loads}
+
+    trace = [row(0.5, 0.2, (300.0, 0.0)), row(0.5, 0.58, (200.0, 100.0)), row(0.5, 0.58, (0.0, 300.0))]
+    assert walk_trials._first_offset(trace, 0.66) == pytest.approx(0.08)
+    assert math.isnan(walk_trials._first_offset(trace, 2.0))
+
+
+def test_both_feet_meet_the_same_bars_and_pushes():
+    walks = softfoot_walk.cells(softfoot_walk.SoftFootWalkOptions(seeds=3), quick=False)
+    assert len(walks) == 2 * 3 * 7
+    pairs = {}
+    for walk in walks:
+        pairs.setdefault(dataclasses.replace(walk, feet=""), set()).add(walk.feet)
+    assert all(feet == {"rigid", "soft"} for feet in pairs.values())
+
+
+def test_the_quick_version_walks(tmp_path):
+    result = quick("softfoot-walk")
+    assert [t.name for t in result.failures] == []
+    assert [f.name for f in result.figures] == ["rates"]
+    assert result.tables[0].rows[0][:3] == ("flat", "rigid", "1/1")
+
+
+def test_the_number_of_walks_follows_the_options(tmp_path):
+    options = softfoot_walk.SoftFootWalkOptions(seeds=2, heights=(0.02,))
+    context = Context(output=tmp_path)
+    assert context.quick is False
+    assert [w.height for w in softfoot_walk.cells(options, context.quick)] == [0.0] * 4 + [0.02] * 4
