@@ -671,7 +671,7 @@ def streamed():
                 yield pytest.param(dialect, sent, data, id=f"{dialect}-{quantity}-{joints}")
 
 
-@pytest.mark.parametrize(("dialect", "sent", "data"), streamed())
+@pytest.mark.parametrize(("dialect", "sent", "data"), list(streamed()))
 def test_a_streamed_command_reaches_its_axes(dialect, sent, data, changed):
     mode, name, scale = STREAMS[sent.quantity]
     message = decode_bottle(data, dialect)

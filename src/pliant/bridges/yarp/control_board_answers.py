@@ -94,12 +94,14 @@ def user_scale(board: Board) -> Array:
 
 
 # -- quantities of axes: name -> how the board reads and takes them -------------------------------------------------
-_POWER = {
-    # powers of the scale: 1 for positions, speeds, accelerations; -1 for what is per angle; 0 for the rest
-    "position": 1, "velocity": 1, "acceleration": 1, "motor_position": 1, "motor_velocity": 1, "motor_acceleration": 1,
-    "position_reference": 1, "position_target": 1, "velocity_reference": 1, "velocity_target": 1, "speed": 1,
-    "acceleration_limit": 1, "low": 1, "high": 1, "max_speed": 1,
-}  # fmt: skip
+_SCALED = frozenset(
+    {
+        "position", "velocity", "acceleration", "motor_position", "motor_velocity", "motor_acceleration",
+        "position_reference", "position_target", "velocity_reference", "velocity_target", "speed",
+        "acceleration_limit", "low", "high", "max_speed",
+    }
+)  # fmt: skip
+"""Quantities that are in degrees, or degrees a second, on the wire where the axis is revolute."""
 
 
 def _chosen(board: Board, axes: Axes) -> list[int]:
@@ -117,7 +119,7 @@ def _scales(board: Board, axes: Axes) -> Array:
 def _read(quantity: str, board: Board, axes: Axes) -> list[float]:
     """Return a quantity of axes in the units of the wire."""
     values = board.read_row(quantity, axes)
-    if quantity in _POWER:
+    if quantity in _SCALED:
         values = values * _scales(board, axes)
     elif quantity == "temperature":
         values = values - CELSIUS
@@ -153,7 +155,7 @@ def _set_with(method: str, board: Board, axes: Axes, values: Sequence[float]) ->
 _GET: dict[str, Callable[[Board, Axes], list[float]]] = {
     **{
         name: functools.partial(_read, name)
-        for name in (*_POWER, "torque", "torque_reference", "current", "duty_cycle", "temperature", "current_reference")
+        for name in (*_SCALED, "torque", "torque_reference", "current", "duty_cycle", "temperature", "current_reference")
     },
     "duty_reference": functools.partial(_read, "duty_reference"),
     **{
@@ -913,7 +915,7 @@ def joint_state(values: Values, scale: Array) -> JointState:
 
 
 def _on_wire(field: str, array: Array, scale: Array) -> Array:
-    return array * scale if field in _POWER else array - CELSIUS if field == "temperature" else array
+    return array * scale if field in _SCALED else array - CELSIUS if field == "temperature" else array
 
 
 class StateEncoder:
@@ -953,7 +955,7 @@ class StateEncoder:
                 place[:] = _CODES[array.astype(np.intp)]
             elif field == "interaction_mode":
                 place[:] = _INTERACTION_CODES[array.astype(np.intp)]
-            elif field in _POWER:
+            elif field in _SCALED:
                 np.multiply(array, self._scale, out=place)
             elif field == "temperature":
                 place[:] = array - CELSIUS
