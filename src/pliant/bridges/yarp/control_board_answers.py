@@ -155,9 +155,14 @@ def _set_with(method: str, board: Board, axes: Axes, values: Sequence[float]) ->
 _GET: dict[str, Callable[[Board, Axes], list[float]]] = {
     **{
         name: functools.partial(_read, name)
-        for name in (*_SCALED, "torque", "torque_reference", "current", "duty_cycle", "temperature", "current_reference")
+        for name in _SCALED
     },
-    "duty_reference": functools.partial(_read, "duty_reference"),
+    **{
+        name: functools.partial(_read, name)
+        for name in (
+            "torque", "torque_reference", "current", "current_reference", "duty_cycle", "duty_reference", "temperature",
+        )
+    },
     **{
         name: functools.partial(_motor, name)
         for name in (
