@@ -38,6 +38,8 @@ class CatalogueRobot:
     options: type[Any] | str = NoneType
     """Frozen dataclass of what can be chosen (`pliant.options`), or its "module:name" where its import is slow; without
     it that of the function's signature."""
+    package: str = ""
+    """Package of PyPI that its files come with, which users install; "" where pliant has everything."""
     assumed: tuple[str, ...] = ()
     """What nobody has published, one sentence each."""
 

@@ -20,6 +20,7 @@ __all__ = [
     "COLORS",
     "JointOptions",
     "actuator",
+    "add_scene",
     "box",
     "capsule",
     "cylinder",
@@ -65,6 +66,22 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.gravity = [0.0, 0.0, -9.81]
+    for shape, rgba in COLORS.items():
+        spec.add_material(name=shape, rgba=list(rgba), specular=0.35, shininess=0.4)
+    add_scene(spec, extent=extent, center=center)
+    return spec
+
+
+def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
+    """Add floor, sky and light to a spec.
+
+    Args:
+        spec: an `mujoco.MjSpec`.
+        extent: size of the robot, for cameras and shadows [m].
+        center: middle of the robot [m].
+    """
+    import mujoco
+
     spec.stat.extent = extent
     spec.stat.center = list(center)
     spec.visual.headlight.ambient = [0.35, 0.35, 0.37]
@@ -96,8 +113,6 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     )
     material = spec.add_material(name="floor", texrepeat=[10.0, 10.0], texuniform=True, reflectance=0.03)
     material.textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = "floor"
-    for shape, rgba in COLORS.items():
-        spec.add_material(name=shape, rgba=list(rgba), specular=0.35, shininess=0.4)
     world = spec.worldbody
     world.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2.0, 2.0, 0.05], material="floor")
     world.add_light(
@@ -109,7 +124,6 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
         specular=[0.3, 0.3, 0.3],
         cutoff=60.0,
     )
-    return spec
 
 
 def finished(robot: Robot) -> Robot:

@@ -125,7 +125,11 @@ def hard():
     return Robot(mujoco.MjSpec.from_string(HARD))
 
 
-TREES = {robot.name for robot in list_robots()} - set(parallel_robots()) - {"softfoot", "softfoot-bench"}
+TREES = (
+    {robot.name for robot in list_robots() if not robot.package}
+    - set(parallel_robots())
+    - {"softfoot", "softfoot-bench"}
+)
 """The robots without closed loops."""
 
 

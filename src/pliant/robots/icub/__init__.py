@@ -1,0 +1,1 @@
+"""The iCub, from the files of the package icub-models."""
