@@ -30,14 +30,14 @@ from pliant.robots.franka.parameters import (
     VACUUM_GRIPPER,
 )
 from pliant.robots.franka.urdf import urdf
-from pliant.spatial import hat, quaternion_from_rotation, rotation_from_rpy
+from pliant.spatial import hat, pose, quaternion_from_rotation, rotation_from_rpy
 
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.model import Robot
+    from pliant.model import Camera, Robot
 
-__all__ = ["MOTOR_INERTIA", "Q_START", "ArmMount", "arm_spec", "build_arms", "world"]
+__all__ = ["MOTOR_INERTIA", "Q_START", "ArmMount", "TagPlace", "WristCamera", "arm_spec", "build_arms", "world"]
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,46 @@ _FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WristCamera:
+    """A camera at the flange, without mass: the arm's hand and load are told to the cabinet, the camera's is not."""
+
+    position: tuple[float, float, float] = (0.0495, 0.0495, 0.02)
+    """Of the optical frame in the flange [m]: beside the hand, where the fingers do not hide the view."""  # assumed
+    rpy: tuple[float, float, float] = (0.0, 0.0, -0.25 * math.pi)
+    """Of the optical frame in the flange, roll, pitch, yaw [rad]: it looks along the flange's z, x across the
+    fingers."""  # assumed
+    fovy: float = 42.5
+    """Vertical field of view [deg]."""  # assumed; as the colour sensor of a RealSense D435 (datasheet, 42.5)
+    width: int = 640
+    """Columns."""
+    height: int = 480
+    """Rows."""
+    rate: float = 50.0
+    """Images a second [Hz]; the paper's visual loop has 20 ms."""
+
+    @property
+    def F_T_C(self) -> Array:
+        """Pose of the optical frame in the flange, shape (4, 4)."""
+        return pose(self.position, rotation_from_rpy(self.rpy))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagPlace:
+    """An AprilTag in the world."""
+
+    tag_id: int = 0
+    """Its number in the family 36h11."""
+    size: float = 0.08
+    """Edge of its black border [m]; 0.08 is that of ViSP's demonstrations."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame [m]."""
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame, roll, pitch, yaw [rad]: x to the right of the print, y up, z out of it."""
+    pedestal: bool = True
+    """Whether it lies on a pedestal, to look at only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmMount:
     """One arm in a world."""
 
@@ -81,6 +121,8 @@ class ArmMount:
     """Joint positions at start [rad]."""
     motor_inertia: float = MOTOR_INERTIA
     """Fraction of the motors' reflected inertia that the torque loops of the joints leave, 0 to 1."""  # assumed
+    camera: WristCamera | None = None
+    """A camera at the flange; its device is called ``{name}_camera``."""
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -365,6 +407,7 @@ def build_arms(
     load: Payload | None = None,
     meshes: str = "",
     floor: bool = True,
+    tags: Sequence[TagPlace] = (),
 ) -> Robot:
     """Return a robot of Franka arms with their controllers, at rest at their start positions.
 
@@ -377,9 +420,11 @@ def build_arms(
         load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
         meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
         floor: whether there is a floor at z = 0.
+        tags: AprilTags in the world; they need the extra ``vision``.
 
     Raises:
         ModelError: two arms of one name, a start of the wrong length, or meshes that are not found.
+        MissingDependency: tags are asked for, and pyapriltags is not installed.
     """
     from pliant.model import Robot
 
@@ -391,6 +436,8 @@ def build_arms(
             from pliant.robots.franka.meshes import add_meshes
 
             add_meshes(spec, f"{mount.name}_", meshes)
+    for tag in tags:
+        _add_tag(spec, tag)
     compiled = spec.compile()
     qpos = compiled.qpos0.copy()
     for mount in mounts:
@@ -416,7 +463,45 @@ def build_arms(
         )
         for mount in mounts
     ]
-    return Robot(spec, devices=devices)
+    return Robot(spec, devices=[*devices, *(_camera(mount) for mount in mounts if mount.camera is not None)])
+
+
+def _camera(mount: ArmMount) -> Camera:
+    """Return the description of an arm's wrist camera, whose body is the one that carries the flange."""
+    from pliant.model import Camera
+
+    camera = mount.camera or WristCamera()
+    X = camera.F_T_C
+    return Camera(
+        name=f"{mount.name}_camera",
+        body=f"{mount.name}_link7",
+        pos=(float(X[0, 3]), float(X[1, 3]), float(X[2, 3]) + D_FLANGE),
+        quat=tuple(quaternion_from_rotation(X[:3, :3]).tolist()),
+        fovy=camera.fovy,
+        width=camera.width,
+        height=camera.height,
+        rate=camera.rate,
+    )
+
+
+def _add_tag(spec: mujoco.MjSpec, tag: TagPlace) -> None:
+    import mujoco
+
+    from pliant.model import add_tag
+
+    x, y, z = tag.position
+    R = rotation_from_rpy(tag.rpy)
+    add_tag(spec, tag.tag_id, tag.size, pos=tag.position, quat=tuple(quaternion_from_rotation(R).tolist()))
+    if tag.pedestal and z > 0.01:
+        spec.worldbody.add_geom(
+            name=f"tag{tag.tag_id}_pedestal",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[0.9 * tag.size, 0.9 * tag.size, 0.5 * z - 0.002],
+            pos=[x, y, 0.5 * z - 0.002],
+            rgba=list(_GREY),
+            contype=0,
+            conaffinity=0,
+        )
 
 
 def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ROBOTS", "FrankaOptions", "build_dual", "build_fer", "build_fr3"]
 
+TAG_DISTANCE = 0.5
+"""Distance of the tag on the table from the axis of the base [m]."""  # assumed
 _SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
 
 
@@ -39,6 +41,10 @@ class FrankaOptions:
     height: float = option(0.5, unit="m", low=0.0, source="assumed")
     """Height of a single arm's base above the floor, on a pedestal. With 0, motions of the vendor's examples at the
     height of the base meet the floor."""
+    camera: Literal["none", "wrist"] = option("none", source="place and lens assumed")
+    """Whether each arm has a camera at its wrist: the device NAME_camera, 640 x 480 at 50 Hz."""
+    tag: Literal["none", "table"] = option("none", source="place assumed")
+    """Whether AprilTag 0 of the family 36h11, 80 mm wide, lies before a single arm at the height of its base."""
     meshes: str = ""
     """Meshes for display: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
     "example-robot-data" for the installed package; empty for primitive shapes."""
@@ -51,7 +57,7 @@ def _build(
 ) -> Robot:
     """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
     from pliant.devices.franka.settings import Settings
-    from pliant.robots.franka.build import ArmMount, build_arms
+    from pliant.robots.franka.build import ArmMount, TagPlace, WristCamera, build_arms
     from pliant.robots.franka.parameters import arm
 
     mounts = [
@@ -62,12 +68,14 @@ def _build(
             position=position,
             rpy=rpy,
             motor_inertia=options.motor_inertia,
+            camera=WristCamera() if options.camera == "wrist" else None,
         )
         for name, (position, rpy) in places.items()
     ]
     name = model if len(mounts) == 1 else f"{model}-dual"
     settings = Settings(torque_loop_bandwidth=options.torque_loop_bandwidth)
-    return build_arms(mounts, name=name, friction=options.friction, meshes=options.meshes, settings=settings)
+    tags = [TagPlace(position=(TAG_DISTANCE, 0.0, options.height))] if options.tag == "table" else []
+    return build_arms(mounts, name=name, friction=options.friction, meshes=options.meshes, settings=settings, tags=tags)
 
 
 def _on_pedestal(
