@@ -37,7 +37,7 @@ class WalkSettings:
     """Largest lateral one."""
     dcm_rate: float = option(6.0, unit="1/s", low=0.0, high=100.0, source="assumed")
     """Rate at which an error of the divergent component of motion decays."""
-    max_adjustment: float = option(0.15, unit="m", low=0.0, high=0.5, source="assumed")
+    max_adjustment: float = option(0.3, unit="m", low=0.0, high=0.5, source="assumed")
     """Largest change of a foothold by the stabiliser."""
     min_spacing: float = option(0.13, unit="m", low=0.0, high=1.0, source="assumed")
     """Least lateral distance of the feet."""
