@@ -114,6 +114,15 @@ def test_the_sensors_measure_gravity_the_weight_and_the_ball(tmp_path):
         assert away == pytest.approx(0.95, abs=0.005)
 
 
+def test_the_biped_falls_from_the_bar_on_flat_feet_and_stands_on_soft_ones(tmp_path):
+    lines = run(ROOT / "examples" / "11_soft_feet.py", tmp_path).splitlines()
+    for line in lines[:2]:
+        assert float(line.split("on one foot, ")[1].split(" times")[0]) > 3.0
+    flat, soft = (float(line.split("by ")[1].split(" deg")[0]) for line in lines[2:])
+    assert flat > 60.0
+    assert soft < 3.0
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()
