@@ -12,12 +12,13 @@ from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.port import Port
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
+from pliant.model.interface import DEFAULT_NAMESPACE
+from pliant.model.robot import Robot
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Dialect, encode_bottle
 from pliant.wire.yarp.values import Value
 
 if TYPE_CHECKING:
-    from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
 __all__ = ["BottleTemplate", "Served", "StampedOutput"]
@@ -68,8 +69,9 @@ class Served:
         self.dialect: Dialect = 4 if options.dialect == 4 else 3
         interface = None if robot is None else robot.interface
         described = None if interface is None or interface.yarp is None else interface.yarp.robot
-        space = "" if interface is None else interface.namespace
-        self.name = (options.name or described or space or "robot").strip("/")
+        space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
+        own = robot.name if isinstance(robot, Robot) else ""
+        self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")
         self.simulation: SimulationControl | None = None
         self.devices: dict[str, SampleSource] = {}
         self.ports: list[tuple[Port, str, str]] = []

@@ -1,0 +1,236 @@
+"""A running simulation at the ports of YARP: devices, commands, requests, clock, both dialects."""
+
+import contextlib
+import threading
+from types import SimpleNamespace
+
+import mujoco
+import numpy as np
+import pytest
+from fuzz import until
+
+from pliant.bridges import make_bridge
+from pliant.bridges.yarp.calls import NameClient
+from pliant.clients.yarp import YarpNetwork
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.errors import BridgeError
+from pliant.loading import load
+from pliant.model import Robot
+from pliant.model.control_board import add_control_boards
+from pliant.model.sensors import ForceTorque, Imu
+from pliant.simulation import Simulation, sync
+from pliant.wire.yarp import Bottle, Vocab, bottle, parse_bottle
+from pliant.wire.yarp.joints import JointState, StreamCommand
+from pliant.wire.yarp.sensors import decode_measurements, decode_metadata
+from pliant.wire.yarp.values import FAIL, OK
+
+pytestmark = pytest.mark.network
+
+TWO_JOINTS = """
+<mujoco model="bench"><option timestep="0.001"/>
+<worldbody><body name="upper"><joint name="shoulder" axis="0 1 0" damping="1" range="-170 170"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="1"/>
+<body name="lower" pos="0 0 -0.3"><joint name="elbow" axis="0 1 0" damping="1" range="-170 170"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="1"/></body></body></worldbody>
+<actuator><motor joint="shoulder"/><motor joint="elbow"/></actuator></mujoco>
+"""
+
+
+def bench():
+    """Return a robot with one control board of two axes, called arm."""
+    robot = Robot(mujoco.MjSpec.from_string(TWO_JOINTS))
+    return add_control_boards(robot, {"arm": ("shoulder", "elbow")})
+
+
+@contextlib.contextmanager
+def served(robot, options="", **run):
+    """Run a robot with the bridge in a thread, at the clock's pace."""
+    bridge = make_bridge(f"yarp:server=127.0.0.1:0{options}", robot)
+    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], **{"pacer": 1.0, **run})
+    faults = []
+
+    def work():
+        try:
+            simulation.run()
+        except BaseException as error:
+            faults.append(error)
+
+    thread = threading.Thread(target=work, name="simulation")
+    simulation.start()
+    thread.start()
+    try:
+        until(lambda: simulation.time_ns > 0 or faults, "the first step; a kernel may be compiled before", 120.0)
+        with YarpNetwork(str(bridge.server.address)) as yarp:
+            yield SimpleNamespace(bridge=bridge, simulation=simulation, yarp=yarp)
+        assert not faults, faults
+        assert bridge.health()["internal_faults"] == 0, bridge.health()["last_faults"]
+    finally:
+        simulation.stop()
+        thread.join(30.0)
+        simulation.close()
+
+
+def test_a_device_without_ports_of_its_kind_is_served_by_its_field_table():
+    with served(load("qbmove-1dof")) as world:
+        yarp = world.yarp
+        reader = yarp.open_input("/reader", strict=False)
+        yarp.connect("/qbmove_1dof/joint/state:o", "/reader")
+        first, second = reader.read(), reader.read()
+        assert isinstance(first.content.find("position"), float)
+        assert second.stamp.count > first.stamp.count
+        assert second.stamp.time == pytest.approx(first.stamp.time + 0.01 * (second.stamp.count - first.stamp.count))
+        writer = yarp.open_output("/writer")
+        yarp.connect("/writer", "/qbmove_1dof/joint/command:i")
+        writer.write_bottle(parse_bottle("(equilibrium_position 0.3)"))
+        until(lambda: reader.read().content.find("reference_1") == 0.3, "the command arrives")
+
+
+def test_requests_of_a_device_are_calls_with_named_arguments():
+    with served(load("qbmove-1dof")) as world:
+        name = "/qbmove_1dof/joint/rpc:i"
+        listed = world.yarp.rpc(name, bottle("help"))
+        assert {row[0] for row in listed.items[1:]} >= {"set_mode", "set_gains"}
+        assert world.yarp.rpc(name, parse_bottle("set_mode (mode spring_eq_preset)")).items[0] == OK
+        for wrong in ("set_mode (mode nonsense)", "nonsense", "set_mode (nonsense 1)"):
+            assert world.yarp.rpc(name, parse_bottle(wrong)).items[0] == FAIL
+
+
+def test_the_clock_sends_every_step_and_its_calls_hold_and_step_the_simulation():
+    with served(load("qbmove-1dof")) as world:
+        yarp = world.yarp
+        reader = yarp.open_input("/reader")
+        yarp.connect("/clock", "/reader")
+        times = [reader.read().content.items for _ in range(50)]
+        stamps = [1_000_000_000 * s + ns for s, ns in times]
+        step = round(1e9 * world.simulation.engine.dt)
+        assert np.unique(np.diff(stamps)).tolist() == [step]
+
+        def call(text):
+            return yarp.rpc("/clock/rpc", parse_bottle(text))
+
+        assert call("getStepSize").items == (world.simulation.engine.dt,)
+        assert call("pauseSimulation") == bottle(Vocab.of("done"))
+        until(lambda: world.simulation.paused, "the pause")
+        until(lambda: call("getSimulationTime") == call("getSimulationTime"), "time stands still")
+        before = call("getSimulationTime")[0]
+        assert call("stepSimulationAndWait 7") == Bottle()
+        assert call("getSimulationTime")[0] == pytest.approx(before + 7 * world.simulation.engine.dt, abs=1e-12)
+        assert call("stepSimulation 0") == bottle(FAIL)
+        assert call("nonsense") == bottle(FAIL)
+        call("resetSimulation")
+        call("continueSimulation")
+        until(lambda: call("getSimulationTime")[0] < before, "the reset")
+
+
+def answered(yarp, name, request, dialect):
+    with YarpNetwork(str(yarp.names.address), dialect=dialect) as client:
+        return client.rpc(name, request)
+
+
+def test_a_control_board_answers_the_calls_of_both_dialects():
+    with served(bench(), ",name=robot") as world:
+        three = answered(world.yarp, "/robot/arm/rpc:i", parse_bottle("[get] [axes]"), 3)
+        assert three.items[2] == 2
+        assert answered(world.yarp, "/robot/arm/rpc:i", parse_bottle("[get] [prot]"), 3).items[1:4] == (1, 9, 0)
+        four = answered(world.yarp, "/robot/arm/nws/rpc:i", bottle("getAxesRPC"), 4)
+        assert four == bottle((OK,), 2)
+        name = answered(world.yarp, "/robot/arm/nws/rpc:i", Bottle(("getAxisNameRPC", 1), layout="tagged"), 4)
+        assert name == bottle((OK,), "elbow")
+        assert answered(world.yarp, "/robot/arm/nws/rpc:i", bottle("nonsense"), 4) == bottle(FAIL)
+        assert answered(world.yarp, "/robot/arm/rpc:i", bottle("nonsense"), 3) == bottle(Vocab.of("nak"))
+
+
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_a_client_of_either_dialect_moves_an_axis_by_the_stream_and_sees_it_in_its_own_dialect(dialect):
+    rpc_end, rpc_port = {3: ("/rpc:o", "rpc:i"), 4: ("/nwc/rpc:o", "nws/rpc:i")}[dialect]
+    with served(bench(), f",name=robot,dialect={7 - dialect}") as world:
+        address = str(world.yarp.names.address)
+        with YarpNetwork(address, dialect=dialect) as client:
+            caller = client.open_output(f"/client{rpc_end}")
+            client.connect(caller.name, f"/robot/arm/{rpc_port}")
+            stream = client.open_output("/client/command:o")
+            client.connect(stream.name, "/robot/arm/command:i", "fast_tcp")
+            reader = client.open_input("/client/stateExt:i", strict=False)
+            client.connect("/robot/arm/stateExt:o", reader.name, "fast_tcp")
+            received = reader.read()
+            assert received.dialect == dialect
+            assert len(received.content) == {3: 22, 4: 24}[dialect]
+            if dialect == 3:
+                request = parse_bottle("[set] [icmd] [cmds] ([posd] [posd])")
+            else:
+                modes = Bottle((Vocab.of("posd").code,) * 2)
+                request = Bottle(("setControlModeAllRPC", modes), layout="tagged")
+            reply = answered(client, f"/robot/arm/{rpc_port}", request, dialect)
+            assert reply in (bottle(OK), bottle((OK,)))
+            until(
+                lambda: JointState.decode(reader.read().content).control_mode == (Vocab.of("posd"),) * 2, "the new mode"
+            )
+            command = StreamCommand(quantity="position_direct", values=(5.0, -3.0)).encode(dialect)
+            stream.write_bottle(command)
+
+            def there():
+                position = JointState.decode(reader.read().content).joint_position
+                return np.abs(np.array(position) - (5.0, -3.0)).max() < 2.0
+
+            until(there, "both axes near their references [deg]")
+
+
+def test_a_wrong_command_is_counted_and_changes_nothing():
+    with served(bench(), ",name=robot") as world:
+        stream = world.yarp.open_output("/client/command:o")
+        world.yarp.connect(stream.name, "/robot/arm/command:i")
+        port = next(p for p, _, _ in world.bridge.served.ports if p.name.endswith("command:i"))
+        for text in ("1 2", "([posd]) (1.0 2.0 3.0)", "([dpo] 7) (1.0)", "([vmo] 0) (nan)", "([vmo] 0) (1.0)"):
+            before = port.rejected
+            stream.write_bottle(parse_bottle(text))
+            until(lambda before=before: port.rejected == before + 1, text)
+
+
+def test_an_inertial_unit_and_a_force_sensor_stream_measures_and_tell_their_names():
+    robot = bench()
+    robot.devices += [Imu(name="imu", body="upper"), ForceTorque(name="ft", body="lower")]
+    with served(robot, ",name=robot") as world:
+        yarp = world.yarp
+        names = decode_metadata(yarp.rpc("/robot/imu/rpc:o", bottle("getMetadata")))
+        assert {group: row[0].name for group, row in names.items()}["gyroscopes"] == "imu"
+        reader = yarp.open_input("/reader", strict=False)
+        yarp.connect("/robot/imu/measures:o", "/reader")
+        measured = decode_measurements(reader.read().content)
+        assert set(measured) == set(names)
+        assert len(measured["linear_accelerometers"][0].values) == 3
+        yarp.disconnect("/robot/imu/measures:o", "/reader")
+        yarp.connect("/robot/ft/analog:o", "/reader")
+        until(lambda: len(reader.read().content) == 6, "the six numbers")
+        yarp.disconnect("/robot/ft/analog:o", "/reader")
+        yarp.connect("/robot/ft/measures:o", "/reader")
+        until(lambda: len(reader.read().content) == 12, "the twelve groups")
+        force = decode_measurements(reader.read().content)["six_axis_force_torques"][0].values[:3]
+        # The lower arm hangs on the sensor, and pulls its parent down.
+        assert np.linalg.norm(force) == pytest.approx(9.81, rel=0.2)
+
+
+def test_a_name_server_that_answers_is_used_and_a_missing_one_is_told():
+    from pliant.bridges.yarp.nameserver import NameServer
+
+    robot = load("qbmove-1dof")
+    with NameServer(port=0) as server:
+        address = server.address
+        bridge = make_bridge(f"yarp:server={address},own_server=never", robot)
+        with Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync()) as simulation:
+            simulation.start()
+            assert bridge.server is None
+            assert NameClient(address).query("/clock") is not None
+        assert [c.name for c in NameClient(address).list()] == ["/root", "fallback"]
+        with pytest.raises(BridgeError, match=r"answers at .* already"):
+            make_bridge(f"yarp:server={address},own_server=always", robot).start({})
+    with pytest.raises(BridgeError, match="pliant yarpserver --socket"):
+        make_bridge(f"yarp:server={address},own_server=never", robot).start({})
+
+
+@pytest.mark.parametrize(
+    "option", ["dialect=5", "queue=0", "own_server=maybe", "period=-1", "clock=/a b", "server=a b"]
+)
+def test_a_wrong_option_is_refused(option):
+    with pytest.raises(BridgeError, match=option.partition("=")[0]):
+        make_bridge(f"yarp:{option}", None).start({})
