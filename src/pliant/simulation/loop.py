@@ -50,7 +50,10 @@ __all__ = ["Progress", "RunReport", "Simulation", "seeded"]
 NO_EVENT_NS = 2**63 - 1
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
-PAUSE_POLL_S = 0.02  # how often a paused run looks for requests of devices [s of wall time]
+WAKE_MARGIN_NS = 150_000
+"""How long before a step is due nothing that was submitted is begun any more [ns of wall time]."""
+PAUSE_POLL_S = 0.02
+"""How often a paused run looks for requests of devices [s of wall time]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -647,7 +650,19 @@ class Simulation:
         if self._collector is not None and self._collector.running:
             self._collector.between(self.pacer.slack(now))
         if self.pacer.paces:
-            self.pacer.pace(now)
+            if self._publish:
+                self._serve_until_due()
+            self.pacer.pace(self._now)
+
+    def _serve_until_due(self) -> None:
+        """Run what is submitted in the time that the pacer would sleep away, so that nobody waits for the next step."""
+        while (slack := self.pacer.slack(self._now) - WAKE_MARGIN_NS) > 0.0:
+            with self._wake:
+                if not self._submitted:
+                    self._wake.wait(slack * 1e-9)
+            if not self._submitted:
+                return
+            self._run_submitted()
 
     def _await_answers(self) -> None:
         for item in self._waiting:

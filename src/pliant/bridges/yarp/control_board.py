@@ -98,12 +98,12 @@ def serve_control_board(served: Served, name: str, device: SampleSource) -> None
     served.publish(f"{prefix}/stateExt:o", "JointState", device, extended, period=period, dialect_of=clients.dialect_of)
     if not isinstance(device, ControlBoardDevice):  # of a recording
         return
-    requests = RequestQueue(device)
+    requests = RequestQueue(device, served.simulation)
 
     def take(arrival: Arrival) -> Answer:
         content, dialect = arrival.bottle_and_dialect()
         clients.heard(arrival.sender, dialect, "/command:o")
-        requests.put("call", function=lambda board: command(board, content)).add_done_callback(refused)
+        requests.call(lambda: command(device, content)).add_done_callback(refused)
 
     served_port = served.input(f"{prefix}/command:i", "Bottle", on_data=take)
 
@@ -112,7 +112,7 @@ def serve_control_board(served: Served, name: str, device: SampleSource) -> None
             served_port.reject(fault.message)
 
     for ending, dialect, sender_ending in CALL_PORTS:
-        port = served.input(f"{prefix}/{ending}", "Bottle", is_rpc=True, on_data=_caller(requests, dialect))
+        port = served.input(f"{prefix}/{ending}", "Bottle", is_rpc=True, on_data=_caller(device, requests, dialect))
         port.dialect = dialect
         port.listening_to = _listener(clients, dialect, sender_ending)
 
@@ -125,7 +125,7 @@ def _listener(clients: ClientDialects, dialect: Dialect, ending: str) -> Callabl
     return listening
 
 
-def _caller(requests: RequestQueue, dialect: Dialect) -> Callable[[Arrival], Answer]:
+def _caller(device: ControlBoardDevice, requests: RequestQueue, dialect: Dialect) -> Callable[[Arrival], Answer]:
     """Return what answers the calls of a dialect, in the loop's thread."""
     count = 0
 
@@ -134,7 +134,7 @@ def _caller(requests: RequestQueue, dialect: Dialect) -> Callable[[Arrival], Ans
         count = (count + 1) & 0x7FFFFFFF
         number, request = count, arrival.bottle(dialect)
         result: Future[Bottle | bytes] = Future()
-        future = requests.put("call", function=lambda board: answer(board, request, dialect, number))
+        future = requests.call(lambda: answer(device, request, dialect, number))
 
         def done(future: Future[Any]) -> None:
             if result.done():

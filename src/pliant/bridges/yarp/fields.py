@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,6 +13,7 @@ from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.errors import DeviceError, PliantError, WireError
+from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.wire.yarp.objects import properties
 from pliant.wire.yarp.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
@@ -57,10 +59,12 @@ class RequestQueue:
 
     Args:
         device: who is asked.
+        simulation: what runs the calls; None where the device itself queues them.
     """
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, simulation: SimulationControl | None = None) -> None:
         self._device = device
+        self._simulation = simulation
         self._waiting: deque[Future[Any]] = deque()
 
     def put(self, name: str, **arguments: Any) -> Future[Any]:
@@ -69,13 +73,30 @@ class RequestQueue:
         Raises:
             DeviceError: there is no such request, or too many wait because the simulation stands still.
         """
+        self._make_room()
+        future = self._device.request(name, **arguments)
+        self._waiting.append(future)
+        return future
+
+    def call(self, function: Callable[[], Any]) -> Future[Any]:
+        """Queue a function that reads or changes the device; it runs in the loop's thread, between two steps.
+
+        Raises:
+            DeviceError: too many wait because the simulation stands still.
+        """
+        self._make_room()
+        if self._simulation is None:
+            future = self._device.request("call", function=lambda _: function())
+        else:
+            future = self._simulation.submit(function)
+        self._waiting.append(future)
+        return future
+
+    def _make_room(self) -> None:
         while self._waiting and self._waiting[0].done():
             self._waiting.popleft()
         if len(self._waiting) >= MAX_WAITING:
             raise DeviceError(f"{self._device.name}: more than {MAX_WAITING} requests wait; is the simulation running?")
-        future = self._device.request(name, **arguments)
-        self._waiting.append(future)
-        return future
 
 
 def serve_fields(served: Served, name: str, device: SampleSource) -> None:
