@@ -80,7 +80,7 @@ def page() -> str:
     parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
     for name, title in (
         ("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"),
-        ("biped", "biped"),
+        ("biped", "biped"), ("icub", "icub"),
     ):  # fmt: skip
         parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     bench = find_robot("softfoot-bench").options_class

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pliant.errors import LawError, ModelError, nearest
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
-from pliant.model.interface import DeviceSpec, ModelPart
+from pliant.model.interface import DeviceSpec, ModelPart, PositionControlled
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
 
@@ -434,9 +434,53 @@ def check(
         _steps(part, bodies, h, presets or {}, problems)
         for joint in usable:
             _loads(joint, robot.actuators[joint], bodies, problems)
+        _position_controllers(robot, model, h, problems)
         _defaults(robot, model, problems)
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(problems, key=lambda p: order[p.severity])
+
+
+def _position_controllers(robot: Description, model: mujoco.MjModel, h: float, problems: list[Problem]) -> None:
+    """Report position controllers that are too stiff or too damped for the inertia of their joints and the time step.
+
+    A controller that puts -kp q - kd v on an inertia M once a step is stable under semi-implicit Euler while
+    h^2 kp + 2 h kd < 4 (M + h d), with the joint damping d, which is implicit. For several joints the largest
+    eigenvalue of (M + h D)^-1 (h^2 Kp + 2 h Kd) takes the place of the quotient.
+    """
+    gain = np.zeros(model.nv)
+    for device in robot.devices:
+        for joint, (kp, kd) in device.position_gains().items() if isinstance(device, PositionControlled) else ():
+            index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+            if index >= 0:
+                gain[model.jnt_dofadr[index]] = h * h * kp + 2.0 * h * kd
+    if not np.any(gain > 0.0) or not np.all(np.isfinite(gain)):
+        return
+    data = mujoco.MjData(model)
+    keys = [k for k in range(model.nkey) if model.key(k).name == REST_KEY]
+    if keys:
+        mujoco.mj_resetDataKeyframe(model, data, keys[0])
+    mujoco.mj_fwdPosition(model, data)
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    damping = h * model.dof_damping if _link_damping_is_implicit(model) else np.zeros(model.nv)
+    # The root of the gains makes it symmetric: only the controlled coordinates are left.
+    root = np.sqrt(gain)
+    values, vectors = np.linalg.eigh(root[:, None] * np.linalg.inv(M + np.diag(damping)) * root[None, :])
+    if values[-1] < 4.0:
+        return
+    dof = int(np.argmax(np.abs(vectors[:, -1])))
+    joint = model.joint(int(model.dof_jntid[dof])).name
+    problems.append(
+        Problem(
+            "error",
+            joint,
+            f"the gains of its position controller are {values[-1] / 4.0:.3g} times what its inertia can follow at a "
+            f"time step of {h:g} s",
+            f"a smaller time step, smaller gains, or reflected inertia of the motor: --set {joint}.armature=0.01",
+            value=float(values[-1]),
+            limit=4.0,
+        )
+    )
 
 
 def _names(robot: Description, problems: list[Problem]) -> list[str]:

@@ -262,6 +262,21 @@ class ControlBoard:
             couplings=tuple(c.prefixed(prefix) for c in self.couplings),
         )
 
+    def position_gains(self) -> dict[str, tuple[float, float]]:
+        """Return proportional and derivative gain of position by joint; those of coupled joints and defaults are left
+        out."""
+        if not self.position_kp or self.fake:
+            return {}
+        axes = self.axis_names
+        coupled = {axis for c in self.couplings for axis in c.axes}
+        free = iter(self.free_joints)
+        gains = {}
+        for i, axis in enumerate(axes):
+            if axis not in coupled:
+                kp, kd = (v[i] if len(v) > 1 else v[0] if v else 0.0 for v in (self.position_kp, self.position_kd))
+                gains[next(free)] = (kp, kd)
+        return gains
+
     # -- its part of the model ---------------------------------------------------------------------------
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "JointInterface",
     "ModelPart",
     "PluginManager",
+    "PositionControlled",
 ]
 
 DEFAULT_NAMESPACE = "toBEassigned"
@@ -143,6 +144,15 @@ class ModelPart(DescribedDevice, Protocol):
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the problems of this part."""
+        ...
+
+
+@runtime_checkable
+class PositionControlled(DescribedDevice, Protocol):
+    """A described device whose controllers put torques on joints once a step."""
+
+    def position_gains(self) -> dict[str, tuple[float, float]]:
+        """Return proportional [N m/rad or N/m] and derivative gain [N m s/rad or N s/m] by joint."""
         ...
 
 
