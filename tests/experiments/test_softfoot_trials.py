@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.errors import ModelError, PliantError
+from pliant.experiments.softfoot_measured import rotation_errors
 from pliant.experiments.softfoot_trials import Trial, all_trials, simulate_trials
 from pliant.robots.softfoot_bench import SoftFootBenchOptions
 
@@ -31,7 +32,7 @@ def test_the_blocks_carry_the_load_and_the_weight_at_rest(few):
 
 
 def test_equilibria_do_not_depend_on_the_time_step(few):
-    # The second trial has two equilibria 1.7 N apart; a load that is applied at once reaches either, by the time step.
+    # Some trials have two equilibria up to 2 N apart; a load applied at once reaches either, by the time step.
     fine = simulate_trials(FEW, timestep=1e-3)
     assert fine.force == pytest.approx(few.force, abs=1e-6)
     assert fine.pitch == pytest.approx(few.pitch, abs=1e-7)
@@ -48,7 +49,7 @@ def test_reduced_models_stay_within_two_newtons_and_a_third_of_a_degree(few):
     assert np.abs(fixed.force - few.force).max() < 0.1
     reduced = simulate_trials(FEW, coupling="midpoint", tendon="fixed")
     assert np.abs(reduced.force - few.force).mean(axis=0).max() < 2.0
-    assert np.degrees(np.abs(reduced.pitch - few.pitch)).mean() < 0.3
+    assert np.degrees(np.abs(rotation_errors(reduced, few))).mean() < 0.3
     assert np.abs(reduced.force - few.force).max() > 0.1, "the reduced model is not the exact one"
 
 

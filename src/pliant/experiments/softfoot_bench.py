@@ -20,7 +20,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
 from pliant.experiments.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.options import option
-from pliant.robots.softfoot_bench import SoftFootBenchOptions
+from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,13 @@ class BenchValidationOptions:
     """Middle of the block under the heel, ahead of the ankle."""
     metatarsus_block: float = option(_BENCH.metatarsus_block, unit="m", low=-0.3, high=0.4, source=_LOST)
     """Middle of the block under the metatarsus, ahead of the ankle."""
-    pitch: float = option(_BENCH.pitch, unit="rad", low=-0.5, high=0.5, source=_LOST)
+    pitch: float = option(
+        _BENCH.pitch,
+        unit="rad",
+        low=-0.5,
+        high=0.5,
+        source="inferred: relative errors of all three blocks in all trials need that they carry; here most do",
+    )
     """Pitch at which the ankle is fixed to the slide; positive turns the toes down."""
     block_length: float = option(_BENCH.block_length, unit="m", low=0.0, above=True, high=0.2, source="assumed")
     """Length of the two fixed blocks along the foot."""
@@ -91,7 +97,7 @@ class BenchValidationOptions:
     """Length of a simulation step."""
     block_move: float = option(0.005, unit="m", low=0.0, high=0.05, source=_LOST)
     """How far a fixed block is moved, to both sides, for the sensitivity."""
-    pitch_change: float = option(0.0175, unit="rad", low=0.0, high=0.2, source=_LOST)
+    pitch_change: float = option(0.026, unit="rad", low=0.0, high=0.2, source=_LOST)
     """By how much the initial pitch is changed, to both sides, for the sensitivity."""
 
     def bench(self) -> SoftFootBenchOptions:
@@ -157,7 +163,8 @@ REDUCED: dict[str, Any] = {"coupling": "midpoint", "tendon": "fixed"}
 def reduced_checks(exact: Trials, reduced: Trials) -> list[Target]:
     """Return the checks of the reduced foot against the exact one."""
     force = np.abs(reduced.force - exact.force).mean(axis=0)
-    pitch = float(np.degrees(np.abs(reduced.pitch - exact.pitch)).mean())
+    raw = float(np.degrees(np.abs(reduced.pitch - exact.pitch)).mean())
+    pitch = float(np.degrees(np.abs(rotation_errors(reduced, exact))).mean())
     source = "ours: well inside the printed errors of the twin"
     targets = [
         Target(f"Reduced foot: mean difference of the force, {part}", float(value), high=2.0, unit="N", source=source)
@@ -165,8 +172,9 @@ def reduced_checks(exact: Trials, reduced: Trials) -> list[Target]:
     ]
     return [
         *targets,
-        Target("Reduced foot: mean difference of the rotations", pitch, high=0.3, unit="deg", source=source),
-    ]
+        Target("Reduced foot: mean difference of the rotations", pitch, high=0.3, unit="deg", source=source,
+               note=f"Without the mean difference of each module, as section III-B; {raw:.3g} deg with it."),
+    ]  # fmt: skip
 
 
 def tendon_checks(exact: Trials, fixed: Trials) -> list[Target]:
@@ -202,7 +210,7 @@ def vertical_statement(found: Trials) -> Statement:
     """Judge that the vertical force is the major component."""
     horizontal = np.zeros_like(found.force) if found.horizontal is None else found.horizontal
     carrying = found.force > 0.5
-    share = float((found.force / np.hypot(found.force, horizontal))[carrying].min())
+    share = float((found.force[carrying] / np.hypot(found.force, horizontal)[carrying]).min())
     return Statement(
         what="The vertical component is the major component of the total force on an obstacle.",
         where="section III-B",
@@ -239,7 +247,19 @@ def trend_statements(found: Trials) -> list[Statement]:
         for a in loads
         for h in heights
     ]
+    carried = found.force > 0.5
     return [
+        Statement(
+            what="Each of the three obstacles carries in each of the 48 trials (follows from relative errors for all).",
+            where="section III-B, figure 5 and table I",
+            targets=[
+                Target("Contact: forces above 0.5 N, as a share", float(carried.mean()), equals=1.0,
+                       source="section III-B; the threshold is ours"),
+            ],
+            found=f"{int(carried.sum())} of {carried.size} forces are above 0.5 N, the smallest is "
+            f"{found.force.min():.2g} N. No initial pitch gives more; high obstacles at p1 lift the metatarsus.",
+            rests_on=_SETUP,
+        ),
         Statement(
             what="With a shorter obstacle, the force acting on the plantar fascia module diminishes.",
             where="section V-A",
@@ -270,18 +290,24 @@ def sensitivity(trials: Sequence[Trial], options: BenchValidationOptions, nomina
 
     The mean is over the trials and over a change to both sides.
     """
-    moves = {
-        "heel block": ("heel_block", options.block_move),
-        "metatarsus block": ("metatarsus_block", options.block_move),
-        "initial pitch": ("pitch", options.pitch_change),
+    size, turn = options.block_move, options.pitch_change
+    moves: dict[str, list[dict[str, float]]] = {
+        "heel block": [{"heel_block": options.heel_block + s * size} for s in (-1.0, 1.0)],
+        "metatarsus block": [{"metatarsus_block": options.metatarsus_block + s * size} for s in (-1.0, 1.0)],
+        # The obstacle stays where it is under the foot before its pitch is changed.
+        "initial pitch": [
+            {
+                "pitch": options.pitch + s * turn,
+                "obstacle_shift": module_position(3, pitch=options.pitch)
+                - module_position(3, pitch=options.pitch + s * turn),
+            }
+            for s in (-1.0, 1.0)
+        ],
     }
     found = {}
-    for name, (key, size) in moves.items():
-        changes = [
-            np.abs(run_trials(trials, options, **{key: getattr(options, key) + sign * size}).force - nominal.force)
-            for sign in (-1.0, 1.0)
-        ]
-        found[name] = np.mean(changes, axis=(0, 1)) / nominal.force.mean(axis=0)
+    for name, changes in moves.items():
+        differences = [np.abs(run_trials(trials, options, **change).force - nominal.force) for change in changes]
+        found[name] = np.mean(differences, axis=(0, 1)) / nominal.force.mean(axis=0)
     return found
 
 

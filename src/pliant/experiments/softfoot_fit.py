@@ -39,6 +39,8 @@ FORCE_SIGMA = 1.0
 PITCH_SIGMA = math.radians(1.0)
 """Standard deviation of a measured rotation [rad].  # assumed"""
 
+PITCHES = (-0.05, 0.12)
+"""Where the initial pitch is searched [rad]."""
 RAMP = 0.5
 """Time in which the load grows [s]: shorter than in a trial, because the search needs many of them."""
 
@@ -325,12 +327,14 @@ def _bounds(options: SoftFootBenchOptions) -> dict[str, tuple[float, float]]:
     share = options.n_chains if options.lump else CHAINS
     least = smallest_compliance(model, options.timestep, share=share)
     gap = 0.5 * (options.obstacle_length + options.block_length)
-    first, last = (module_position(i, options.scale) + options.obstacle_shift for i in (1, POSITIONS))
+    # The obstacle follows the pitch, which must not let the blocks overlap anywhere in the search.
+    first = min(module_position(1, options.scale, pitch) for pitch in PITCHES) + options.obstacle_shift
+    last = max(module_position(POSITIONS, options.scale, pitch) for pitch in PITCHES) + options.obstacle_shift
     s = options.scale
     return {
         "heel_block": (-0.09 * s, first - gap),
         "metatarsus_block": (last + gap, 0.135 * s),
-        "pitch": (-0.1, 0.1),
+        "pitch": PITCHES,
         "closure_compliance": (1.001 * least, max(1e-4, 2.0 * least)),
         "band_stiffness": (0.04, 16.0),
     }

@@ -160,7 +160,8 @@ def simulate_trials(
         place[i, block, 2] = option.stand + option.obstacle_height
         qpos[i, slide] = max(0.0, option.obstacle_height)
     column, loads = model.actuator("load").id, np.array([trial.load for trial in chosen])
-    steps, rising = max(1, round(duration / base.timestep)), round(min(ramp, duration) / base.timestep)
+    steps = max(1, round(duration / base.timestep))
+    rising = min(round(ramp / base.timestep), steps - 1)
     every = max(1, round(RAMP_STEP / base.timestep))
     for done in range(0, rising, every):
         ctrl[:, column] = loads * min(1.0, (done + every) / rising)

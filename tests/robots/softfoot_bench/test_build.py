@@ -16,14 +16,16 @@ def _bench(**options):
     return build_robot("softfoot-bench", options)
 
 
-def test_the_fascia_block_stands_under_the_centre_of_each_module():
-    for module, name in enumerate(("phalanx_1", "phalanx_4", "reverse_phalanx", "rollover_phalanx"), 1):
-        number = {1: 1, 2: 4, 3: 6, 4: 7}[module]
-        model = _bench().compile()
-        data = mujoco.MjData(model)
-        mujoco.mj_kinematics(model, data)
+@pytest.mark.parametrize("pitch", [0.0, 0.1])
+def test_the_fascia_block_stands_under_the_centre_of_each_module(pitch):
+    model = _bench(pitch=pitch, module=4).compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    for number, name in ((1, "phalanx_1"), (4, "phalanx_4"), (6, "reverse_phalanx"), (7, "rollover_phalanx")):
         center = data.geom(f"{name}_1_collision").xpos[0] - data.body("attachment_cube").xpos[0]
-        assert module_position(number) == pytest.approx(center, abs=1e-6)
+        assert module_position(number, pitch=pitch) == pytest.approx(center, abs=1e-6)
+        if number == 4:
+            assert data.body("fascia_block").xpos[0] == pytest.approx(center, abs=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"pitch": 0.2}, {"pitch": -0.3, "obstacle_height": 0.03}, {"scale": 0.5}])
@@ -42,7 +44,7 @@ def test_the_devices_measure_the_force_of_the_contacts_on_each_block(radius):
     engine = MujocoEngine(robot)
     devices = {device.name: device for device in make_devices(robot)}
     with Simulation(engine, list(devices.values())) as simulation:
-        simulation.run(2.0)
+        simulation.run(6.0)
     model, data = engine.model, engine.data
     mujoco.mj_forward(model, data)
     carried = dict.fromkeys(("heel", "fascia", "metatarsus"), 0.0)

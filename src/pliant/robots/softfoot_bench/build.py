@@ -25,12 +25,13 @@ START = 0.002
 """Least distance between soles and blocks at the start [m].  # assumed: the paper says that nothing touches"""
 
 
-def module_position(module: int, scale: float = 1.0) -> float:
-    """Return the centre of a module's sole ahead of the ankle, in the straight sole [m].
+def module_position(module: int, scale: float = 1.0, pitch: float = 0.0) -> float:
+    """Return the centre of a module's sole ahead of the ankle, before the foot is pressed down [m].
 
     Args:
         module: 1 (next to the heel) to 6 of the plantar fascia; 7 is the metatarsus.
         scale: size of the foot.
+        pitch: pitch of the ankle, toes down positive [rad].
 
     Raises:
         ModelError: there is no such module.
@@ -42,7 +43,9 @@ def module_position(module: int, scale: float = 1.0) -> float:
     angle = 2.0 * math.atan2(p.HEEL_QUATERNION[3], p.HEEL_QUATERNION[0])
     x, y = p.CHAIN_START
     start = p.HEEL_POSITION[0] + x * math.cos(angle) - y * math.sin(angle)
-    return scale * (start + sum(m.offset for m in p.MODULES[:module]) + p.MODULES[module - 1].sole[2])
+    depth = p.HEEL_POSITION[1] + x * math.sin(angle) + y * math.cos(angle)
+    ahead = start + sum(m.offset for m in p.MODULES[:module]) + p.MODULES[module - 1].sole[2]
+    return scale * (ahead * math.cos(pitch) - depth * math.sin(pitch))
 
 
 def build(options: SoftFootBenchOptions) -> Robot:
@@ -116,7 +119,7 @@ def block_positions(options: SoftFootBenchOptions) -> dict[str, float]:
     """
     x = {
         "heel": options.heel_block,
-        "fascia": module_position(options.module, options.scale) + options.obstacle_shift,
+        "fascia": module_position(options.module, options.scale, options.pitch) + options.obstacle_shift,
         "metatarsus": options.metatarsus_block,
     }
     half = {"heel": 0.5 * options.block_length, "fascia": 0.5 * options.obstacle_length}
