@@ -296,6 +296,9 @@ def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[f
         left.plot([1e3 * foot.height for foot in feet], LOADS, "o-", markersize=3.5, color=color, label=name)
         right.semilogy(middles, 1e-3 * stiffness_curve(feet), "o-", markersize=3.5, color=color, label=name)
     label(left, "height of the ankle [mm]", "load [N]", "Load over height")
+    ticks = [10, 20, 50, 100, 200, 500, 1000]
+    right.set_yticks(ticks, [str(tick) for tick in ticks])
+    right.set_yticks([], minor=True)
     label(right, "load [N]", "stiffness [N/mm]", "Stiffness over load")
     legend(left)
     return Figure(
@@ -314,7 +317,7 @@ def _figure_shape(flat: Standing, on_bar: dict[float, Standing]) -> Figure:
     axis.plot(index, np.degrees(flat.pitches), "s-", color=COLORS["reference"], markersize=4, label="flat, 300 N")
     for load, color in zip((*SHAPE_LOADS[:1], LOAD, *SHAPE_LOADS[1:]), CYCLE, strict=False):
         axis.plot(index, np.degrees(on_bar[load].pitches), "o-", color=color, markersize=4, label=f"bar, {load:g} N")
-    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "metatarsus", "toe", "tip"])
+    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "meta-\ntarsus", "toe", "tip"])
     label(axis, "module, from the heel", "pitch, toe end up [deg]")
     legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return Figure(

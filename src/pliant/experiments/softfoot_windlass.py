@@ -267,7 +267,7 @@ def _figure_shape(degrees: np.ndarray, feet: dict[float, list[Standing]]) -> Fig
         pitches = np.degrees(found[-1].pitches)
         index = np.arange(1, len(pitches) + 1)
         axis.plot(index, pitches, "o-", color=color, markersize=4, label=f"slack {1e3 * slack:.2f} mm")
-    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "metatarsus", "toe", "tip"])
+    axis.set_xticks(index, ["1", "2", "3", "4", "5", "reverse", "meta-\ntarsus", "toe", "tip"])
     label(axis, "module, from the heel", "pitch, toe end up [deg]")
     legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return Figure(
