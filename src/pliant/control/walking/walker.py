@@ -189,7 +189,11 @@ class Walker:
         self._estimate(rotation, rates, q, dq, loads)
         self._advance()
         self._stabilise()
-        self._torques(rotation, rates, q, dq)
+        if self.fallen:
+            # Limp: torques on a robot that lies would throw it about.
+            np.multiply(dq, -self.settings.ankle_damping, out=self.tau)
+        else:
+            self._torques(rotation, rates, q, dq)
         self.time += self.period
         return self.tau
 
