@@ -12,19 +12,24 @@ from pliant.devices.base import (
     SampleSource,
     request,
 )
+from pliant.devices.base_state import BaseStateDevice
 from pliant.devices.board import Board
 from pliant.devices.camera import CameraDevice
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.control_board import ControlBoardDevice
+from pliant.devices.external_wrench import ExternalWrenchDevice
 from pliant.devices.factory import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
+from pliant.devices.joint_angles import JointAnglesDevice
 from pliant.devices.kinds import device_for
+from pliant.devices.load_cells import LoadCellsDevice
 from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.sole import SoleDevice
 
 __all__ = [
+    "BaseStateDevice",
     "Board",
     "CameraDevice",
     "Command",
@@ -32,9 +37,12 @@ __all__ = [
     "ControlBoardDevice",
     "Device",
     "DeviceBase",
+    "ExternalWrenchDevice",
     "FieldInfo",
     "ForceTorqueDevice",
     "ImuDevice",
+    "JointAnglesDevice",
+    "LoadCellsDevice",
     "Mailbox",
     "Mount",
     "Noise",

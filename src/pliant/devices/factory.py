@@ -7,7 +7,7 @@ from typing import Any
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.devices.kinds import find_device
+from pliant.devices.kinds import find_device, has_device
 from pliant.devices.plate_controller import parallel_devices
 from pliant.model.feet import ReplacedFoot
 from pliant.model.interface import DeviceSpec
@@ -45,6 +45,12 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
             isinstance(described, SensorDescription) and not described.enabled
         ):
             devices.append(find_device(described)(described, robot))
+    if robot.interface.yarp is not None:
+        # Services and sensors that plugin tags describe; those without a device of their own are made by bridges.
+        taken = {device.name for device in devices}
+        for service in robot.interface.yarp.devices:
+            if has_device(service) and service.name not in taken:
+                devices.append(find_device(service)(service, robot))
     if not robot.actuators:
         return devices
     manager = robot.interface.manager

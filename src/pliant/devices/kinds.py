@@ -11,7 +11,7 @@ from pliant.model.sensors import SensorDescription
 from pliant.options import place_of
 from pliant.plugins import load_entry_points
 
-__all__ = ["DeviceFactory", "device_for", "device_kinds", "find_device"]
+__all__ = ["DeviceFactory", "device_for", "device_kinds", "find_device", "has_device"]
 
 DeviceFactory = Callable[[Any, Any], DeviceBase]
 """Takes a description and the robot that it is described on."""
@@ -60,6 +60,11 @@ def find_device(description: object) -> DeviceFactory:
             field=kind.__name__,
         )
     return _FACTORIES[kind]
+
+
+def has_device(description: object) -> bool:
+    """Return whether a device is registered for a description."""
+    return type(description) in _FACTORIES
 
 
 def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:

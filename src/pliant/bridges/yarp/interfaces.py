@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from pliant.bridges.yarp.camera import is_camera, serve_camera
 from pliant.bridges.yarp.control_board import is_control_board, serve_control_board
+from pliant.bridges.yarp.external_wrench import is_external_wrench, serve_external_wrench
 from pliant.bridges.yarp.fields import serve_fields
 from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
 from pliant.bridges.yarp.served import Served
+from pliant.bridges.yarp.vectors import is_vector, serve_vector
 from pliant.devices.base import SampleSource
 
 __all__ = ["KINDS", "Kind", "kind_of"]
@@ -32,6 +34,8 @@ KINDS: tuple[Kind, ...] = (
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),
+    Kind("vector", is_vector, serve_vector),
+    Kind("external wrench", is_external_wrench, serve_external_wrench),
 )
 """The first kind that matches serves the device."""
 
