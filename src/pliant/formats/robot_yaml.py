@@ -19,7 +19,7 @@ from pliant.model.sensors import sensor_from_mapping
 
 __all__ = ["read_robot_yaml"]
 
-YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "boards", "set")
+YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "boards", "soft_feet", "set")
 
 
 def read_robot_yaml(source: Source) -> Robot:
