@@ -444,8 +444,8 @@ def _position_controllers(robot: Description, model: mujoco.MjModel, h: float, p
     """Report position controllers that are too stiff or too damped for the inertia of their joints and the time step.
 
     A controller that puts -kp q - kd v on an inertia M once a step is stable under semi-implicit Euler while
-    h^2 kp + 2 h kd < 4 (M + h d), with the joint damping d, which is implicit. For several joints the largest
-    eigenvalue of (M + h D)^-1 (h^2 Kp + 2 h Kd) takes the place of the quotient.
+    h^2 kp + 2 h (kd + d) < 4 (M + h d), with the joint damping d, which is implicit; where it is explicit, the right
+    side is 4 M. For several joints the largest eigenvalue of (M + h D / 2)^-1 (h^2 Kp + 2 h Kd) is below 4.
     """
     gain = np.zeros(model.nv)
     for device in robot.devices:
@@ -462,7 +462,7 @@ def _position_controllers(robot: Description, model: mujoco.MjModel, h: float, p
     mujoco.mj_fwdPosition(model, data)
     M = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, M)
-    damping = h * model.dof_damping if _link_damping_is_implicit(model) else np.zeros(model.nv)
+    damping = (0.5 if _link_damping_is_implicit(model) else -0.5) * h * model.dof_damping
     # The root of the gains makes it symmetric: only the controlled coordinates are left.
     root = np.sqrt(gain)
     values, vectors = np.linalg.eigh(root[:, None] * np.linalg.inv(M + np.diag(damping)) * root[None, :])
