@@ -47,6 +47,15 @@ KINDS = {
     "midpoint": {"coupling": "midpoint", "tendon": "fixed"},
     "single chain": {"n_chains": 1},
     "three, capsules, right": {"n_chains": 3, "lump": True, "contact": "capsule", "side": "right"},
+    "skids, tied chains, frontal freedom": {
+        "n_chains": 3,
+        "lump": True,
+        "coupling": "midpoint",
+        "tendon": "fixed",
+        "contact": "skid",
+        "chain_spring": 0.2,
+        "frontal_freedom": True,
+    },
     "lumped, larger": {**LUMPED, "scale": 1.2},
 }
 

@@ -20,13 +20,17 @@ from pliant.model.sole import ROOT, Sole
 
 __all__ = ["SoleDevice", "coordinates", "read_sole"]
 
-NO_CONTACT = ("attachment_cube", "posterior_arch", "frontal_arch")
-"""Parts that do not belong to the sole."""
-
 
 def _plane_angle(quat: np.ndarray) -> float:
     """Return the angle of a rotation about z [rad]."""
     return 2.0 * math.atan2(float(quat[3]), float(quat[0]))
+
+
+def _axis(quat: np.ndarray) -> np.ndarray:
+    """Return the z axis of a turned frame."""
+    axis = np.zeros(3)
+    mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), quat)
+    return axis
 
 
 def _point(vector: np.ndarray) -> complex:
@@ -42,9 +46,10 @@ def _subtree(model: mujoco.MjModel, root: int) -> list[int]:
     return found
 
 
-def _joints(model: mujoco.MjModel, body: int) -> range:
+def _joints(model: mujoco.MjModel, body: int) -> list[int]:
+    """Return the joints of a body that turn in the sagittal plane."""
     start = int(model.body_jntadr[body])
-    return range(start, start + int(model.body_jntnum[body]))
+    return [j for j in range(start, start + int(model.body_jntnum[body])) if model.jnt_axis[j, 2] > 0.9]
 
 
 def coordinates(model: mujoco.MjModel, root: str) -> dict[str, tuple[int, ...]]:
@@ -134,7 +139,7 @@ def _contacts(
         name = model.body(body).name.removeprefix(prefix)
         start = int(model.body_geomadr[body])
         shapes = [g for g in range(start, start + int(model.body_geomnum[body])) if model.geom_contype[g]]
-        if name in NO_CONTACT or not shapes:
+        if not (name == "heel" or "phalanx" in name) or not shapes:
             continue
         if name == "heel":
             pad = (len(contacts), len(contacts) + 1)
@@ -145,12 +150,13 @@ def _contacts(
         corners = []
         for g in shapes:
             size = model.geom_size[g]
-            # A capsule lies across the foot: a roll of its radius.
-            half = (float(size[0]), float(size[1])) if box else (0.0, float(size[0]))
+            # Where a capsule lies along the foot it touches over the length of its cylinder, across it on a line.
+            along = abs(float(_axis(model.geom_quat[g])[0])) * float(size[1])
+            half = (float(size[0]), float(size[1])) if box else (along, float(size[0]))
             center = _point(model.geom_pos[g]) / turn
             corners += [center + complex(s * half[0], half[1]) for s in (-1.0, 1.0)]
         below = max(corner.imag for corner in corners)
-        edges = {min(corner.real for corner in corners), max(corner.real for corner in corners)}
+        edges = {round(end(corner.real for corner in corners), 9) for end in (min, max)}
         contacts += [(k, turn * complex(x, below)) for x in sorted(edges)]
         if name == "heel" and len(edges) == 1:
             pad = None
@@ -163,6 +169,8 @@ def _tendons(model: mujoco.MjModel, place: dict[int, int]) -> tuple[tuple[tuple[
     mujoco.mj_forward(model, data)
     found = []
     for t in range(model.ntendon):
+        if not model.tendon_limited[t]:
+            continue  # a spring between chains
         start, count = int(model.ten_J_rowadr[t]), int(model.ten_J_rownnz[t])
         by_dof = dict(
             zip(
