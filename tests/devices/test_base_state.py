@@ -7,8 +7,8 @@ import pytest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
-from pliant.model import Robot
-from pliant.model.yarp import BaseState, ContactLoadCells, ExternalWrench, JointAngles
+from pliant.model import Interface, Robot
+from pliant.model.yarp import BaseState, ClockPort, ContactLoadCells, ExternalWrench, JointAngles, YarpInterface
 
 G = 9.81
 XML = """
@@ -153,3 +153,10 @@ def test_a_push_that_cannot_be_is_refused(link, force, duration, message):
 def test_a_link_that_does_not_exist_is_named_with_the_nearest(described):
     with pytest.raises(DeviceError, match="did you mean 'block'"):
         made(described)
+
+
+def test_services_of_a_robot_that_plugin_tags_describe_become_devices():
+    robot = Robot(mujoco.MjSpec.from_string(XML.format(height=1.0)))
+    described = (BaseState(name="base", link="block"), ClockPort(name="clock"))
+    robot.interface = Interface(yarp=YarpInterface(devices=described))
+    assert [(type(d).__name__, d.name) for d in make_devices(robot)] == [("BaseStateDevice", "base")]
