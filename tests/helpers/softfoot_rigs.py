@@ -92,6 +92,7 @@ def press(
     solref=None,
     mass=0.0,
     add=add_softfoot,
+    servo=None,
     **options,
 ):
     """Press a foot on the ground and return it at rest.
@@ -109,6 +110,8 @@ def press(
         solref: time constant and damping ratio of the closure in place of its own.
         mass: of the carriage [kg].
         add: adds the foot to a body of the spec.
+        servo: stiffness [N m/rad] and damping [N m s/rad] of a servo that holds the pitch, and inertia of what it holds
+            beside the foot [kg m^2]; None: the pitch is fixed.
         options: of the foot.
     """
     spec = mujoco.MjSpec()
@@ -138,7 +141,11 @@ def press(
         carriage.add_joint(name="x", type=slide, axis=[1.0, 0.0, 0.0], damping=[100.0, 0.0, 0.0])
     p, r = 0.5 * math.radians(pitch_deg), 0.5 * math.radians(roll_deg)
     turn = [math.cos(p) * math.cos(r), math.cos(p) * math.sin(r), math.sin(p) * math.cos(r), -math.sin(p) * math.sin(r)]
-    add(spec, carriage.add_body(name="ankle", quat=turn), **options)
+    if servo is None:
+        add(spec, carriage.add_body(name="ankle", quat=turn), **options)
+    else:
+        _add_servo(spec, carriage, servo)
+        add(spec, carriage.add_body(name="ankle"), **options)
     for equality in spec.equalities:
         if equality.name.startswith("frontal_arch"):
             equality.solimp = solimp or list(equality.solimp)
@@ -146,8 +153,21 @@ def press(
     model = spec.compile()
     data = mujoco.MjData(model)
     data.qfrc_applied[0] = -load
+    if servo is not None:
+        data.ctrl[0] = data.qpos[model.joint("pitch").qposadr[0]] = math.radians(pitch_deg)
     for _ in range(round(seconds / timestep)):
         mujoco.mj_step(model, data)
     speed = float(np.abs(data.qvel).max())
     mujoco.mj_forward(model, data)
     return Rest(model, data, float(data.xpos[model.body("attachment_cube").id][2]), speed)
+
+
+def _add_servo(spec, carriage, servo):
+    """Hold the pitch of the carriage by a position servo."""
+    stiffness, damping, inertia = servo
+    if not carriage.mass:
+        carriage.explicitinertial, carriage.mass, carriage.gravcomp = True, 1e-6, 1.0
+    carriage.inertia = [inertia] * 3
+    carriage.add_joint(name="pitch", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0.0, 1.0, 0.0])
+    actuator = spec.add_actuator(name="pitch", target="pitch", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    actuator.set_to_position(kp=stiffness, kv=damping)

@@ -48,6 +48,23 @@ def test_the_centre_of_pressure_moves_with_the_pitch_as_in_the_release(options):
             assert 1e3 * rest.center_of_pressure()[0] == pytest.approx(expected, abs=5.0), (load, pitch)
 
 
+def test_the_centre_of_pressure_is_that_of_the_release_where_a_servo_holds_the_pitch():
+    # The rig of the trial is not described. With the solver parameters of the release, a fixed pitch misses its numbers
+    # by 4.3 mm, servos by 2.2 to 8 mm; this is the one that comes nearest.
+    for load, printed in PRESSURE.items():
+        for pitch, expected in zip(PITCH, printed, strict=True):
+            rest = press(
+                load,
+                pitch_deg=pitch,
+                forward=True,
+                timestep=2e-3,
+                seconds=2.0,
+                servo=(1e4, 100.0, 0.01),
+                release_quirks=True,
+            )
+            assert 1e3 * rest.center_of_pressure()[0] == pytest.approx(expected, abs=2.5), (load, pitch)
+
+
 REDUCED = {"coupling": "midpoint", "tendon": "fixed"}
 
 
