@@ -1,0 +1,193 @@
+"""The programs and Python bindings of YARP against pliant's name server and a running simulation, see README.md.
+
+PLIANT_YARP=/path/to/venv/bin python -m pytest conformance/yarp/test_stock_programs.py
+"""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from peer import names  # noqa: E402
+
+pytestmark = pytest.mark.network
+FOLDER = os.environ.get("PLIANT_YARP", "")
+
+
+@pytest.fixture(scope="module")
+def programs():
+    folder = Path(FOLDER)
+    if not FOLDER or not (folder / "yarp").exists():
+        pytest.skip("no programs of YARP: set PLIANT_YARP to the folder that holds yarp and yarpserver (README.md)")
+    return folder
+
+
+def free_port():
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+class World:
+    """A name server and the bench of serve.py, and the programs of YARP in their environment."""
+
+    def __init__(self, folder, home, ours):
+        self.folder, self.ours = folder, ours
+        port = free_port()
+        self.server = ("127.0.0.1", port)
+        self.environment = {**os.environ, "YARP_CONFIG_HOME": str(home), "YARP_COLORED_OUTPUT": "0"}
+        (home / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")
+        if ours:
+            command = [sys.executable, "-m", "pliant", "yarpserver", "--socket", str(port)]
+        else:
+            command = [folder / "yarpserver", "--socket", str(port), "--ip", "127.0.0.1", "--write"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes = [subprocess.Popen(command, env=self.environment, **quiet)]
+        self.wait(lambda: names(self.server, "query /root").startswith("registration"))
+        bench = subprocess.Popen(
+            [sys.executable, HERE / "serve.py", f"127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True
+        )
+        self.processes.append(bench)
+        assert bench.stdout.readline().strip().endswith(f":{port}")
+
+    @staticmethod
+    def wait(condition, seconds=30.0):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if condition():
+                    return
+            except OSError:
+                pass
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def run(self, *arguments, text=None, seconds=30):
+        done = subprocess.run(
+            [self.folder / "yarp", *arguments], env=self.environment, input=text, capture_output=True, text=True,
+            timeout=seconds, check=False,
+        )  # fmt: skip
+        return done.stdout + done.stderr
+
+    def python(self, code, **more):
+        done = subprocess.run(
+            [self.folder / "python", "-c", textwrap.dedent(code)], env={**self.environment, **more},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def close(self):
+        for process in self.processes[::-1]:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module", params=["pliant yarpserver", "yarpserver"])
+def world(programs, request, tmp_path_factory):
+    made = World(programs, tmp_path_factory.mktemp("yarp"), request.param.startswith("pliant"))
+    yield made
+    made.close()
+
+
+def test_yarp_where_finds_the_name_server(world):
+    assert f"port {world.server[1]}" in world.run("where")
+
+
+def test_yarp_name_registers_asks_and_removes(world):
+    assert "registration name /by_hand ip " in world.run("name", "register", "/by_hand")
+    assert "property a = b c" in world.run("name", "set", "/by_hand", "a", "b", "c")
+    assert "present true" in world.run("name", "check", "/by_hand", "a", "c")
+    assert "registration name /by_hand" in world.run("name", "query", "/by_hand")
+    world.run("name", "unregister", "/by_hand")
+    assert "registration name /by_hand" not in world.run("name", "list")
+
+
+def test_yarp_rpc_is_answered_by_the_control_board_and_the_clock(world):
+    said = world.run("rpc", "/robot/arm/rpc:i", text="[get] [axes]\n[get] [name] 1\nnonsense\n")
+    assert re.search(r"Response: \[is\] \[axes\] 2 \[tsta\] \d+ [\d.]+ \[ok\]", said)
+    assert re.search(r"Response: \[is\] \[name\] elbow ", said)
+    assert "Response: [nak]" in said
+    assert re.search(r"Response: [\d.]+", world.run("rpc", "/clock/rpc", text="getSimulationTime\n"))
+
+
+@pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "udp", "text", "text_ack"])
+def test_a_reader_of_yarp_reads_by_every_carrier(world, carrier):
+    said = world.python(f"""
+        import yarp
+        yarp.Network.init()
+        port = yarp.BufferedPortBottle()
+        port.open("/stock/reader/{carrier}")
+        assert yarp.Network.connect("/robot/arm/state:o", "/stock/reader/{carrier}", "{carrier}")
+        stamp = yarp.Stamp()
+        for _ in range(3):
+            bottle = port.read(True)
+            port.getEnvelope(stamp)
+            print(bottle.size(), stamp.getCount(), stamp.getTime())
+        assert yarp.Network.disconnect("/robot/arm/state:o", "/stock/reader/{carrier}")
+        port.close()
+    """)
+    rows = [line.split() for line in said.splitlines() if re.match(r"2 \d+ [\d.]+$", line)]
+    assert len(rows) == 3
+    assert float(rows[2][2]) > float(rows[0][2])
+
+
+@pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "udp", "text", "text_ack"])
+def test_a_writer_of_yarp_is_heard_by_every_carrier(world, carrier):
+    from pliant.clients.yarp import YarpNetwork
+
+    with YarpNetwork(":".join(map(str, world.server))) as network:
+        reader = network.open_input(f"/pliant/reader/{carrier}")
+        world.python(f"""
+            import time, yarp
+            yarp.Network.init()
+            port = yarp.Port()
+            port.open("/stock/writer/{carrier}")
+            assert yarp.Network.connect("/stock/writer/{carrier}", "{reader.name}", "{carrier}")
+            bottle = yarp.Bottle()
+            bottle.fromString("1 2.5 hello (a [set])")
+            for _ in range(5):
+                port.write(bottle)
+                time.sleep(0.05)
+            port.close()
+        """)
+        from pliant.wire.yarp import format_bottle
+
+        assert format_bottle(reader.read().content) == "1 2.5 hello (a [set])"
+
+
+def test_a_program_with_yarp_clock_runs_on_simulated_time(world):
+    said = world.python(
+        """
+        import yarp
+        yarp.Network.init()
+        before = yarp.now()
+        yarp.delay(0.5)
+        print("passed", yarp.now() - before)
+    """,
+        YARP_CLOCK="/clock",
+    )
+    passed = float(re.search(r"passed ([\d.]+)", said)[1])
+    assert passed == pytest.approx(0.5, abs=0.005)  # steps of 1 ms
+
+
+def test_yarp_connect_persist_is_kept(world):
+    from pliant.clients.yarp import YarpNetwork
+
+    with YarpNetwork(":".join(map(str, world.server))) as network:
+        network.open_input("/kept/reader")
+        world.run("connect", "--persist", "/robot/arm/state:o", "/kept/reader")
+        world.wait(lambda: network.is_connected("/robot/arm/state:o", "/kept/reader"))
+        world.run("disconnect", "--persist", "/robot/arm/state:o", "/kept/reader")
+        if not world.ours:  # the server of 3.5 keeps the present connection
+            network.disconnect("/robot/arm/state:o", "/kept/reader")
+        world.wait(lambda: not network.is_connected("/robot/arm/state:o", "/kept/reader"))
