@@ -30,7 +30,9 @@ YARP = YarpInterface(
     ),
     servers=(
         ControlBoardServer(name="leg_nws", port="/sim/leg", axes=(AxisReference("leg", 1),)),
-        AnalogServer(name="ft", port="/sim/ft", groups={"force_torques": (SensorReference("foot_ft", "foot_ft"),)}),
+        AnalogServer(
+            name="ft", port="/sim/ft", groups={"six_axis_force_torques": (SensorReference("foot_ft", "foot_ft"),)}
+        ),
         VectorServer(name="old", port="/sim/skin", device="skin"),
         ImageServer(name="eye", port="/sim/eye"),
     ),
@@ -55,7 +57,7 @@ def test_a_prefix_goes_in_front_of_names_of_the_model_and_not_of_ports():
     assert moved.device("left_skin").sensors == ("left_a", "left_b")
     part, force, skin, eye = moved.servers
     assert (part.port, part.axes) == ("/sim/leg", (AxisReference("left_leg", 1),))
-    assert force.groups["force_torques"] == (SensorReference("left_foot_ft", "foot_ft"),)
+    assert force.groups["six_axis_force_torques"] == (SensorReference("left_foot_ft", "foot_ft"),)
     assert (skin.device, eye.device) == ("left_skin", "")
 
 

@@ -18,7 +18,6 @@ from pliant.errors import ModelError
 from pliant.model.problem import Problem
 
 __all__ = [
-    "ANALOG_GROUPS",
     "AnalogServer",
     "AxisReference",
     "BaseState",
@@ -42,22 +41,6 @@ __all__ = [
     "YarpDevice",
     "YarpInterface",
 ]
-
-ANALOG_GROUPS = (
-    "gyroscopes",
-    "accelerometers",
-    "magnetometers",
-    "orientations",
-    "temperatures",
-    "force_torques",
-    "contact_load_cells",
-    "encoder_arrays",
-    "skin_patches",
-    "positions",
-    "linear_velocities",
-    "angular_accelerometers",
-)
-"""Groups of a multiple-analog-sensors server, in the order of its messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +280,7 @@ class AnalogServer(YarpDevice):
     period: float = 0.01
     """Time between two messages [s]."""
     groups: Mapping[str, tuple[SensorReference, ...]] = field(default_factory=dict)
-    """Its sensors by group (`ANALOG_GROUPS`)."""
+    """Its sensors by group (`pliant.wire.yarp.sensors.SENSOR_GROUPS`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

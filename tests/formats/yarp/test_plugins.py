@@ -94,9 +94,11 @@ def test_a_board_is_named_as_the_part_that_shows_it(hopper):
 
 def test_sensors_keep_their_names_behind_a_remapper(hopper):
     servers = {s.port: s for s in hopper.interface.yarp.servers}
-    assert servers["/hopperSim/leg/FT"].groups == {"force_torques": (SensorReference("foot_ft_device", "foot_ft"),)}
+    assert servers["/hopperSim/leg/FT"].groups == {
+        "six_axis_force_torques": (SensorReference("foot_ft_device", "foot_ft"),)
+    }
     assert list(servers["/hopperSim/waist/inertials"].groups) == [
-        "gyroscopes", "accelerometers", "magnetometers", "orientations",
+        "gyroscopes", "linear_accelerometers", "magnetometers", "orientations",
     ]  # fmt: skip
     assert servers["/hopperSim/waist/inertials"].period == 0.005
     state = servers["/hopperSim/floating_base/state:o"]

@@ -94,9 +94,11 @@ def test_a_server_shows_a_board_without_a_remapper(tmp_path):
 
 
 def test_sensors_of_several_devices_are_listed_by_group(tmp_path):
-    found = resolve(tmp_path, server("multipleanalogsensorsserver", ("a", "ft"), ("b", "imu"), ("c", "cells"))).found[0]
+    text = server("multipleanalogsensorsserver", ("a", "ft"), ("b", "imu"), ("c", "cells"))
+    found = resolve(tmp_path, text).found[0]
     assert list(found.groups) == [
-        "gyroscopes", "accelerometers", "magnetometers", "orientations", "temperatures", "force_torques",
+        "gyroscopes", "linear_accelerometers", "magnetometers", "orientations", "temperatures",
+        "six_axis_force_torques",
         "contact_load_cells",
     ]  # fmt: skip
 
@@ -104,7 +106,7 @@ def test_sensors_of_several_devices_are_listed_by_group(tmp_path):
 def test_a_sensor_remapper_shows_what_it_names(tmp_path):
     names = '<param name="ThreeAxisGyroscopesNames">(chest)</param>'
     found = resolve(tmp_path, F + sensors(names, ("a", "imu"))).found[0]
-    assert {group: [s.sensor_name for s in found] for group, found in found.groups.items()} == {"gyroscopes": ["chest"]}
+    assert {g: [s.sensor_name for s in sensors] for g, sensors in found.groups.items()} == {"gyroscopes": ["chest"]}
 
 
 def test_servers_of_ros_and_unknown_ones_are_reported(tmp_path):

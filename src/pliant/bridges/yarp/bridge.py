@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pliant.bridges.yarp.analog_servers import serve_analog_servers
 from pliant.bridges.yarp.calls import NameClient
 from pliant.bridges.yarp.clock import serve_clock
 from pliant.bridges.yarp.configuration import (
@@ -80,9 +81,12 @@ class YarpBridge(BridgeBase):
             served.devices = dict(devices)
             if self.options.clock:
                 serve_clock(served, "/" + self.options.clock.strip("/"))
-            for name, device in devices.items():
+            for name in devices:
                 served.writers[name] = []
-                kind_of(device).serve(served, name, device)
+            shown = serve_analog_servers(served)
+            for name, device in devices.items():
+                if name not in shown:
+                    kind_of(device).serve(served, name, device)
         except WireError as fault:
             self.stop()
             raise BridgeError(f"the ports cannot be opened: {fault}", field="server") from None

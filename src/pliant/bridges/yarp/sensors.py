@@ -17,7 +17,7 @@ from pliant.wire.yarp.binary import encode_vector
 from pliant.wire.yarp.sensors import Measurement, SensorNames, encode_measurements, encode_metadata
 from pliant.wire.yarp.values import text
 
-__all__ = ["is_imu", "is_wrench", "serve_imu", "serve_wrench"]
+__all__ = ["channels", "is_imu", "is_wrench", "measured_groups", "metadata_answer", "serve_imu", "serve_wrench"]
 
 DEGREES = 180.0 / math.pi
 TEMPERATURE = 25.0
@@ -40,6 +40,38 @@ def is_wrench(device: SampleSource) -> bool:
     return _shape(device, "force") == (3,) and _shape(device, "torque") == (3,)
 
 
+def measured_groups(device: SampleSource) -> dict[str, Numbers]:
+    """Return what an inertial unit or a force/torque sensor measures, by group, in the units of the wire."""
+    if is_wrench(device):
+        return {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": _six}
+    groups: dict[str, Numbers] = {
+        "gyroscopes": lambda s: (np.asarray(s.values["angular_velocity"]) * DEGREES).tolist(),
+        "linear_accelerometers": lambda s: np.asarray(s.values["linear_acceleration"]).tolist(),
+        "magnetometers": lambda s: [0.0, 0.0, 0.0],
+    }
+    if _shape(device, "orientation") == (4,):
+        groups["orientations"] = _angles
+    return groups
+
+
+def channels(device: SampleSource) -> Numbers:
+    """Return the numbers of the older vector of an inertial unit (12) or a force/torque sensor (6)."""
+    if is_wrench(device):
+        return _six
+    groups = measured_groups(device)
+    turn = groups.get("orientations", lambda s: [0.0, 0.0, 0.0])
+    parts = (turn, groups["linear_accelerometers"], groups["gyroscopes"], groups["magnetometers"])
+    return lambda sample: [number for part in parts for number in part(sample)]
+
+
+def _six(sample: Sample) -> list[float]:
+    return [*np.asarray(sample.values["force"]).tolist(), *np.asarray(sample.values["torque"]).tolist()]
+
+
+def _angles(sample: Sample) -> list[float]:
+    return (rpy_from_rotation(rotation_from_quaternion(sample.values["orientation"])) * DEGREES).tolist()
+
+
 def serve_imu(served: Served, name: str, device: SampleSource) -> None:
     """Serve an inertial unit.
 
@@ -49,27 +81,9 @@ def serve_imu(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/imu/rpc:o`` | ``getMetadata`` |
     | ``/robot/imu`` | 12 numbers: roll, pitch, yaw [deg], acceleration, angular velocity [deg/s], zeros |
     """
-    has_orientation = _shape(device, "orientation") == (4,)
-
-    def angles(sample: Sample) -> list[float]:
-        if not has_orientation:
-            return [0.0, 0.0, 0.0]
-        return (rpy_from_rotation(rotation_from_quaternion(sample.values["orientation"])) * DEGREES).tolist()
-
-    groups: dict[str, Numbers] = {
-        "gyroscopes": lambda s: (np.asarray(s.values["angular_velocity"]) * DEGREES).tolist(),
-        "linear_accelerometers": lambda s: np.asarray(s.values["linear_acceleration"]).tolist(),
-        "magnetometers": lambda s: [0.0, 0.0, 0.0],
-    }
-    if has_orientation:
-        groups["orientations"] = angles
-    _serve_measures(served, name, device, groups)
-
-    def encode(sample: Sample, dialect: Dialect) -> bytes:
-        gyroscope, acceleration = groups["gyroscopes"](sample), groups["linear_accelerometers"](sample)
-        return encode_vector([*angles(sample), *acceleration, *gyroscope, 0.0, 0.0, 0.0], dialect)
-
-    served.publish(served.full_name(name), "Vector", device, encode)
+    numbers = channels(device)
+    _serve_measures(served, name, device, measured_groups(device))
+    served.publish(served.full_name(name), "Vector", device, lambda s, dialect: encode_vector(numbers(s), dialect))
 
 
 def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
@@ -81,13 +95,9 @@ def serve_wrench(served: Served, name: str, device: SampleSource) -> None:
     | ``/robot/ft/rpc:o`` | ``getMetadata`` |
     | ``/robot/ft/analog:o`` | the six numbers |
     """
-
-    def six(sample: Sample) -> list[float]:
-        return [*np.asarray(sample.values["force"]).tolist(), *np.asarray(sample.values["torque"]).tolist()]
-
-    _serve_measures(served, name, device, {"temperatures": lambda s: [TEMPERATURE], "six_axis_force_torques": six})
+    _serve_measures(served, name, device, measured_groups(device))
     served.publish(
-        served.full_name(name, "analog:o"), "Vector", device, lambda s, dialect: encode_vector(six(s), dialect)
+        served.full_name(name, "analog:o"), "Vector", device, lambda s, dialect: encode_vector(_six(s), dialect)
     )
 
 
@@ -110,7 +120,10 @@ def _serve_measures(served: Served, name: str, device: SampleSource, groups: Map
     names = {group: (SensorNames(name, device.frame),) for group in groups}
     metadata = encode_metadata(names)
     served.input(
-        served.full_name(name, "rpc:o"), "Bottle", is_rpc=True, on_data=lambda arrival: _metadata(arrival, metadata)
+        served.full_name(name, "rpc:o"),
+        "Bottle",
+        is_rpc=True,
+        on_data=lambda arrival: metadata_answer(arrival, metadata),
     )
 
 
@@ -120,7 +133,8 @@ def _order() -> tuple[str, ...]:
     return SENSOR_GROUPS
 
 
-def _metadata(arrival: Arrival, metadata: Bottle) -> Answer:
+def metadata_answer(arrival: Arrival, metadata: Bottle) -> Answer:
+    """Return the answer to a call of an analog-sensors server."""
     items = arrival.bottle().items
     items = items[1:] if items[:1] == ("__direct__",) else items
     name = text(items[0]) if items else ""

@@ -16,7 +16,6 @@ from pliant.formats.yarp.ini import Group
 from pliant.formats.yarp.robot_interface import InterfaceDevice, RobotInterface
 from pliant.model.problem import Problem
 from pliant.model.yarp import (
-    ANALOG_GROUPS,
     AnalogServer,
     AxisReference,
     BaseState,
@@ -33,6 +32,7 @@ from pliant.model.yarp import (
     VectorServer,
     YarpDevice,
 )
+from pliant.wire.yarp.sensors import SENSOR_GROUPS
 
 __all__ = ["Hardware", "Servers", "is_server"]
 
@@ -40,11 +40,11 @@ SensorGroups = dict[str, list[SensorReference]]
 
 ANALOG_KEYS = {
     "gyroscopes": "ThreeAxisGyroscopesNames",
-    "accelerometers": "ThreeAxisLinearAccelerometersNames",
+    "linear_accelerometers": "ThreeAxisLinearAccelerometersNames",
     "magnetometers": "ThreeAxisMagnetometersNames",
     "orientations": "OrientationSensorsNames",
     "temperatures": "TemperatureSensorsNames",
-    "force_torques": "SixAxisForceTorqueSensorsNames",
+    "six_axis_force_torques": "SixAxisForceTorqueSensorsNames",
     "contact_load_cells": "ContactLoadCellArraysNames",
     "encoder_arrays": "EncoderArraysNames",
     "skin_patches": "SkinPatchesNames",
@@ -217,7 +217,7 @@ class Servers:
         for _, target in targets:
             for group, sensors in self.sensors(target, ()).items():
                 groups.setdefault(group, []).extend(sensors)
-        ordered = {group: tuple(groups[group]) for group in ANALOG_GROUPS if groups.get(group)}
+        ordered = {group: tuple(groups[group]) for group in SENSOR_GROUPS if groups.get(group)}
         return AnalogServer(**common, groups=ordered)
 
     def vector(self, kind: _Kind, params: Group, name: str, targets: list[tuple[str, str]]) -> VectorServer:
@@ -362,9 +362,9 @@ class Servers:
     def _own_sensors(self, target: str) -> SensorGroups:
         device = self.hardware.devices.get(target)
         if isinstance(device, ForceTorqueSensor):
-            groups = ("force_torques", "temperatures")
+            groups = ("six_axis_force_torques", "temperatures")
         elif isinstance(device, InertialSensor):
-            groups = ("gyroscopes", "accelerometers", "magnetometers", "orientations")
+            groups = ("gyroscopes", "linear_accelerometers", "magnetometers", "orientations")
         elif isinstance(device, ContactLoadCells):
             return {"contact_load_cells": [SensorReference(target, target)]}
         elif device is None:
