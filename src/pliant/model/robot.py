@@ -148,7 +148,7 @@ class Robot(Description):
         sole_height: float | Literal["keep"] = "keep",
         forward_offset: float = 0.0,
         pitch: float | Literal["level"] = 0.0,
-        forward_axis: Sequence[float] | str = "x",
+        forward_axis: Sequence[float] | str | None = None,
         side: Literal["auto", "left", "right"] = "auto",
         prefix: str | None = None,
         key: str | None = None,
@@ -175,7 +175,7 @@ class Robot(Description):
                 stands on its heel; "level" takes the pitch at which half the robot's weight acts right below its centre
                 of mass, so that the robot stands level on two feet.
             forward_axis: direction in which the robot looks in that pose, in the world: "x", "-x", "y", "-y" or three
-                numbers.
+                numbers. None takes x, and refuses where the old foot points to another direction.
             side: of the robot; "auto": where the ankle is from the centre of mass.
             prefix: goes in front of every name of the foot; None takes the name of the body and a slash.
             key: name of the key frame in which the old foot is flat; None is the initial pose.

@@ -164,6 +164,23 @@ def test_a_robot_that_looks_along_y_gets_its_toes_along_y():
     assert abs(toes[0]) < 1e-9
 
 
+def test_a_robot_whose_feet_point_backwards_is_asked_where_it_looks():
+    robot = biped()
+    robot.spec.geom("left_sole").pos = [-0.05, 0.0, 0.0]
+    with pytest.raises(ModelError, match=r"reaches 80 mm ahead of the ankle and 120 mm behind it; give forward_axis"):
+        robot.replace_foot("left_foot", FAST)
+    part = robot.replace_foot("left_foot", FAST, forward_axis="-x")
+    assert part.side == "right"  # seen along -x
+    _, data = still(robot, "stand")
+    assert data.body("left_foot/distal_phalanx_1").xpos[0] < data.body("left_foot/heel").xpos[0] - 0.2
+
+
+def test_a_foot_across_the_direction_is_mentioned_where_the_direction_was_given():
+    robot = biped()
+    robot.replace_foot("left_foot", FAST, forward_axis="y", side="left")
+    assert any("100 mm long and 200 mm wide in the given direction; check forward_axis" in note for note in robot.notes)
+
+
 def test_the_right_foot_is_the_mirror_image_of_the_left_one():
     robot, parts = soft_biped(pitch=0.02, foot=SoftFoot(n_chains=3, lump=True, coupling="midpoint", tendon="fixed"))
     assert [part.side for part in parts] == ["left", "right"]
@@ -205,6 +222,18 @@ def test_joints_sites_sensors_actuators_and_key_frames_of_the_robot_stay():
     for i in range(before.njnt):
         name = before.joint(i).name
         assert data.joint(name).qpos.tolist() == held.joint(name).qpos.tolist()
+
+
+def test_the_sole_of_a_mesh_is_found_from_its_vertices():
+    robot = biped()
+    corners = [[x, y, z] for x in (-0.1, 0.1) for y in (-0.05, 0.05) for z in (-0.013, 0.02)]
+    robot.spec.add_mesh(name="sole", uservert=np.ravel(corners).tolist())
+    old = robot.spec.geom("left_sole")
+    old.type, old.meshname = mujoco.mjtGeom.mjGEOM_MESH, "sole"
+    part = robot.replace_foot("left_foot", FAST)
+    assert part.old_sole_depth == pytest.approx(0.083, abs=1e-9)
+    model, data = still(robot, "stand")
+    assert lowest_of(model, data, part.prefix) == pytest.approx(-0.003, abs=1e-6)
 
 
 def test_shapes_of_the_old_foot_go_and_visual_ones_stay_when_asked():

@@ -104,7 +104,7 @@ def plan(
     sole_height: float | Literal["keep"],
     forward_offset: float,
     pitch: float | Literal["level"],
-    forward_axis: Sequence[float] | str,
+    forward_axis: Sequence[float] | str | None,
     side: Side | Literal["auto"],
     prefix: str | None,
     key: str | None,
@@ -146,7 +146,7 @@ def plan(
             field="side",
         )
     model = _compile(robot)
-    pose = pose_of(model, key, forward_axis)
+    pose = pose_of(model, key, "x" if forward_axis is None else forward_axis)
     index = model.body(body).id
     members = weld_children(model, index)
     _refuse_toes(model, index, members)
@@ -163,7 +163,7 @@ def plan(
     notes: list[str] = []
     old, old_geoms = _old_extent(pose, members, anchor, body, sole_height, notes)
     if old is not None:
-        _doubt(old, own, body, notes)
+        _doubt(old, own, body, notes, refuse=forward_axis is None)
     depth = old.down if sole_height == "keep" and old is not None else float(sole_height)  # type: ignore[arg-type]
     if not 0.0 < depth < 1000.0:
         raise ModelError(
@@ -410,17 +410,21 @@ def _extent_of_foot(model: mujoco.MjModel, label: str) -> Extent:
     return extent_of(pose_of(model, None, "x"), geoms, np.zeros(3))
 
 
-def _doubt(old: Extent, own: Extent, body: str, notes: list[str]) -> None:
+def _doubt(old: Extent, own: Extent, body: str, notes: list[str], *, refuse: bool) -> None:
+    """Compare the old foot with the direction and the size of the new one."""
+    found = ""
     if old.width > 1.3 * old.length:
-        notes.append(
-            f"{body}: the old foot is {1e3 * old.length:.0f} mm long and {1e3 * old.width:.0f} mm wide in the given "
-            "direction; check forward_axis"
-        )
+        found = f"is {1e3 * old.length:.0f} mm long and {1e3 * old.width:.0f} mm wide"
     elif old.rear > 1.3 * old.front and old.length > 1.2 * old.width:
-        notes.append(
-            f"{body}: the old foot reaches {1e3 * old.front:.0f} mm ahead of the ankle and {1e3 * old.rear:.0f} mm "
-            "behind it; check forward_axis"
+        found = f"reaches {1e3 * old.front:.0f} mm ahead of the ankle and {1e3 * old.rear:.0f} mm behind it"
+    if found and refuse:
+        raise ModelError(
+            f"replace_foot: if the robot looks along the world's x, the foot {body!r} {found}; give forward_axis, the "
+            "direction in which it looks: x, -x, y, -y or three numbers",
+            field="forward_axis",
         )
+    if found:
+        notes.append(f"{body}: the old foot {found} in the given direction; check forward_axis")
     size = own.length / old.length
     if not 0.5 < size < 2.0:
         notes.append(

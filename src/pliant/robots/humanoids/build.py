@@ -63,7 +63,7 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     from pliant.formats.urdf_robot import read_urdf
     from pliant.model.feet.geometry import reach
     from pliant.model.interface import Interface
-    from pliant.robots.parts import finished
+    from pliant.robots.parts import add_scene, finished
 
     path = find_data(humanoid.file)
 
@@ -79,7 +79,8 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     spec.modelname = humanoid.name
     spec.option.timestep = options.timestep
     spec.body(humanoid.base).add_freejoint(name="base")
-    _light(spec, options.friction)
+    add_scene(spec, extent=2.0, center=(0.0, 0.0, 0.8))
+    spec.geom("floor").friction = [options.friction, 0.005, 0.0001]
     chosen = {
         name: getattr(humanoid, name) if getattr(options, name) is None else getattr(options, name)
         for name in ("stiffness", "damping", "armature")
@@ -97,24 +98,6 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     lift = max(reach(model, data, g, down) for g in shapes)
     spec.body(humanoid.base).pos += np.array([0.0, 0.0, lift])
     return finished(robot)
-
-
-def _light(spec: Any, friction: float) -> None:
-    """Add floor and light."""
-    import mujoco
-
-    spec.worldbody.add_geom(
-        name="floor",
-        type=mujoco.mjtGeom.mjGEOM_PLANE,
-        size=[3.0, 3.0, 0.05],
-        friction=[friction, 0.005, 0.0001],
-        rgba=[0.83, 0.85, 0.88, 1.0],
-    )
-    spec.worldbody.add_light(name="key", pos=[2.0, -2.0, 4.0], dir=[-0.4, 0.4, -0.8], diffuse=[0.6, 0.6, 0.6])
-    spec.stat.extent = 2.0
-    spec.stat.center = [0.0, 0.0, 0.8]
-    spec.visual.global_.offwidth = 1920
-    spec.visual.global_.offheight = 1440
 
 
 _ASSUMED = ("Stiffness and damping of the servos and the inertia of the rotors.",)

@@ -33,8 +33,8 @@ class SoftFeetOptions(SoftFootOptions):
     pitch: float | None = option(None, unit="rad", low=-0.5, high=0.5)
     """Pitch of the foot on the ankle, positive with the toes down; none: that with which the robot stands level on two
     feet."""
-    forward_axis: Literal["x", "-x", "y", "-y"] = option("x")
-    """Direction in which the robot looks in its initial pose."""
+    forward_axis: Literal["x", "-x", "y", "-y"] | None = option(None)
+    """Direction in which the robot looks in its initial pose; none: x, refused where the old foot points elsewhere."""
     key: str | None = option(None)
     """Key frame in which the old feet are flat; none: the initial pose."""
     old_mass: float | None = option(None, unit="kg", low=0.0, high=100.0)
