@@ -8,11 +8,12 @@ import numpy as np
 
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
+from pliant.model.yarp import CameraImages, ImageServer
 from pliant.wire.yarp import Dialect
 from pliant.wire.yarp.binary import LIST, tag_of
 from pliant.wire.yarp.values import Vocab
 
-__all__ = ["encode_image", "is_camera", "serve_camera"]
+__all__ = ["changed", "encode_image", "is_camera", "serve_camera"]
 
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
@@ -49,12 +50,42 @@ def encode_image(pixels: np.ndarray, field: str) -> bytes:
 
 
 def serve_camera(served: Served, name: str, device: SampleSource) -> None:
-    """Serve ``/robot/camera`` (RGB); with depth ``/robot/camera/rgbImage:o`` and ``/robot/camera/depthImage:o``."""
+    """Serve ``/robot/camera`` (RGB); with depth ``/robot/camera/rgbImage:o`` and ``/robot/camera/depthImage:o``.
+
+    A server that the robot describes gives the name in place of ``/robot/camera`` and the period; what it describes of
+    the images says whether rows or columns are reversed, and to how many decimal digits depth is rounded.
+    """
     fields = [key for key in CODES if key in device.samples]
-    for field in fields:
-        parts = () if fields == ["image"] else ("rgbImage:o" if field == "image" else "depthImage:o",)
+    for prefix, period, images in _servers(served, name) or [(served.full_name(name), 0.0, None)]:
+        for field in fields:
+            ending = "" if fields == ["image"] else ("/rgbImage:o" if field == "image" else "/depthImage:o")
 
-        def encode(sample: Sample, dialect: Dialect, field: str = field) -> bytes:
-            return encode_image(np.asarray(sample.values[field]), field)
+            def encode(
+                sample: Sample, dialect: Dialect, field: str = field, images: CameraImages | None = images
+            ) -> bytes:
+                pixels = np.asarray(sample.values[field])
+                return encode_image(pixels if images is None else changed(pixels, field, images), field)
 
-        served.publish(served.full_name(name, *parts), "Image", device, encode, period=0.0, queue=IMAGE_QUEUE)
+            served.publish(prefix + ending, "Image", device, encode, period=period, queue=IMAGE_QUEUE)
+
+
+def changed(pixels: np.ndarray, field: str, images: CameraImages) -> np.ndarray:
+    """Return an image as a plugin asks for it: reversed, and its depth rounded."""
+    if images.flip_vertical:
+        pixels = pixels[::-1]
+    if images.flip_horizontal:
+        pixels = pixels[:, ::-1]
+    if field == "depth" and images.depth_quantum is not None:
+        pixels = np.round(pixels, images.depth_quantum)
+    return pixels
+
+
+def _servers(served: Served, name: str) -> list[tuple[str, float, CameraImages]]:
+    """Return name, period and images of the servers that the robot describes in front of a camera."""
+    interface = None if served.robot is None else served.robot.interface.yarp
+    found = []
+    for server in () if interface is None else interface.servers:
+        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
+        if isinstance(server, ImageServer) and isinstance(images, CameraImages) and images.sensors == (name,):
+            found.append((server.port, server.period, images))
+    return found

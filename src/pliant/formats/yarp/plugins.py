@@ -176,11 +176,24 @@ class _Reader:
         for interface in self.interfaces:
             servers.add_interface(interface)
             self.robot = interface.port_prefix.strip("/") or self.robot
-        boards = [c.board for c in self.hardware.boards.values()]
+        boards = boards_of(self.hardware)
         renamed = self._part_names(boards, servers.found)
         self.found.boards = [dataclasses.replace(b, name=renamed.get(b.name, b.name)) for b in boards]
         for board in self.found.boards:
             self.found.initial.update(zip(board.joints, board.initial_positions, strict=False))
+        for device in self.hardware.devices.values():
+            if type(device) in NOT_SERVED:
+                place = f"{device.file}:{device.line}: " if device.file else ""
+                message = f"{place}it is read and not served: {NOT_SERVED[type(device)]}"
+                self.problems.append(Problem("warning", device.name, message))
+            elif isinstance(device, InertialSensor) and device.relative_orientation:
+                self.problems.append(
+                    Problem("warning", device.name, "its orientation is that in the world, not that since the start")
+                )
+        for server in servers.found:
+            if isinstance(server, ControlBoardServer) and not self._is_whole(server, boards):
+                message = f"the part {server.port} joins or divides control boards; each board is served by itself"
+                self.problems.append(Problem("warning", server.name, message))
         known = {*renamed.values(), *renamed}
         problems = [
             dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p
@@ -207,6 +220,12 @@ class _Reader:
                 names[board.name] = parts[0]
                 taken.add(parts[0])
         return names
+
+    def _is_whole(self, server: ControlBoardServer, boards: list[ControlBoard]) -> bool:
+        """Return whether a server shows the axes of one board, all of them, in their order."""
+        return any(
+            [*server.axes] == [AxisReference(board.name, i) for i in range(len(board.axis_names))] for board in boards
+        )
 
     # -- plugin elements ----------------------------------------------------------------------------------
 
@@ -724,6 +743,22 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
     "showmodelcom": ("info", "the centre of mass is shown by the viewer"),
 }
 """What is known and not served, and why."""
+
+
+NOT_SERVED: Mapping[type[YarpDevice], str] = {
+    SkinInertials: "the vector of the skin boards has numbers of the boards that the description does not give",
+    LaserScan: "rays of a laser are not simulated",
+    WorldInterface: "objects cannot be made while the simulation runs",
+    LinkAttacher: "links cannot be tied together while the simulation runs",
+    ModelPose: "there is no transform server to send it to",
+    VideoTexture: "images of other programs are not drawn",
+}
+"""Devices that are read and that nothing serves, and why."""
+
+
+def boards_of(hardware: Hardware) -> list[ControlBoard]:
+    """Return the control boards under the names that servers refer to."""
+    return [configuration.board for configuration in hardware.boards.values()]
 
 
 def _with_parts(server: YarpDevice, names: Mapping[str, str]) -> YarpDevice:
