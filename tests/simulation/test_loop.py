@@ -540,6 +540,23 @@ def test_a_run_takes_whole_steps_and_reports():
             simulation.run(wrong)
 
 
+def test_what_bridges_submit_while_the_pacer_waits_is_done_before_the_next_step():
+    simulation = Simulation(SpringMassEngine(), [SpringJoint()], [Recall("a")], pacer=paced(1e-5))  # 100 s a step
+    thread = threading.Thread(target=lambda: simulation.run(1.0), name="run")
+    simulation.start()
+    thread.start()
+    try:
+        first = simulation.submit(lambda: simulation.time_ns)
+        assert first.result(30.0) in (0, MS)
+        times = [simulation.submit(lambda: simulation.time_ns).result(30.0) for _ in range(5)]
+        assert times == [MS] * 5  # the second step is due in a minute
+    finally:
+        simulation.stop()  # does not wait for it either
+        thread.join(30.0)
+        assert not thread.is_alive()
+        simulation.close()
+
+
 def test_a_paced_run_sleeps_by_the_clock_it_is_given():
     now = [0]
 

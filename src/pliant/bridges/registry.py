@@ -44,7 +44,9 @@ _OWN: dict[str, BridgeEntry] = {
     "fci": BridgeEntry("Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci:make"),
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.bridges.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.bridges.ros2:make"),
-    "yarp": BridgeEntry("YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.bridges.yarp:make"),
+    "yarp": BridgeEntry(
+        "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.bridges.yarp.bridge:make"
+    ),
     "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.bridges.zenoh:make"),
 }
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pliant.cli.messages import say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console
+
+if TYPE_CHECKING:
+    from pliant.bridges.yarp.nameserver import NameServer
 
 __all__ = ["yarpserver"]
 
@@ -36,21 +40,24 @@ def yarpserver(
     server.on_complaint = logging.getLogger("pliant.bridges.yarp").warning
     ended = threading.Event()
     server.threads.tell(lambda name, why: ended.set())
-    with server:
-        file = write_configuration(server.address) if write else None
-        if json:
-            emit({"name": server.name, "address": str(server.address), "configuration": file})
-        else:
-            console = make_console()
-            console.print(f"name server {server.name} at {server.address}", markup=False)
-            if file is not None:
-                console.print(f"written: {file}", soft_wrap=True, markup=False)
-            console.print("Ctrl-C ends it", markup=False)
-        try:
+    try:
+        with server:
+            _tell(server, write_configuration(server.address) if write else None, json)
             while not ended.wait(1.0):
                 pass
-        except KeyboardInterrupt:
-            return 0
-        for name, why in server.threads.dead.items():
-            say(f"the thread {name} died: {why}")
+    except KeyboardInterrupt:
+        return 0
+    for name, why in server.threads.dead.items():
+        say(f"the thread {name} died: {why}")
     return 1
+
+
+def _tell(server: NameServer, file: Path | None, json: bool) -> None:
+    if json:
+        emit({"name": server.name, "address": str(server.address), "configuration": file})
+        return
+    console = make_console()
+    console.print(f"name server {server.name} at {server.address}", markup=False)
+    if file is not None:
+        console.print(f"written: {file}", soft_wrap=True, markup=False)
+    console.print("Ctrl-C ends it", markup=False)

@@ -652,17 +652,17 @@ class Simulation:
         if self.pacer.paces:
             if self._publish:
                 self._serve_until_due()
-            self.pacer.pace(self._now)
+            if not self._stopping:
+                self.pacer.pace(self._now)
 
     def _serve_until_due(self) -> None:
         """Run what is submitted in the time that the pacer would sleep away, so that nobody waits for the next step."""
-        while (slack := self.pacer.slack(self._now) - WAKE_MARGIN_NS) > 0.0:
+        while not self._stopping and (slack := self.pacer.slack(self._now) - WAKE_MARGIN_NS) > 0.0:
             with self._wake:
-                if not self._submitted:
+                if not self._submitted and not self._stopping:
                     self._wake.wait(slack * 1e-9)
-            if not self._submitted:
-                return
-            self._run_submitted()
+            if self._submitted:
+                self._run_submitted()
 
     def _await_answers(self) -> None:
         for item in self._waiting:

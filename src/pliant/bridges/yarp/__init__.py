@@ -1,6 +1,4 @@
-"""YARP without YARP: ports, a name server, and the bridge that serves a robot by them."""
+"""YARP without YARP: ports, a name server, and the bridge that serves a robot by them (`bridge`).
 
-from pliant.bridges.yarp.bridge import YarpBridge, make
-from pliant.bridges.yarp.options import YarpOptions
-
-__all__ = ["YarpBridge", "YarpOptions", "make"]
+Nothing is imported here, so that a client of ports needs neither devices nor the engine.
+"""
