@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import MissingDependency
+from pliant.errors import MissingDependency, ModelError
 from pliant.robots.humanoids import find_data
 from pliant.robots.humanoids.build import FEET
 from pliant.robots.softfoot import SoftFoot, closure_compliance
@@ -91,3 +91,16 @@ def test_g1_carries_itself_on_one_foot_and_talos_does_not():
         ratios[name] = humanoid(name).replace_foot(feet[0], FAST).support.ratio
     assert ratios["g1"] > 2.0
     assert 0.7 < ratios["talos"] < 1.0
+
+
+def test_the_icub_which_looks_backwards_along_x_gets_its_feet_the_right_way_round():
+    try:
+        robot = pliant.load("icub")
+    except MissingDependency as missing:
+        pytest.skip(str(missing))
+    with pytest.raises(ModelError, match="give forward_axis"):
+        robot.replace_foot("l_foot", FAST)
+    part = robot.replace_foot("l_foot", FAST, forward_axis="-x", pitch="level")
+    assert part.side == "left"
+    assert part.old_sole_depth == pytest.approx(0.075, abs=1e-6)
+    assert part.support.ratio > 3.0
