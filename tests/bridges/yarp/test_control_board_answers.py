@@ -603,6 +603,8 @@ def test_a_writing_request_of_dialect_3_changes_the_board(words, changed):
         (3, "[get] [ivar] [mvar] yarp_kPWM", "[is] [ivar] ((2.0 4.0 5.0)) [ok]"),
         (3, "[set] [ivar] [mvar] yarp_kPWM (2.0 4.0 5.0)", "[ok]"),
         (3, "[set] [ivar] [mvar] yarp_kPWM 1.0 2.0", "[fail]"),
+        (3, "[set] [torq] [mtps] 0 (1.0 2.0 3.0 4.0)", "[ok]"),
+        (3, "[set] [torq] [mtps] 0 (1.0 2.0 3.0)", "[fail]"),
         (3, "[get] [ivar] [mvar] nonsense", "[fail]"),
         (3, "[get] [ivar]", "[fail]"),
         (3, "(1 2) (3)", "[nak]"),

@@ -689,6 +689,12 @@ def _pair(values: Sequence[float], what: str) -> tuple[float, float]:
     return values[0], values[1]
 
 
+def _set_motor_parameters(board: Board, j: int, parameters: Sequence[float]) -> None:
+    """Keep the parameters of a motor's torque model; older clients send the first four of nine."""
+    known = board.motor_parameters(j)
+    board.set_motor_parameters(j, (*parameters, *known[4:]) if len(parameters) == 4 else parameters)
+
+
 _METHODS_3: dict[str, Method] = {}
 for _words, _quantity in {
     "pos": "position_target", "vel": "speed", "acc": "acceleration_limit", "dpo": "position_reference",
@@ -748,7 +754,7 @@ _METHODS_3 |= {
     "get asts": lambda board, j: (0 * _axis(board, j),),
     "get name": lambda board, j: (_name(board, j),),
     "get type": lambda board, j: (_type(board, j),),
-    "set torq mtps": lambda board, j, parameters: board.set_motor_parameters(j, parameters),
+    "set torq mtps": _set_motor_parameters,
     "get torq mtps": lambda board, j: (board.motor_parameters(j),),
     "get torq rng": lambda board, j: tuple(values[0] for values in _torque_ranges(board, [j])),
     "get torq rngs": lambda board: _torque_ranges(board, None),

@@ -1,0 +1,70 @@
+"""YARP's own client of control boards against the biped: every call is answered, and the values are the board's.
+
+Build the client first (control_board_client/README.md), then:
+
+PLIANT_YARP_CLIENT=/path/to/control_board_client python -m pytest conformance/yarp/test_control_board_client.py
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.network
+CLIENT = os.environ.get("PLIANT_YARP_CLIENT", "")
+START_S = 120.0
+"""Longest wait for the simulation: a first start compiles."""
+
+
+@pytest.fixture(scope="module")
+def biped(tmp_path_factory):
+    if not CLIENT or not Path(CLIENT).exists():
+        pytest.skip(
+            "no client of YARP: set PLIANT_YARP_CLIENT to the program of control_board_client (control_board_client/README.md)"
+        )
+    home = tmp_path_factory.mktemp("yarp")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    (home / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")
+    environment = {**os.environ, "YARP_CONFIG_HOME": str(home)}
+    log = (home / "log").open("w+")
+    command = [sys.executable, "-m", "pliant", "run", "biped", "--bridge", "yarp"]
+    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    end = time.monotonic() + START_S
+    while "name server started" not in (home / "log").read_text():
+        assert process.poll() is None, (home / "log").read_text()
+        assert time.monotonic() < end, (home / "log").read_text()
+        time.sleep(0.2)
+    yield environment
+    process.terminate()
+    process.wait(20.0)
+    log.close()
+
+
+@pytest.mark.parametrize("carrier", ["tcp", "udp", "fast_tcp"])
+def test_every_call_of_the_stock_client_returns_true(biped, carrier):
+    done = subprocess.run(
+        [CLIENT, "/biped/left_arm", f"/tester_{carrier}", carrier],
+        env=biped, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("FAILED")] == []
+    assert sum(line.startswith("ok ") for line in lines) > 250
+    values = dict(line.split()[1:3] for line in lines if line.startswith("value ") and "timeout" not in line)
+    assert values.pop("name") == "l_shoulder_pitch"
+    found = {key: float(value) for key, value in values.items()}
+    assert found["axes"] == 4
+    assert found["target_ahead"] == pytest.approx(5.0, abs=0.01)
+    assert found["moved"] == pytest.approx(5.0, abs=0.5)
+    assert found["direct"] == pytest.approx(2.0, abs=0.2)
+    expected = {
+        "revolute": 1, "moving": 1, "stamp_positive": 1, "speed": 40, "stiffness": 0.5, "damping": 0.02, "offset": 0.1,
+        "compliant": 1, "torque": 0.25, "duty": 0.2, "current": 0.2, "error_limit": 9, "counts": 4096,
+        "temperature": 25, "gear": 100,
+    }  # fmt: skip
+    assert {key: found[key] for key in expected} == pytest.approx(expected)
+    assert found["encoder"] == pytest.approx(10.0, abs=0.5)
