@@ -23,9 +23,7 @@ START_S = 120.0
 @pytest.fixture(scope="module")
 def biped(tmp_path_factory):
     if not CLIENT or not Path(CLIENT).exists():
-        pytest.skip(
-            "no client of YARP: set PLIANT_YARP_CLIENT to the program of control_board_client (control_board_client/README.md)"
-        )
+        pytest.skip("no client of YARP: set PLIANT_YARP_CLIENT (control_board_client/README.md)")
     home = tmp_path_factory.mktemp("yarp")
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
