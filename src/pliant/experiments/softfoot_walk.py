@@ -57,8 +57,6 @@ class SoftFootWalkOptions:
     """Heights of the square bars."""
     push: float = option(4.0, unit="N s", low=0.0, high=50.0, source="ours")
     """Largest push on the torso of a walk."""
-    processes: int = option(0, low=0, high=1024, source="of pliant")
-    """Walks that run at once; 0: one for each core. The quick version runs one."""
 
 
 def cells(options: SoftFootWalkOptions, quick: bool) -> list[Walk]:
@@ -84,7 +82,7 @@ def simulate(context: Context, options: SoftFootWalkOptions, walks: Sequence[Wal
         walks,
         settings=SETTINGS,
         file=None if context.quick else context.output / "walks.jsonl",
-        processes=1 if context.quick else options.processes,
+        processes=1 if context.quick else 0,
         progress=lambda fraction, text: context.progress(0.95 * fraction, text),
     )
 
@@ -463,7 +461,8 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
 
     The same controller walks with both feet, on flat ground and over one square bar of each height. The seed of a walk
     draws the place of the bar, a push on the torso, the start and the noise of the sensors, alike for both feet. A
-    full run has 1400 walks of some seconds each; one that is interrupted goes on in the same folder (``--output``).
+    full run has 1400 walks of one or two seconds each, on all cores; one that is interrupted goes on in the same
+    folder (``--output``).
     """
     walks = simulate(context, options, cells(options, context.quick))
     figures = [rates_figure(walks)]
