@@ -395,7 +395,7 @@ def rates_figure(walks: Walks) -> Figure:
     )
 
 
-def pictures(height: float, seed: int = 0, bar: float = 0.72) -> Figure | str:
+def pictures(height: float, seed: int = 0, bar: float = 0.64) -> Figure | str:
     """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
     import mujoco
 
@@ -409,16 +409,17 @@ def pictures(height: float, seed: int = 0, bar: float = 0.72) -> Figure | str:
         run_walk(feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=10.0, goal=1.1, trace=trace)
         # From the moment at which a foot carries the robot on the bar.
         first = next((i for i, row in enumerate(trace) if _on_bar(row, bar)), len(trace) // 2)
-        times = [min(len(trace) - 1, first + k) for k in (0, 15, 30)]
+        times = [min(len(trace) - 1, first + k) for k in (8, 30, 55)]
         robot = build_robot("biped", {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
-        camera = robot.spec.worldbody.add_camera(name="close", pos=[bar, -1.2, 0.12], fovy=17.0)
-        camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
+        for name, place, fovy in (("close", [bar, -1.2, 0.07], 13.0), ("whole", [bar + 0.05, -2.6, 0.5], 27.0)):
+            camera = robot.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
+            camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
         model = robot.compile()
         model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
         assert isinstance(model, mujoco.MjModel)
         poses = [trace[t]["qpos"] for t in times]
-        whole, reason = snapshots(model, poses, camera="side", width=360, height=360)
-        close, reason = snapshots(model, poses[:1], camera="close", width=480, height=360)
+        whole, reason = snapshots(model, poses, camera="whole", width=360, height=360)
+        close, reason = snapshots(model, poses[:1], camera="close", width=400, height=360)
         if not whole or not close:
             return reason
         shown.append([*close, *whole])
