@@ -268,6 +268,7 @@ def test_a_mass_that_came_from_the_old_shapes_is_kept():
         np.testing.assert_allclose(getattr(after, quantity), getattr(before, quantity), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:compiler attribute 'settotalmass':UserWarning")
 @pytest.mark.parametrize("setting", ["inertiafromgeom", "settotalmass"])
 def test_settings_that_would_change_the_masses_of_the_foot_do_not(setting):
     robot = biped()
