@@ -4,9 +4,9 @@ Piazza et al. 2024 (arXiv 2401.05318) compare three feet by the equivalent suppo
 ankle must compensate, and by the rejection of impulses. The definitions here are ours, as the numbers and the set-up of
 that paper are not at hand:
 
-* A foot carries a load on its free ankle, over flat ground and over a bar across. The *support* is the distance between
-  the first and the last contact point that carries 1 % of the load or more, along the foot. The *compensating angle* is
-  the pitch that the foot takes on the bar, less that on flat ground.
+* A foot carries a load on its free ankle, over flat ground and over a bar across. The *support* is the distance along
+  the foot between the points behind and ahead of which 1 % of the ground's force acts. The *compensating angle* is the
+  pitch that the foot takes on the bar, less that on flat ground.
 * A foot with a payload on its locked ankle falls on flat ground or on a bar. Its *impact* is the largest acceleration
   of the payload, in units of gravity.
 """
@@ -192,7 +192,7 @@ class Standing:
     pitch: NDArray[np.float64]
     """Pitch of the ankle, toes down positive, shape (n,) [rad]."""
     support: NDArray[np.float64]
-    """First and last contact point that carries, ahead of the ankle, shape (n, 2) [m]."""
+    """Where 1 % and 99 % of the ground's force have been carried, from the heel on, shape (n, 2) [m]."""
     balance: float
     """Largest difference of the ground's forces and load plus weight [N]."""
     moment: float
@@ -241,8 +241,7 @@ def stand(
         own, data = batch.get_model(i), batch.get_data(i)
         mujoco.mj_forward(own, data)
         force, points = _contacts(own, data)
-        carrying = force[:, 2] > 0.01 * options.load
-        if not carrying.any():
+        if not force[:, 2].sum() > 0.0:
             raise PliantError(f"the {_NAMES[kind]} does not stand on a bar of {bars[i][0]:g} m", field="kind")
         balance = max(balance, abs(float(force[:, 2].sum()) - options.load - weight))
         # About the ankle, in which load and slide act: the ground's forces and the foot's weight.
@@ -250,10 +249,17 @@ def stand(
         turning = float(np.sum(arm[:, 0] * force[:, 2] - arm[:, 2] * force[:, 0]))
         own_weight = GRAVITY * float(own.body_mass @ (data.xipos[:, 0] - data.xpos[own.body("ankle").id, 0]))
         moment = max(moment, abs(turning - own_weight))
-        support.append((points[carrying, 0].min(), points[carrying, 0].max()))
+        support.append(_extent(points[:, 0], force[:, 2]))
     return Standing(
         pitch=pitch, support=np.array(support), balance=balance, moment=moment, poses=qpos.copy(), model=model
     )
+
+
+def _extent(places: NDArray[np.float64], forces: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the places behind and ahead of which 1 % of the force is carried."""
+    order = np.argsort(places)
+    carried = np.cumsum(forces[order]) / forces.sum()
+    return float(places[order][np.searchsorted(carried, 0.01)]), float(places[order][np.searchsorted(carried, 0.99)])
 
 
 def _contacts(model: Any, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -405,7 +411,7 @@ def _plot(bars: list[tuple[float, float]], found: dict[str, Standing], options: 
             axes[1, j].plot(x, angle, "o-", **style)
         label(axes[0, j], "", "support [mm]" if j == 0 else "", f"bar of {1e3 * height:g} mm")
         label(axes[1, j], "bar ahead of the ankle [mm]", "compensating angle [deg]" if j == 0 else "", "")
-        axes[0, j].set_ylim(bottom=0.0)
+    axes[0, 0].set_ylim(bottom=0.0, top=280.0)
     figure_legend(figure, axes[0, 0])
     return Figure(
         name="standing",
