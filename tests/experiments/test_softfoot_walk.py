@@ -139,7 +139,7 @@ def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():
 
 def test_both_feet_meet_the_same_bars_and_pushes():
     walks = softfoot_walk.cells(softfoot_walk.SoftFootWalkOptions(seeds=3), quick=False)
-    assert len(walks) == 2 * 3 * 7
+    assert len(walks) == 2 * 3 * (7 + 1)
     pairs = {}
     for walk in walks:
         pairs.setdefault(dataclasses.replace(walk, feet=""), set()).add(walk.feet)
@@ -157,4 +157,4 @@ def test_the_number_of_walks_follows_the_options(tmp_path):
     options = softfoot_walk.SoftFootWalkOptions(seeds=2, heights=(0.02,))
     context = Context(output=tmp_path)
     assert context.quick is False
-    assert [w.height for w in softfoot_walk.cells(options, context.quick)] == [0.0] * 4 + [0.02] * 4
+    assert [w.height for w in softfoot_walk.cells(options, context.quick)] == [0.0] * 4 + [0.02] * 4 + [0.02] * 4

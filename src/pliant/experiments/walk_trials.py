@@ -49,10 +49,17 @@ class Walk:
     """Where the bar may be, ahead of the ankles at the start [m]."""
     push: float = 4.0
     """Largest push on the torso [N s]."""
+    ankle_stiffness: float = 100.0
+    """Impedance of the loaded ankles towards a level foot [N m/rad]."""
 
     def options(self, controller: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the biped for this walk."""
-        return {"bar_range": self.bar_range, "bar_count": 1, **controller}
+        return {
+            "bar_range": self.bar_range,
+            "bar_count": 1,
+            "ankle_stiffness": self.ankle_stiffness,
+            **controller,
+        }
 
 
 @cache
