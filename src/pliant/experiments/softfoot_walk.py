@@ -485,8 +485,8 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
         rigid, soft = rate(limp, "rigid", h), rate(limp, "soft", h)
         notes.append(
             "The comparison depends on the ankles. Without an impedance of the loaded ankles (pure torque control) a "
-            f"rigid foot turns on the bar, too: over {_percent(h)} rigid feet then complete {rigid} and soft feet {soft}, "
-            f"p = {fisher(rigid, soft):.2g} (Fisher)."
+            f"rigid foot turns on the bar, too: over {_percent(h)} rigid feet then complete {rigid} and soft feet "
+            f"{soft}, p = {fisher(rigid, soft):.2g} (Fisher)."
         )
     if not context.quick:
         context.progress(0.96, "pictures")
