@@ -181,7 +181,8 @@ int main(int argc, char** argv)
     TRY(amp->disableAmp(0)); TRY(amp->enableAmp(0));
     Bottle keys, value, back;
     TRY(var->getRemoteVariablesList(&keys)); VALUE("keys", keys.size());
-    value.addList().fromString("0.2 0.2 0.2 0.2");
+    Bottle& list = value.addList();
+    for (int i = 0; i < n; ++i) list.addFloat64(0.2);
     TRY(var->setRemoteVariable("VelocityTimeout", value)); TRY(var->getRemoteVariable("VelocityTimeout", back));
     std::printf("value timeout %s\n", back.toString().c_str());
     TRY(cal->isCalibratorDevicePresent(&flag)); TRY(cal->calibrateSingleJoint(0)); TRY(cal->calibrateWholePart());
