@@ -31,6 +31,23 @@ def test_a_fall_is_detected_and_ends_the_run():
     assert result.duration == result.fall_time
 
 
+@pytest.mark.parametrize(
+    ("feet", "stiffness", "completed"),
+    [("rigid", 100.0, False), ("soft", 100.0, True), ("rigid", 0.0, True), ("soft", 0.0, True)],
+)
+def test_a_bar_topples_the_robot_with_rigid_feet_and_stiff_ankles_only(feet, stiffness, completed):
+    result = run_walk(
+        feet=feet,
+        bar_height=0.015,
+        bars=[0.5],
+        duration=7.0,
+        push=0.0,
+        ankle_stiffness=stiffness,
+        options={"walk_start": 0.5},
+    )
+    assert result.completed is completed
+
+
 def test_the_bars_are_told():
     assert run_walk(bar_height=0.01, bars=[0.4, 0.8], duration=0.1).bars == (0.4, 0.8)
 

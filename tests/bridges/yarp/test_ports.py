@@ -361,6 +361,22 @@ def test_connections_into_a_port_and_udp_senders_are_limited(monkeypatch):
             assert len(port.inputs) <= 20
 
 
+def test_connections_into_all_ports_together_are_limited(monkeypatch):
+    from pliant.bridges.yarp import port as module
+
+    monkeypatch.setattr(module, "MAX_CONNECTIONS", 30)
+    with yarp_world() as (_, _, network):
+        ports = [network.open(f"/in{k}", on_data=lambda a: None) for k in range(4)]
+        with contextlib.ExitStack() as stack:
+            for k in range(60):
+                stack.enter_context(socket.create_connection(("127.0.0.1", ports[k % 4].number)))
+            until(lambda: sum(p.refused for p in ports) >= 30, "further ones are closed")
+            assert sum(len(p.inputs) for p in ports) <= 30
+        until(lambda: network.reactor.connections == 0, "all have gone")
+        with RpcConnection(ports[0].contact):
+            pass
+
+
 def test_a_udp_connection_ends_when_nobody_takes_its_datagrams():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as gone:
         gone.bind(("127.0.0.1", 0))

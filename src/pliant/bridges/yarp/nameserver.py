@@ -42,6 +42,8 @@ __all__ = ["NameServer"]
 
 FIRST_PORT = 10002
 """First TCP port that is given to a client."""
+MAX_CLIENTS = 400
+"""Most connections to the server at once; a further one is closed. Queries last for some milliseconds."""
 MAX_CONTACTS = 10_000
 """Most ports that are registered at once. # assumed: a robot has some hundred"""
 MAX_PROPERTIES = 64
@@ -173,7 +175,14 @@ class NameServer:
         listener = listen(self.host, self._number, "the name server")
         self._number = listener.getsockname()[1]
         self._reactor = Reactor(self.threads, "pliant-yarp-server")
-        port = Port(self.name, self._reactor, listener, on_data=self._on_data, administer=self._administer)
+        port = Port(
+            self.name,
+            self._reactor,
+            listener,
+            on_data=self._on_data,
+            administer=self._administer,
+            max_inputs=MAX_CLIENTS,
+        )
         port.complain = lambda text: self.on_complaint(text)
         port.answer_names = self.answer
         self._port = port

@@ -22,6 +22,8 @@ __all__ = ["Port"]
 
 MAX_INPUTS = 64
 """Most connections into one port at once; a further one is closed."""
+MAX_CONNECTIONS = 600
+"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
 SMALL_MESSAGE = 1 << 20
 """Longest message that a port takes unless it is told otherwise [bytes]."""
 ACCEPT_PAUSE_S = 0.2
@@ -43,6 +45,7 @@ class Port:
         dialect: how floats are written, where the connection does not say.
         dialect_of: the dialect for a receiver by its name; None for `dialect` always.
         limit: longest message that it takes [bytes].
+        max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
         queue: most messages that wait for one receiver; a further one is dropped and counted.
         dial: connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later.
         undial: tells a receiver that a connection without a stream has ended: ``undial(port, contact)``.
@@ -61,6 +64,7 @@ class Port:
         dialect: Dialect = 3,
         dialect_of: Callable[[str], Dialect] | None = None,
         limit: int = SMALL_MESSAGE,
+        max_inputs: int = 0,
         queue: int = 100,
         dial: Callable[[Port, str, str], Future[str]] | None = None,
         undial: Callable[[Port, Contact], None] | None = None,
@@ -76,6 +80,7 @@ class Port:
         self.dialect: Dialect = dialect
         self.dialect_of = dialect_of
         self.limit = limit
+        self.max_inputs = max_inputs
         self.queue = queue
         self.dial = dial
         self.undial = undial
@@ -150,12 +155,13 @@ class Port:
                 self.reactor.forget(self.listener)
                 self.reactor.after(ACCEPT_PAUSE_S, self.listen)
                 return
-            if len(self.inputs) >= MAX_INPUTS:
+            if len(self.inputs) >= (self.max_inputs or MAX_INPUTS) or self.reactor.connections >= MAX_CONNECTIONS:
                 self.refused += 1
                 sock.close()
                 continue
             connection = Input(self, sock)
             self.inputs[id(connection)] = connection
+            self.reactor.connections += 1
             connection.start()
 
     def dialect_for(self, receiver: str) -> Dialect:
@@ -184,7 +190,8 @@ class Port:
 
     def drop_input(self, connection: Input) -> None:
         """Forget a connection that has ended."""
-        self.inputs.pop(id(connection), None)
+        if self.inputs.pop(id(connection), None) is not None:
+            self.reactor.connections -= 1
         if connection.greeted and connection.rooted:
             self.listening_to(connection.sender, False)
 

@@ -48,6 +48,8 @@ class Reactor:
         self._stopping = False
         self._started = False
         self._freed = False
+        self.connections = 0
+        """Connections into the ports that it serves."""
         self.internal_faults = 0
         """Exceptions that no peer can be the cause of: faults of this program."""
         self.last_fault = ""
