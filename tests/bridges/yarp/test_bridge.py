@@ -176,7 +176,7 @@ def test_a_client_of_either_dialect_moves_an_axis_by_the_stream_and_sees_it_in_i
             until(there, "both axes near their references [deg]")
 
 
-def test_a_wrong_command_is_counted_and_changes_nothing():
+def test_a_wrong_command_is_counted_told_and_changes_nothing(caplog):
     with served(bench(), ",name=robot") as world:
         stream = world.yarp.open_output("/client/command:o")
         world.yarp.connect(stream.name, "/robot/arm/command:i")
@@ -185,6 +185,10 @@ def test_a_wrong_command_is_counted_and_changes_nothing():
             before = port.rejected
             stream.write_bottle(parse_bottle(text))
             until(lambda before=before: port.rejected == before + 1, text)
+        assert world.bridge.health()["complaints"] == 5
+    told = [r.getMessage() for r in caplog.records if r.name == "pliant.yarp"]
+    assert len(told) == 5
+    assert all(text.startswith("/robot/arm/command:i: ") for text in told)
 
 
 def test_an_inertial_unit_and_a_force_sensor_stream_measures_and_tell_their_names():

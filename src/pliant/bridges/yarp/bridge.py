@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["YarpBridge", "make"]
 
+_log = logging.getLogger("pliant.yarp")
+
 
 class YarpBridge(BridgeBase):
     """The devices of a robot as ports of YARP.
@@ -56,6 +59,8 @@ class YarpBridge(BridgeBase):
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
         self._simulation: SimulationControl | None = None
         self._notes: list[str] = []
+        self._complaints = 0
+        self._last_complaint = ""
         self._started = 0.0
         self._step_ns = self._loop_ns = self._worst_ns = self._steps = self._slow_steps = 0
 
@@ -74,7 +79,7 @@ class YarpBridge(BridgeBase):
         try:
             names = self._find_server()
             self.network = Network(names, host=self.options.host, threads=self.threads)
-            self.network.on_complaint = lambda text: self.on_complaint(text)
+            self.network.on_complaint = self._complained
             self.network.start()
             self.served = served = Served(self.robot, self.network, self.options)
             served.simulation = self._simulation
@@ -119,7 +124,7 @@ class YarpBridge(BridgeBase):
                 field="server",
             )
         self.server = NameServer(address.port, address.host, name=name_space(), threads=self.threads)
-        self.server.on_complaint = lambda text: self.on_complaint(text)
+        self.server.on_complaint = self._complained
         try:
             self.server.start()
         except (BridgeError, OSError) as fault:
@@ -177,6 +182,14 @@ class YarpBridge(BridgeBase):
             self.server.free()
 
     # ------------------------------------------------------------------ what is told
+    def _complained(self, text: str) -> None:
+        """Count and log a fault of the other side; one that repeats is logged once."""
+        self._complaints += 1
+        if text != self._last_complaint:
+            self._last_complaint = text
+            _log.warning("%s", text)
+        self.on_complaint(text)
+
     @property
     def addresses(self) -> dict[str, str]:
         """What to tell the user: what is served -> where."""
@@ -202,6 +215,8 @@ class YarpBridge(BridgeBase):
             **ports,
             **own,
             "internal_faults": faults,
+            "complaints": self._complaints,
+            "last_complaint": self._last_complaint,
             "loop_us_per_step": self._loop_ns / steps / 1e3,
             "loop_us_worst": self._worst_ns / 1e3,
             "loop_steps_over_1ms": self._slow_steps,
