@@ -55,8 +55,8 @@ class SoftFootWalkOptions:
         (0.005, 0.010, 0.015, 0.020, 0.025, 0.030), unit="m", low=0.001, high=0.1, source="ours; the paper's are lost"
     )
     """Heights of the square bars."""
-    push: float = option(4.0, unit="N s", low=0.0, high=50.0, source="ours")
-    """Largest push on the torso of a walk."""
+    push: float = option(2.0, unit="N s", low=0.0, high=50.0, source="ours")
+    """Largest push on the torso of a walk: a variation. With 4 N s, about 3 of 100 walks fall on flat ground."""
     ankle_stiffness: float = option(100.0, unit="N m/rad", low=0.0, high=5000.0, source="ours, the default of biped")
     """Impedance that keeps loaded feet level. A full run also walks without it over the bar that decides."""
 

@@ -47,7 +47,7 @@ class Walk:
     """Time that it may take [s]."""
     bar_range: tuple[float, float] = (0.25, 1.15)
     """Where the bar may be, ahead of the ankles at the start [m]."""
-    push: float = 4.0
+    push: float = 2.0
     """Largest push on the torso [N s]."""
     ankle_stiffness: float = 100.0
     """Impedance of the loaded ankles towards a level foot [N m/rad]."""
