@@ -48,7 +48,7 @@ def run(device, engine, steps):
 def test_a_body_in_free_fall_has_the_acceleration_of_gravity_and_its_velocity():
     device, engine = made(BaseState(name="base", link="block"), height=3.0)
     values = run(device, engine, 100)
-    assert values["linear_acceleration"] == pytest.approx([0, 0, -G], abs=1e-6)
+    assert values["acceleration"] == pytest.approx([0, 0, -G], abs=1e-6)
     assert values["linear_velocity"] == pytest.approx([0, 0, -G * 0.099], abs=1e-6)
     assert values["position"] == pytest.approx(engine.data.body("block").xpos)
 
@@ -112,11 +112,11 @@ def test_pushes_follow_each_other_in_single_mode_and_add_up_in_multiple():
     device, engine = pusher()
     device.push("block", [1, 0, 0], [0, 0, 0], 1.0)
     device.push("block", [0, 2, 0], [0, 0, 0], 1.0)
-    assert run(device, engine, 2)["force"].tolist() == [0.0, 2.0, 0.0]
+    assert run(device, engine, 2)["pushed_force"].tolist() == [0.0, 2.0, 0.0]
     device.allow_several()
     device.push("load", [1, 0, 0], [0, 0, 0.5], 1.0)
     values = run(device, engine, 2)
-    assert values["force"].tolist() == [1.0, 2.0, 0.0]
+    assert values["pushed_force"].tolist() == [1.0, 2.0, 0.0]
     assert engine.port("body/load/wrench").tolist() == [1.0, 0, 0, 0, 0, 0.5]
 
 

@@ -21,7 +21,7 @@ _FIELDS = {
     "orientation": FieldInfo((4,), "", "orientation of the link's frame in the world, quaternion (w, x, y, z)"),
     "linear_velocity": FieldInfo((3,), "m/s", "velocity of that origin, in world axes"),
     "angular_velocity": FieldInfo((3,), "rad/s", "angular velocity of the link, in world axes"),
-    "linear_acceleration": FieldInfo((3,), "m/s^2", "acceleration of that origin, in world axes, gravity included"),
+    "acceleration": FieldInfo((3,), "m/s^2", "acceleration of that origin, in world axes, gravity included"),
     "angular_acceleration": FieldInfo((3,), "rad/s^2", "angular acceleration of the link, in world axes"),
 }
 
@@ -87,6 +87,6 @@ class BaseStateDevice(DeviceBase):
             "orientation": self._orientation,
             "linear_velocity": self._now[3:],
             "angular_velocity": self._now[:3],
-            "linear_acceleration": rate[3:],
+            "acceleration": rate[3:],
             "angular_acceleration": rate[:3],
         }

@@ -50,8 +50,8 @@ class ExternalWrenchDevice(DeviceBase):
     def __init__(self, description: ExternalWrench, robot: Robot, **options: Any) -> None:
         samples = {
             "pushes": FieldInfo((), "", "number of pushes that are under way"),
-            "force": FieldInfo((3,), "N", "sum of their forces, in world axes"),
-            "torque": FieldInfo((3,), "N m", "sum of their torques, in world axes"),
+            "pushed_force": FieldInfo((3,), "N", "sum of their forces, in world axes"),
+            "pushed_torque": FieldInfo((3,), "N m", "sum of their torques, in world axes"),
         }
         super().__init__(description.name, samples=samples, **options)
         self.metadata = {"kind": "external_wrench", "port": description.port}
@@ -85,7 +85,7 @@ class ExternalWrenchDevice(DeviceBase):
 
     def _measure(self) -> dict[str, float | np.ndarray]:
         total = sum((push.wrench for push in self._pushes), np.zeros(6))
-        return {"pushes": float(len(self._pushes)), "force": total[:3], "torque": total[3:]}
+        return {"pushes": float(len(self._pushes)), "pushed_force": total[:3], "pushed_torque": total[3:]}
 
     @request
     def push(self, link: str, force: Sequence[float], torque: Sequence[float], duration: float) -> None:

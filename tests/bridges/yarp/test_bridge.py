@@ -19,6 +19,7 @@ from pliant.loading import load
 from pliant.model import Robot
 from pliant.model.control_board import add_control_boards
 from pliant.model.sensors import ForceTorque, Imu
+from pliant.model.yarp import BaseState, ExternalWrench
 from pliant.simulation import Simulation, sync
 from pliant.wire.yarp import Bottle, Vocab, bottle, parse_bottle
 from pliant.wire.yarp.joints import JointState, StreamCommand
@@ -238,3 +239,20 @@ def test_a_name_server_that_answers_is_used_and_a_missing_one_is_told():
 def test_a_wrong_option_is_refused(option):
     with pytest.raises(BridgeError, match=option.partition("=")[0]):
         make_bridge(f"yarp:{option}", None).start({})
+
+
+def test_base_states_are_sent_as_vectors_and_links_are_pushed_at_a_port():
+    robot = Robot(mujoco.MjSpec.from_string(TWO_JOINTS))
+    robot.devices += [BaseState(name="base", link="lower"), ExternalWrench(name="wrench", port="/pushes/rpc:i")]
+    with served(robot, ",name=robot") as world:
+        yarp = world.yarp
+        reader = yarp.open_input("/reader", strict=False)
+        yarp.connect("/robot/base/analog:o", "/reader")
+        first = list(reader.read().content)
+        assert len(first) == 18
+        assert first[:3] == pytest.approx([0.0, 0.0, -0.3], abs=1e-6)
+        assert yarp.rpc("/pushes/rpc:i", parse_bottle("lower 5.0 0 0 0 0 0 0.5")) == bottle("[ACK] lower")
+        until(lambda: reader.read().content[0] > 0.02, "the push moves the link")
+        refused = yarp.rpc("/pushes/rpc:i", parse_bottle("lowr 5.0 0 0 0 0 0 0.5"))
+        assert str(refused[0]).startswith("[ERROR]")
+        assert "lower" in str(refused[0])

@@ -22,7 +22,7 @@ def test_a_base_state_is_sent_as_position_angles_velocities_and_accelerations():
             orientation=[np.cos(0.2), 0.0, 0.0, np.sin(0.2)],
             linear_velocity=[4, 5, 6],
             angular_velocity=[7, 8, 9],
-            linear_acceleration=[10, 11, 12],
+            acceleration=[10, 11, 12],
             angular_acceleration=[13, 14, 15],
         )
     )

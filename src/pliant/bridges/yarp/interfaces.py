@@ -31,10 +31,10 @@ class Kind:
 
 KINDS: tuple[Kind, ...] = (
     Kind("control board", is_control_board, serve_control_board),
+    Kind("vector", is_vector, serve_vector),
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),
-    Kind("vector", is_vector, serve_vector),
     Kind("external wrench", is_external_wrench, serve_external_wrench),
 )
 """The first kind that matches serves the device."""

@@ -22,7 +22,7 @@ def _base_state(sample: Sample) -> list[float]:
     """Return position, roll, pitch, yaw [rad], velocities and accelerations, linear first: 18 numbers."""
     values = sample.values
     angles = rpy_from_rotation(rotation_from_quaternion(values["orientation"]))
-    rest = ("linear_velocity", "angular_velocity", "linear_acceleration", "angular_acceleration")
+    rest = ("linear_velocity", "angular_velocity", "acceleration", "angular_acceleration")
     return np.concatenate([values["position"], angles, *(values[key] for key in rest)]).tolist()
 
 
