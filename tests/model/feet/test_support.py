@@ -122,3 +122,17 @@ def test_a_rigid_foot_carries_any_robot_whose_mass_is_above_it():
     assert support.ratio > 3.0
     assert abs(support.neutral_pitch) < math.radians(3.0)
     assert np.isfinite(support.stiffness)
+
+
+def test_a_foot_that_is_too_stiff_for_the_usual_step_is_measured_at_that_of_the_robot():
+    stiff = SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed", closure_compliance=3e-7)
+    with pytest.raises(ModelError, match="must be <= "):
+        stiff.build_foot(0.002)
+    support = measure_support(stiff, load=LOAD, height=0.8, timestep=0.0005)
+    assert support.stiffness > measure_support(FAST, load=LOAD, height=0.8).stiffness
+
+
+def test_a_small_foot_that_vibrates_at_a_step_is_told_from_one_that_cannot_carry():
+    small = SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed", scale=0.3)
+    with pytest.raises(ModelError, match=r"does not come to rest under 12 N at steps of 0\.001 s: it vibrates"):
+        measure_support(small, load=12.0, height=0.3, timestep=0.001)

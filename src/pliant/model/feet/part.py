@@ -183,4 +183,12 @@ def support_of(
     ankle = data.xpos[index] + data.xmat[index].reshape(3, 3) @ np.asarray(anchor)
     height = float((data.subtree_com[root] - ankle) @ up)
     mass = float(model.body_subtreemass[root])
-    return measure_support(foot, load=mass * gravity, height=height, offset=offset, mount=mount, gravity=gravity)
+    return measure_support(
+        foot,
+        load=mass * gravity,
+        height=height,
+        offset=offset,
+        mount=mount,
+        gravity=gravity,
+        timestep=float(model.opt.timestep),
+    )

@@ -361,7 +361,14 @@ def _level(
     target = float((pose.data.subtree_com[root] - anchor) @ pose.forward)
     ahead, depth, down = place
     return level_pitch(
-        foot, load=0.5 * mass * gravity, target=target, ahead=ahead, depth=depth, down=down, gravity=gravity
+        foot,
+        load=0.5 * mass * gravity,
+        target=target,
+        ahead=ahead,
+        depth=depth,
+        down=down,
+        gravity=gravity,
+        timestep=robot.timestep,
     )
 
 

@@ -37,6 +37,8 @@ MAX_SINK = 0.3
 """A foot whose ankle sinks by more than this part of its height does not carry the load."""
 MAX_SPEED = 20.0
 """Vertical speed of the ankle above which a foot is crushed [m/s]; it falls at most 0.1 m."""
+REST_SPEED = 1.0
+"""Joint speed above which a foot that does not carry its load is said to vibrate [rad/s]."""
 DOWN = np.array([0.0, 0.0, -1.0])
 _STEP, _SECONDS, _ROUNDS, _DAMPING = 0.002, 0.4, 15, 100.0
 
@@ -86,6 +88,7 @@ def measure_support(
     offset: tuple[float, float] = (0.0, 0.0),
     mount: float = 0.0,
     gravity: float = 9.81,
+    timestep: float = 0.002,
 ) -> FootSupport:
     """Return what a foot does for a robot that stands on it.
 
@@ -96,6 +99,7 @@ def measure_support(
         offset: how far the foot's ankle lies ahead of and above the robot's ankle [m].
         mount: pitch of the foot on the robot's ankle, positive with the toes down [rad].
         gravity: magnitude of gravity [m/s^2].
+        timestep: step of the robot, at which the foot is measured where it is too stiff for 2 ms [s].
 
     Raises:
         ModelError: the foot gives way under the load.
@@ -103,7 +107,7 @@ def measure_support(
     if not (load > 0.0 and math.isfinite(load)):
         raise ModelError(f"the weight of the robot is {load:g} N; must be > 0 N", field="gravity")
     rounded = float(f"{load:.3g}")
-    rig = (round(offset[0], 4), round(offset[1], 4), round(mount, 4), round(gravity, 4))
+    rig = (round(offset[0], 4), round(offset[1], 4), round(mount, 4), round(gravity, 4), _step_for(foot, timestep))
     stiffness, neutral, at_zero, sink = _statics(foot.for_side("left"), rounded, rig)
     return FootSupport(
         load=load,
@@ -116,7 +120,15 @@ def measure_support(
 
 
 def level_pitch(
-    foot: FootDescription, *, load: float, target: float, ahead: float, depth: float, down: float, gravity: float
+    foot: FootDescription,
+    *,
+    load: float,
+    target: float,
+    ahead: float,
+    depth: float,
+    down: float,
+    gravity: float,
+    timestep: float = 0.002,
 ) -> float:
     """Return the pitch of a foot on a level ankle at which the centre of pressure lies at a given place [rad].
 
@@ -130,21 +142,30 @@ def level_pitch(
         depth: height of the robot's ankle above the sole [m].
         down: height of the foot's ankle above its sole [m].
         gravity: magnitude of gravity [m/s^2].
+        timestep: step of the robot [s].
 
     Raises:
         ModelError: there is none between the ends of the sweep, or the foot gives way under the load.
     """
 
     rounded = (round(target, 3), round(ahead, 4), round(depth, 4), round(down, 4), round(gravity, 4))
+    rounded += (_step_for(foot, timestep),)
     return _level_pitch(foot.for_side("left"), float(f"{load:.3g}"), *rounded)
 
 
 @functools.lru_cache(maxsize=32)
 def _level_pitch(
-    foot: FootDescription, load: float, target: float, ahead: float, depth: float, down: float, gravity: float
+    foot: FootDescription,
+    load: float,
+    target: float,
+    ahead: float,
+    depth: float,
+    down: float,
+    gravity: float,
+    step: float,
 ) -> float:
     def miss(mount: float) -> float:
-        rig = (ahead + down * math.sin(mount), down * math.cos(mount) - depth, mount, gravity)
+        rig = (ahead + down * math.sin(mount), down * math.cos(mount) - depth, mount, gravity, step)
         return _press(foot, load, 0.0, rig)[0] - target
 
     low, high = 0.0, SWEEP[-1]
@@ -175,8 +196,22 @@ def _level_pitch(
     return middle
 
 
-_Rig = tuple[float, float, float, float]
-"""The foot's ankle ahead of and above the robot's [m], its pitch on the ankle [rad], gravity [m/s^2]."""
+_Rig = tuple[float, float, float, float, float]
+"""The foot's ankle ahead of and above the robot's [m], its pitch on the ankle [rad], gravity [m/s^2], step [s]."""
+
+
+@functools.lru_cache(maxsize=32)
+def _step_for(foot: FootDescription, timestep: float) -> float:
+    """Return the step at which a foot is measured: that of the robot where the foot is too stiff for the longer one."""
+    if timestep >= _STEP:
+        return _STEP
+    try:
+        model = foot.build_foot(_STEP).compile()
+    except ModelError:
+        return timestep
+    # On the rig the time constants are somewhat shorter than on a fixed base.
+    constants = [float(t) for t in model.eq_solref[:, 0] if t > 0.0]
+    return _STEP if min(constants, default=math.inf) > 3.0 * _STEP else timestep
 
 
 @functools.lru_cache(maxsize=32)
@@ -201,13 +236,13 @@ def _statics(foot: FootDescription, load: float, rig: _Rig) -> tuple[float, floa
 
 def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple[float, float]:
     """Return the centre of pressure ahead of the ankle and how far the ankle sinks [m]."""
-    ahead, above, mount, gravity = rig
-    child = foot.build_foot(_STEP)
+    ahead, above, mount, gravity, step = rig
+    child = foot.build_foot(step)
     alone = child.copy().compile()
     compliances = measure_closures(alone) if foot.keeps_compliance else {}
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
-    spec.option.timestep = _STEP
+    spec.option.timestep = step
     spec.option.gravity = [0.0, 0.0, -gravity]
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     for name in ("timestep", "gravity", "integrator"):
@@ -243,7 +278,7 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
     weight = gravity * (float(model.body_mass.sum()) - 1.0)
     data.qfrc_applied[1] = weight - load
     for _ in range(_ROUNDS):
-        for _ in range(round(_SECONDS / _STEP)):
+        for _ in range(round(_SECONDS / step)):
             mujoco.mj_step(model, data)
             if not abs(data.qvel[1]) < MAX_SPEED:
                 raise _gives_way(foot, load, "it is crushed")
@@ -260,13 +295,19 @@ def _press(foot: FootDescription, load: float, pitch: float, rig: _Rig) -> tuple
         moment += vertical * float(contact.pos[0] - data.qpos[0])
     gives_way = pitch == mount == 0.0 and sink > MAX_SINK * down
     if not (math.isfinite(sink) and math.isfinite(total)) or gives_way or abs(total - load) > 0.2 * load:
+        if float(np.abs(data.qvel).max()) > REST_SPEED:
+            raise ModelError(
+                f"the {foot.label} does not come to rest under {load:.3g} N at steps of {step:g} s: it vibrates; take "
+                "a shorter time step, a larger armature or scale, or less stiff bands",
+                field="option.timestep",
+            )
         raise _gives_way(foot, load, f"its ankle sinks by {1e3 * sink:.0f} mm of {1e3 * down:.0f} mm")
     return moment / total, sink
 
 
 def _gives_way(foot: FootDescription, load: float, how: str) -> ModelError:
     return ModelError(
-        f"the {foot.label} cannot carry {load:.0f} N: {how}; take a larger scale or a stiffer foot (a smaller "
-        "closure_compliance), or a lighter robot",
+        f"the {foot.label} cannot carry {load:.6g} N: {how}; take a larger scale or a stiffer foot (a smaller "
+        "closure_compliance), a lighter robot, or for a foot of a small scale a shorter time step",
         field="foot",
     )
