@@ -5,6 +5,7 @@ PLIANT_YARP=/path/to/venv/bin python -m pytest conformance/yarp/test_stock_progr
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -50,11 +51,14 @@ class World:
             command = [sys.executable, "-m", "pliant", "yarpserver", "--socket", str(port)]
         else:
             command = [folder / "yarpserver", "--socket", str(port), "--ip", "127.0.0.1", "--write"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
         self.processes = [subprocess.Popen(command, env=self.environment, **quiet)]
         self.wait(lambda: names(self.server, "query /root").startswith("registration"))
         bench = subprocess.Popen(
-            [sys.executable, HERE / "serve.py", f"127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True
+            [sys.executable, HERE / "serve.py", f"127.0.0.1:{port}"],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
         self.processes.append(bench)
         assert bench.stdout.readline().strip().endswith(f":{port}")
@@ -88,7 +92,7 @@ class World:
 
     def close(self):
         for process in self.processes[::-1]:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)  # the programs of a wheel are started by a script
             process.wait(30)
 
 
