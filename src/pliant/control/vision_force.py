@@ -19,7 +19,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import expm
 
 from pliant.control.checks import ControlError, number, vector
 from pliant.control.visual_servoing import pbvs_task
@@ -194,6 +193,8 @@ class FeatureAdmittance:
         self.limit = np.broadcast_to(np.asarray(limit, dtype=float), (size,)).copy()
         if not np.all(self.limit > 0.0):
             raise ControlError(f"{owner}: limit is {self.limit.min():g}; must be > 0", field="limit")
+        from scipy.linalg import expm  # takes longer to load than all of this room
+
         self._A = np.empty((size, 2, 2))
         self._b = np.empty((size, 2))
         for i in range(size):

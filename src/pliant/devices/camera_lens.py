@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pliant.codecache import njit
 from pliant.errors import DeviceError
 from pliant.vision import CameraModel, Condition, VisionError
 
@@ -97,8 +95,10 @@ class Lens:
         """Return the camera's colours, shape (height, width, 3), from the pinhole's."""
         if self.columns is None or self.rows is None:
             return picture
+        from pliant.devices.camera_kernels import look_up_colors
+
         out = np.empty((*self.columns.shape, 3), dtype=np.uint8)
-        _look_up_colors(picture, self.columns, self.rows, out)
+        look_up_colors(picture, self.columns, self.rows, out)
         return out
 
     def depths(self, picture: np.ndarray) -> np.ndarray:
@@ -109,8 +109,10 @@ class Lens:
         """
         if self.columns is None or self.rows is None:
             return picture
+        from pliant.devices.camera_kernels import look_up_depths
+
         out = np.empty(self.columns.shape, dtype=np.float32)
-        _look_up_depths(picture, self.columns, self.rows, EDGE, out)
+        look_up_depths(picture, self.columns, self.rows, EDGE, out)
         return out
 
     def labels(self, picture: np.ndarray) -> np.ndarray:
@@ -126,67 +128,13 @@ def _told(camera: CameraModel) -> str:
     return "distortion " + ", ".join(f"{name} {getattr(camera, name):g}" for name in names)
 
 
-@njit(nogil=True, error_model="numpy")
-def _look_up_colors(picture: Any, columns: Any, rows: Any, out: Any) -> None:
-    """Interpolate three channels linearly at given places."""
-    last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            c, r = columns[i, j], rows[i, j]
-            c0, r0 = min(max(int(c), 0), last_column), min(max(int(r), 0), last_row)
-            u, v = c - c0, r - r0
-            for k in range(3):
-                above = (1.0 - u) * picture[r0, c0, k] + u * picture[r0, c0 + 1, k]
-                below = (1.0 - u) * picture[r0 + 1, c0, k] + u * picture[r0 + 1, c0 + 1, k]
-                out[i, j, k] = np.uint8((1.0 - v) * above + v * below + 0.5)
-
-
-@njit(nogil=True, error_model="numpy")
-def _look_up_depths(picture: Any, columns: Any, rows: Any, edge: float, out: Any) -> None:
-    """Interpolate inverse depths linearly at given places, but not across edges."""
-    last_row, last_column = picture.shape[0] - 2, picture.shape[1] - 2
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            c, r = columns[i, j], rows[i, j]
-            c0, r0 = min(max(int(c), 0), last_column), min(max(int(r), 0), last_row)
-            u, v = c - c0, r - r0
-            a, b = picture[r0, c0], picture[r0, c0 + 1]
-            d, e = picture[r0 + 1, c0], picture[r0 + 1, c0 + 1]
-            low, high = min(min(a, b), min(d, e)), max(max(a, b), max(d, e))
-            if high <= low * (1.0 + edge):
-                above, below = (1.0 - u) / a + u / b, (1.0 - u) / d + u / e
-                out[i, j] = 1.0 / ((1.0 - v) * above + v * below)
-            else:
-                out[i, j] = picture[r0 + (1 if v >= 0.5 else 0), c0 + (1 if u >= 0.5 else 0)]
-
-
 def gaussian_blur(picture: np.ndarray, sigma: float) -> np.ndarray:
     """Return colours, shape (height, width, 3), blurred by a Gaussian of standard deviation `sigma` [pixels]."""
+    from pliant.devices.camera_kernels import blur
+
     radius = max(1, math.ceil(BLUR_REACH * sigma))
     k = np.arange(-radius, radius + 1)
     weights = np.exp(-0.5 * (k / sigma) ** 2)
     out = np.empty_like(picture)
-    _blur(picture, (weights / weights.sum()).astype(np.float32), out)
+    blur(picture, (weights / weights.sum()).astype(np.float32), out)
     return out
-
-
-@njit(nogil=True, error_model="numpy")
-def _blur(picture: Any, weights: Any, out: Any) -> None:
-    """Convolve rows, then columns; beyond the edges the outermost pixels go on."""
-    height, width, channels = picture.shape
-    radius = len(weights) // 2
-    between = np.empty((height, width, channels), dtype=np.float32)
-    for i in range(height):
-        for j in range(width):
-            for c in range(channels):
-                total = np.float32(0.0)
-                for k in range(len(weights)):
-                    total += weights[k] * picture[i, min(max(j + k - radius, 0), width - 1), c]
-                between[i, j, c] = total
-    for i in range(height):
-        for j in range(width):
-            for c in range(channels):
-                total = np.float32(0.0)
-                for k in range(len(weights)):
-                    total += weights[k] * between[min(max(i + k - radius, 0), height - 1), j, c]
-                out[i, j, c] = np.uint8(min(total + np.float32(0.5), np.float32(255.0)))

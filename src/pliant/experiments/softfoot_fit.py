@@ -21,12 +21,13 @@ import numpy as np
 
 from pliant.errors import PliantError, nearest
 from pliant.experiments.softfoot_trials import POSITIONS, Trials, simulate_trials
-from pliant.identification.results import Estimate
 from pliant.options import describe
 from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from pliant.identification.results import Estimate
 
     Array = NDArray[np.float64]
 
@@ -184,6 +185,8 @@ def fit_setup(
     dead = np.linalg.norm(slopes, axis=0) <= 1e-9 * max(1.0, float(np.linalg.norm(slopes)))
     errors = np.where(dead, math.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
     units = {info.name: info.unit for info in describe(SoftFootBenchOptions)}
+    from pliant.identification.results import Estimate
+
     estimates = tuple(
         Estimate(name=n, value=v, standard_error=float(e), unit=units[n], start=float(getattr(start, n)))
         for (n, v), e in zip(values(out.x).items(), errors, strict=True)

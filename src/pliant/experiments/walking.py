@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.engine import MujocoEngine
 from pliant.errors import DivergedError, ModelError
-from pliant.robots import build_robot
-from pliant.simulation import Simulation
-from pliant.simulation.loop import seeded
 
 __all__ = ["WalkResult", "run_walk"]
 
@@ -88,6 +84,13 @@ def run_walk(
     Example:
         >>> run_walk(feet="soft", bar_height=0.02, bars=[0.6], seed=3).completed
     """
+    # Here, because listing the experiments loads no engine.
+    from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
+    from pliant.robots import build_robot
+    from pliant.simulation import Simulation
+    from pliant.simulation.loop import seeded
+
     rng = seeded(seed, "walk")
     given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
     given |= {"ankle_stiffness": ankle_stiffness, **(options or {})}
@@ -102,8 +105,6 @@ def run_walk(
     given.setdefault("walk_start", 1.0 + 0.75 * start)
     robot = build_robot("biped", given)
     engine = MujocoEngine(robot, check=False)
-    from pliant.devices import make_devices
-
     devices = make_devices(robot)
     device: Any = next(d for d in devices if d.name == "walking")
     walker = None

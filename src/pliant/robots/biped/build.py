@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError
 from pliant.robots.biped import parameters as p
-from pliant.robots.biped.options import BipedOptions
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     from pliant.devices.walking import WalkingDescription
     from pliant.model import ControlBoard, Robot
+    from pliant.robots.biped.options import BipedOptions
 
 __all__ = ["ROBOT", "bar_positions", "build"]
 
@@ -294,7 +294,7 @@ def _key(spec: Any, options: BipedOptions) -> None:
 ROBOT = CatalogueRobot(
     name="biped",
     summary="torque-controlled biped of primitive shapes, 31 kg and 0.95 m, with rigid feet or SoftFeet",
-    options=BipedOptions,
+    options="pliant.robots.biped.options:BipedOptions",  # by name: listing robots loads no controller
     function=build,
     source="ours, in the class of COMAN (IIT), the robot of the YARP experiments; SoftFeet: see softfoot",
     assumed=(
