@@ -28,8 +28,8 @@ def standing(**options):
 
 def test_every_option_says_where_its_default_comes_from():
     robot = find_robot("biped")
-    check_declaration(robot.options)
-    for info in describe(robot.options):
+    check_declaration(robot.options_class)
+    for info in describe(robot.options_class):
         assert info.source, info.name
 
 
