@@ -161,6 +161,12 @@ def test_an_unknown_robot_names_the_nearest():
         find_robot("../catalogue")
 
 
+@pytest.mark.parametrize("name", ["qbmove", "lookup", "no-such"])
+def test_a_module_beside_the_robots_is_no_robot(name):
+    with pytest.raises(ModelError, match=f"no robot '{name}'"):
+        find_robot(name)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SizeOptions:
     size: float = option(1.0, unit="m", low=0.0)

@@ -99,7 +99,7 @@ def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
 
 def _from_folder(folder: str) -> dict[str, CatalogueRobot]:
     # A robot whose build module is heavy to import has its entries in a light module of their own.
-    if not folder.isidentifier() or importlib.util.find_spec(f"pliant.robots.{folder}") is None:
+    if not (folder.isidentifier() and (Path(__file__).parent / folder / "__init__.py").is_file()):
         return {}
     for name in (f"pliant.robots.{folder}.entry", f"pliant.robots.{folder}.build"):
         if importlib.util.find_spec(name) is not None:

@@ -483,7 +483,12 @@ REFUSED = {
     "pitch": ({"pitch": "flat"}, "pitch is 'flat'; must be \"level\" or a number"),
     "key": ({"key": "stnd"}, "no key frame 'stnd'; did you mean 'stand'"),
     "mass": ({"old_mass": 5.0}, "old_mass is 5 kg; must be from 0 to 0.8 kg"),
-    "level": ({"pitch": "level", "forward_offset": -0.3}, "no pitch from 0 to"),
+    "level": ({"pitch": "level", "forward_offset": -0.3}, "no pitch from 0 to .* larger forward_offset"),
+    "level too far ahead": ({"pitch": "level", "forward_offset": 0.3}, "no pitch from 0 to .* smaller forward_offset"),
+    "level but soft": (
+        {"pitch": "level", "foot": SoftFoot(n_chains=1, lump=True, closure_compliance=1e-3)},
+        "gives way .* smaller closure_compliance",
+    ),
 }
 
 
