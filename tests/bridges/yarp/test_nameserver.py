@@ -63,6 +63,16 @@ def test_a_number_that_another_program_has_is_not_given():
             assert names.register("/a", host="127.0.0.1").port != taken
 
 
+def test_a_number_that_another_program_has_at_another_address_is_not_given():
+    # Programs of YARP register one address and listen on all: they could not open the port.
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        with yarp_world(first_port=taken) as (_, names, _):
+            assert names.register("/a", host="127.0.0.2").port != taken
+
+
 def test_a_subscription_connects_ports_when_both_are_there_and_again_after_either_was_restarted():
     with yarp_world() as (server, _, network):
         assert ask_root(server, 'subscribe "tcp://clock" "fast_tcp://reader"') == "[ok]"

@@ -387,14 +387,18 @@ class NameServer:
 
     @staticmethod
     def _can_bind(host: str, number: int) -> bool:
-        """Return False where another program of this machine has the port."""
-        with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, number))
-            except OSError as fault:
-                return fault.errno != errno.EADDRINUSE  # an address of another machine cannot be tried
-            return True
+        """Return False where another program of this machine has the port at any address.
+
+        Programs of YARP register one address and listen on all.
+        """
+        for address in (host, "0.0.0.0"):
+            with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind((address, number))
+                except OSError as fault:
+                    return fault.errno != errno.EADDRINUSE  # an address of another machine cannot be tried
+        return True
 
     def _unregister(self, rest: list[str]) -> list[Answer]:
         if rest:
