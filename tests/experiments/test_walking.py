@@ -59,3 +59,11 @@ def test_wrong_options_are_refused():
         run_walk(duration=0.0)
     with pytest.raises(ModelError, match="foot_forward"):
         run_walk(duration=0.1, options={"foot_forwards": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [("seed", -1), ("seed", 0.5), ("push", -1.0), ("push", math.nan), ("bars", ["near"])]
+)
+def test_a_wrong_argument_is_named(argument, value):
+    with pytest.raises(ModelError, match=f"{'bar_positions' if argument == 'bars' else argument} "):
+        run_walk(bar_height=0.01, duration=0.1, **{argument: value})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,14 +92,18 @@ def run_walk(
     from pliant.simulation import Simulation
     from pliant.simulation.loop import seeded
 
+    if not duration > 0.0:
+        raise ModelError(f"run_walk: duration is {duration!r}; must be > 0 [s]", field="duration")
+    if not (isinstance(seed, int | np.integer) and seed >= 0):
+        raise ModelError(f"run_walk: seed is {seed!r}; must be a whole number >= 0", field="seed")
+    if not 0.0 <= push < math.inf:
+        raise ModelError(f"run_walk: push is {push!r}; must be a number >= 0 [N s]", field="push")
     rng = seeded(seed, "walk")
     given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
     given |= {"ankle_stiffness": ankle_stiffness, **(options or {})}
     given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
     if bars:
-        given["bar_positions"] = tuple(float(x) for x in bars)
-    if not duration > 0.0:
-        raise ModelError(f"run_walk: duration is {duration!r}; must be > 0 [s]", field="duration")
+        given["bar_positions"] = tuple(bars)
     start, direction, impulse, moment, speed = (
         rng.random(), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.0, push), rng.random(), rng.uniform(-0.03, 0.03, 2),
     )  # fmt: skip
