@@ -62,6 +62,15 @@ def test_in_the_opposite_world_every_target_on_walks_is_missed():
     }
 
 
+def test_a_comparison_on_a_size_of_ours_says_what_comes_out_on_the_likely_sizes_of_the_paper():
+    tall = world(rigid=(1.0, 0.9, 0.5, 0.2, 0.0, 0.0), soft=(1.0, 1.0, 1.0, 0.9, 0.9, 0.8))
+    found = softfoot_walk.judge(tall, [])[0]
+    assert found.verdict is Verdict.CONSISTENT
+    assert "On 5 mm, likely a size of the paper: rigid 40 of 40" in found.found.replace("40/40", "40 of 40")
+    assert "On 10 mm" in found.found
+    assert "20 mm, is ours" in found.rests_on
+
+
 def test_motion_that_does_not_grow_and_a_place_that_does_not_matter_are_seen():
     flat = {w: crossing(c.result.completed, 0.05, 0.04 if w.seed % 2 else 0.13) for w, c in PAPER.items()}
     missed = {t.name for s in softfoot_walk.judge(flat, []) for t in s.missed}

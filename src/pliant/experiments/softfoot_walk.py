@@ -208,8 +208,14 @@ def _improvement(walks: Walks, heights: Sequence[float]) -> Statement:
             ),
         ],
         found=f"Bar of {_percent(h)}: rigid feet complete {rigid}, soft feet {soft}; p = {chance:.2g} (Fisher), "
-        f"{paired:.2g} (McNemar: {only_soft} seeds only with soft, {only_rigid} only with rigid feet).",
-        rests_on=ASSUMED,
+        f"{paired:.2g} (McNemar: {only_soft} seeds only with soft, {only_rigid} only with rigid feet)."
+        + "".join(
+            f" On {_percent(x)}, likely a size of the paper: rigid {rate(walks, 'rigid', x)}, soft "
+            f"{rate(walks, 'soft', x)}."
+            for x in heights
+            if any(abs(x - y) < 1e-9 for y in LIKELY)
+        ),
+        rests_on=ASSUMED + f" The size of the comparison, {_percent(h)}, is ours.",
     )
 
 
@@ -235,7 +241,7 @@ def _rigid(walks: Walks, heights: Sequence[float]) -> Statement:
             ),
         ],
         found=f"Rigid feet complete: {texts}.",
-        rests_on=ASSUMED,
+        rests_on=ASSUMED + " Any two of the walked sizes count, not only the likely ones.",
     )
 
 
@@ -472,7 +478,7 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
 
     The same controller walks with both feet, on flat ground and over one square bar of each height. The seed of a walk
     draws the place of the bar, a push on the torso, the start and the noise of the sensors, alike for both feet. A
-    full run has 1400 walks of one or two seconds each, on all cores; one that is interrupted goes on in the same
+    full run has 1600 walks of one or two seconds each, on all cores; one that is interrupted goes on in the same
     folder (``--output``).
     """
     every = simulate(context, options, cells(options, context.quick))
