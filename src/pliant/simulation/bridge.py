@@ -15,7 +15,8 @@ __all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "Topic
 
 
 class SimulationControl(Protocol):
-    """What a bridge may ask of the simulation that it serves. Any thread may call everything but ``step``."""
+    """What a bridge may ask of the simulation that it serves. Any thread may call everything but ``step`` and
+    ``serve``."""
 
     engine: Engine
     """The physics, for ports that are resolved in ``start`` and read in the loop thread."""
@@ -57,6 +58,13 @@ class SimulationControl(Protocol):
 
     def request(self, target: str, name: str, **args: Any) -> Future[Any]:
         """Ask a device, or ``"simulation"``, for something by name."""
+        ...
+
+    def serve(self, timeout: float) -> bool:
+        """Run what was submitted and requested, then wait up to a time [s] for more; False if the run ends.
+
+        For `LockstepBridge.wait`, so that clients are answered while the loop waits; no other may call this.
+        """
         ...
 
 

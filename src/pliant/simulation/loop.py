@@ -565,6 +565,22 @@ class Simulation:
             return future
         return self.submit(lambda: actions[name](**args))
 
+    def serve(self, timeout: float) -> bool:
+        """Run what was submitted and requested, then wait up to a time [s of wall time] for more.
+
+        Only `LockstepBridge.wait` may call this: clients are answered while the loop waits for the next step.
+
+        Returns:
+            False if the run ends: it was stopped, or a thread of a bridge died.
+        """
+        self._run_submitted()
+        for serve in self._serve:
+            serve()
+        with self._wake:
+            if not (self._submitted or self._stopping or self._deaths):
+                self._wake.wait(timeout)
+        return not (self._stopping or self._deaths)
+
     def health(self) -> dict[str, Any]:
         """Return the state and the counters of everything, as plain numbers and text."""
         return {

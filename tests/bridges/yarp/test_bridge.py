@@ -1,13 +1,10 @@
 """A running simulation at the ports of YARP: devices, commands, requests, clock, both dialects."""
 
-import contextlib
-import threading
-from types import SimpleNamespace
-
 import mujoco
 import numpy as np
 import pytest
 from fuzz import until
+from yarp_worlds import TWO_JOINTS, bench, served
 
 from pliant.bridges import make_bridge
 from pliant.bridges.yarp.calls import NameClient
@@ -17,7 +14,6 @@ from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.model import Robot
-from pliant.model.control_board import add_control_boards
 from pliant.model.sensors import ForceTorque, Imu
 from pliant.model.yarp import BaseState, ExternalWrench
 from pliant.simulation import Simulation, sync
@@ -27,49 +23,6 @@ from pliant.wire.yarp.sensors import decode_measurements, decode_metadata
 from pliant.wire.yarp.values import FAIL, OK
 
 pytestmark = pytest.mark.network
-
-TWO_JOINTS = """
-<mujoco model="bench"><option timestep="0.001"/>
-<worldbody><body name="upper"><joint name="shoulder" axis="0 1 0" damping="1" range="-170 170"/>
-<geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="1"/>
-<body name="lower" pos="0 0 -0.3"><joint name="elbow" axis="0 1 0" damping="1" range="-170 170"/>
-<geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="1"/></body></body></worldbody>
-<actuator><motor joint="shoulder"/><motor joint="elbow"/></actuator></mujoco>
-"""
-
-
-def bench():
-    """Return a robot with one control board of two axes, called arm."""
-    robot = Robot(mujoco.MjSpec.from_string(TWO_JOINTS))
-    return add_control_boards(robot, {"arm": ("shoulder", "elbow")})
-
-
-@contextlib.contextmanager
-def served(robot, options="", **run):
-    """Run a robot with the bridge in a thread, at the clock's pace."""
-    bridge = make_bridge(f"yarp:server=127.0.0.1:0{options}", robot)
-    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], **{"pacer": 1.0, **run})
-    faults = []
-
-    def work():
-        try:
-            simulation.run()
-        except BaseException as error:
-            faults.append(error)
-
-    thread = threading.Thread(target=work, name="simulation")
-    simulation.start()
-    thread.start()
-    try:
-        until(lambda: simulation.time_ns > 0 or faults, "the first step; a kernel may be compiled before", 120.0)
-        with YarpNetwork(str(bridge.server.address)) as yarp:
-            yield SimpleNamespace(bridge=bridge, simulation=simulation, yarp=yarp)
-        assert not faults, faults
-        assert bridge.health()["internal_faults"] == 0, bridge.health()["last_faults"]
-    finally:
-        simulation.stop()
-        thread.join(30.0)
-        simulation.close()
 
 
 def test_a_device_without_ports_of_its_kind_is_served_by_its_field_table():

@@ -23,6 +23,7 @@ from pliant.bridges.yarp.nameserver import NameServer
 from pliant.bridges.yarp.network import JOIN_TIMEOUT_S, Network
 from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.served import Served
+from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, WireError
 from pliant.listening import check_listening_host
@@ -57,6 +58,9 @@ class YarpBridge(BridgeBase):
         self.network: Network | None = None
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side; whoever shows them sets it."""
+        self.lockstep = self.options.lockstep
+        self.own_timeout = "step_timeout" if self.lockstep else ""
+        self._gate = StepGate(self.options.step_timeout) if self.lockstep else None
         self._simulation: SimulationControl | None = None
         self._notes: list[str] = []
         self._complaints = 0
@@ -83,6 +87,7 @@ class YarpBridge(BridgeBase):
             self.network.start()
             self.served = served = Served(self.robot, self.network, self.options)
             served.simulation = self._simulation
+            served.gate = self._gate if self._simulation is not None else None
             served.devices = dict(devices)
             if self.options.clock:
                 serve_clock(served, "/" + self.options.clock.strip("/"))
@@ -168,8 +173,23 @@ class YarpBridge(BridgeBase):
                 act(stamp_ns)
         self._step_ns = time.perf_counter_ns() - began
 
+    def wait(self, timeout: float) -> bool:
+        """Wait until a client has asked for a further step; without a limit unless the option step_timeout gives one.
+
+        Meanwhile calls of clients are answered.
+        """
+        if self._gate is None or self._simulation is None:
+            return True
+        return self._gate.wait(self._simulation.serve)
+
+    def release(self) -> None:
+        """Let a waiting loop go on, because the run ends."""
+        if self._gate is not None:
+            self._gate.release()
+
     def stop(self) -> None:
         """Unregister and close every port, and join the threads."""
+        self.release()
         if self.network is not None:
             self.network.release()
         if self.server is not None:
@@ -198,6 +218,11 @@ class YarpBridge(BridgeBase):
         return {
             f"{len(self.served.ports)} ports below /{self.served.name}": f"name server {self.network.names.address}"
         }
+
+    @property
+    def awaited(self) -> Sequence[str]:
+        """The port at which a lock-step run waits for calls."""
+        return (f"/{self.options.clock.strip('/')}/rpc",) if self.lockstep else ()
 
     @property
     def notes(self) -> Sequence[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.errors import WireError
+from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Vocab, bottle
 from pliant.wire.yarp.records import Method, parse_method
 from pliant.wire.yarp.values import FAIL, text
@@ -71,10 +72,17 @@ def _answer(served: Served, arrival: Arrival) -> Answer:
         request = Bottle((*items, 1))
     arguments = method.decode_request(request)
     simulation = served.bound()
+    gate = served.gate
     if name == "pauseSimulation":
-        simulation.pause()
+        if gate is not None:
+            gate.hold()
+        else:
+            simulation.pause()
         return DONE
     if name == "continueSimulation":
+        if gate is not None:
+            gate.open()
+            _wake(simulation)
         simulation.resume()
         return DONE
     if name == "getSimulationTime":
@@ -85,13 +93,22 @@ def _answer(served: Served, arrival: Arrival) -> Answer:
         count = int(arguments[0])
         if not 1 <= count <= MAX_STEPS:
             raise WireError(f"{count} steps; must be 1 to {MAX_STEPS}", field="n")
-        if not simulation.paused:
+        if gate.is_open if gate is not None else not simulation.paused:
             raise WireError("steps are taken one by one while the simulation is paused; call pauseSimulation first")
-        stepped = simulation.submit(lambda: simulation.step(count))
+        if gate is not None:
+            stepped = gate.allow(count)
+            _wake(simulation)
+        else:
+            stepped = simulation.submit(lambda: simulation.step(count))
         return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE
     # Time and state of a simulation here belong together: each of the three resets both.
     simulation.request("simulation", "reset")
     return DONE
+
+
+def _wake(simulation: SimulationControl) -> None:
+    """Let a loop that waits in lock-step look at what is allowed at once."""
+    simulation.submit(lambda: None)
 
 
 def _then(future: Future[Any], reply: Bottle) -> Future[Bottle]:

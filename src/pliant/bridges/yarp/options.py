@@ -35,6 +35,10 @@ class YarpOptions:
     """Time between two messages of a port that has no period of its own; 0 for every sample."""
     clock: str = "/clock"
     """Port of the simulation's time; "" for none."""
+    lockstep: bool = False
+    """Take the steps that clients ask for by stepSimulationAndWait or stepSimulation, and wait between them."""
+    step_timeout: float = option(0.0, unit="s", low=0.0, high=1e6)
+    """Lock-step: longest wait for the next call after the first [s of wall time]; 0 for no limit."""
     queue: int = option(100, low=1, high=100_000)
     """Messages that wait for a slow receiver before further ones are dropped and counted."""
 
@@ -43,3 +47,7 @@ class YarpOptions:
         for field, value in (("name", self.name), ("clock", self.clock)):
             if any(c.isspace() for c in value) or len(value) > 200:
                 raise BridgeError(f"{field} is {value!r}; must be a name of a port, without spaces", field=field)
+        if self.lockstep and not self.clock.strip("/"):
+            raise BridgeError(
+                "lockstep needs the clock's port, by which clients ask for steps; omit clock=", field="clock"
+            )

@@ -10,6 +10,7 @@ from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.yarp.network import Network
 from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.port import Port
+from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError
 from pliant.model.interface import DEFAULT_NAMESPACE
@@ -73,6 +74,8 @@ class Served:
         own = robot.name if isinstance(robot, Robot) else ""
         self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")
         self.simulation: SimulationControl | None = None
+        self.gate: StepGate | None = None
+        """Holds the simulation between the steps that clients ask for; None where it is not in lock-step."""
         self.devices: dict[str, SampleSource] = {}
         self.ports: list[tuple[Port, str, str]] = []
         """Ports, the type of their messages, and ``in`` or ``out``."""
