@@ -71,6 +71,16 @@ def test_a_comparison_on_a_size_of_ours_says_what_comes_out_on_the_likely_sizes_
     assert "20 mm, is ours" in found.rests_on
 
 
+def test_a_reduced_motion_is_told_together_with_that_on_flat_ground():
+    flat = {
+        Walk(feet=feet, height=0.0, seed=seed): crossing(True, 0.05 if feet == "rigid" else 0.04)
+        for feet in ("rigid", "soft")
+        for seed in range(40)
+    }
+    found = next(s for s in softfoot_walk.judge({**PAPER, **flat}, []) if "centre of mass" in s.what)
+    assert "On flat ground soft feet have 0.80 times" in found.found
+
+
 def test_motion_that_does_not_grow_and_a_place_that_does_not_matter_are_seen():
     flat = {w: crossing(c.result.completed, 0.05, 0.04 if w.seed % 2 else 0.13) for w, c in PAPER.items()}
     missed = {t.name for s in softfoot_walk.judge(flat, []) for t in s.missed}
