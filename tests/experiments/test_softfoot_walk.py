@@ -27,12 +27,16 @@ def crossing(completed=True, error=0.05, offset=0.04):
 
 def world(rigid, soft, *, seeds=40, motion=0.7, best="between"):
     """Walks whose rates at each height are given; soft feet fail first where the bar is not at the best place."""
-    found = {}
+    found = {
+        Walk(feet=feet, height=0.0, seed=seed): crossing(True, 0.01)
+        for feet in ("rigid", "soft")
+        for seed in range(seeds)
+    }
     for feet, rates in (("rigid", rigid), ("soft", soft)):
         for height, value in zip(HEIGHTS, rates, strict=True):
             for seed in range(seeds):
                 completed = seed < round(value * seeds)
-                error = height * (2.0 if feet == "rigid" else 2.0 * motion) * (1.0 + 0.01 * seed)
+                error = 0.01 + height * (2.0 if feet == "rigid" else 2.0 * motion) * (1.0 + 0.01 * seed)
                 offset = 0.04 if completed is (best == "between") else 0.13
                 found[Walk(feet=feet, height=height, seed=seed)] = crossing(completed, error, offset)
     return found
@@ -69,6 +73,15 @@ def test_a_comparison_on_a_size_of_ours_says_what_comes_out_on_the_likely_sizes_
     assert "On 5 mm, likely a size of the paper: rigid 40 of 40" in found.found.replace("40/40", "40 of 40")
     assert "On 10 mm" in found.found
     assert "20 mm, is ours" in found.rests_on
+
+
+def test_a_motion_that_is_smaller_on_flat_ground_already_is_none_that_bars_show():
+    walks = {
+        w: crossing(c.result.completed, c.result.max_dcm_error + (0.05 if w.feet == "rigid" else 0.0))
+        for w, c in world(rigid=(1.0,) * 6, soft=(1.0,) * 6, motion=1.2).items()
+    }
+    found = next(s for s in softfoot_walk.judge(walks, []) if "centre of mass" in s.what)
+    assert "centre of mass: motion added by a bar, soft less rigid feet" in {t.name for t in found.missed}
 
 
 def test_a_reduced_motion_is_told_together_with_that_on_flat_ground():
