@@ -23,6 +23,7 @@ __all__ = [
     "RecordingError",
     "WireError",
     "nearest",
+    "printable",
 ]
 
 
@@ -48,7 +49,7 @@ class PliantError(Exception):
         line: int | None = None,
         field: str | None = None,
     ) -> None:
-        message = _printable(message)
+        message = printable(message)
         self.message = message
         self.file = None if file is None else str(file)
         self.line = line
@@ -60,19 +61,24 @@ class PliantError(Exception):
         """``file:line: `` in front of the message, or an empty text."""
         if self.file is None:
             return ""
-        file = _printable(self.file)
+        file = printable(self.file)
         return f"{file}:{self.line}: " if self.line is not None else f"{file}: "
 
 
-def _printable(text: str) -> str:
-    """Return a text that neither controls a terminal nor fills it: it may quote a file or a message of a network."""
+def printable(text: str, *, max_line: int = MAX_LINE) -> str:
+    """Return a text that neither controls a terminal nor fills it: it may quote a file or a message of a network.
+
+    Args:
+        text: any text, lone surrogates included.
+        max_line: characters of a line beyond which its middle is left out; 0 for none.
+    """
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-    if len(text) <= MAX_LINE:
+    if len(text) <= max_line or not max_line:
         return text
     lines = text.split("\n")
     return "\n".join(
-        f"{line[: MAX_LINE - 400]} ... ({len(line)} characters) ... {line[-300:]}" if len(line) > MAX_LINE else line
+        f"{line[: max_line - 400]} ... ({len(line)} characters) ... {line[-300:]}" if len(line) > max_line else line
         for line in lines
     )
 

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
-from pliant.errors import BridgeError, PliantError
+from pliant.errors import BridgeError, PliantError, printable
 
 if TYPE_CHECKING:
     from pliant.clients.yarp import YarpNetwork
@@ -23,6 +23,11 @@ yarp = App(name="yarp", help="Read, write, call and connect ports of a YARP netw
 Server = Annotated[str, Parameter(help="Name server, HOST:PORT; default: YARP's configuration, else 127.0.0.1:10000.")]
 YarpDialect = Annotated[int, Parameter(help="3 or 4: the YARP whose floats are written; both are read.")]
 Carrier = Annotated[str, Parameter(help="tcp, fast_tcp, udp, text or text_ack.")]
+
+
+def _shown(text: str) -> str:
+    """Return what a peer sent, whole, for a terminal that it must not control; tabs stay."""
+    return "\t".join(printable(part, max_line=0) for part in text.split("\t"))
 
 
 def _network(server: str, dialect: int = 3) -> YarpNetwork:
@@ -67,7 +72,7 @@ def read(
                 if json or count:
                     taken.append({"message": text, "envelope": stamp, "sender": message.sender})
                 if not json:
-                    print(f"{stamp or '-'} {text}" if envelope else text, flush=True)
+                    print(_shown(f"{stamp or '-'} {text}" if envelope else text), flush=True)
         except KeyboardInterrupt:
             if not json:
                 return 0
@@ -126,7 +131,7 @@ def rpc(
     with _network(server, dialect) as network, network.open_rpc(name) as connection:
         if words:
             reply = connection.call(parse_bottle(" ".join(words)))
-            emit({"reply": format_bottle(reply)}) if json else print(f"Response: {format_bottle(reply)}")
+            emit({"reply": format_bottle(reply)}) if json else print(_shown(f"Response: {format_bottle(reply)}"))
             return 0
         replies: list[str] = []
         try:
@@ -135,7 +140,7 @@ def rpc(
                     continue
                 replies.append(format_bottle(connection.call(parse_bottle(line))))
                 if not json:
-                    print(f"Response: {replies[-1]}", flush=True)
+                    print(_shown(f"Response: {replies[-1]}"), flush=True)
         except KeyboardInterrupt:
             pass
         if json:
@@ -166,7 +171,7 @@ def connect(
             text = _root(network, bottle("subscribe", source, target_text))
         else:
             text = network.connect(source, target, carrier)
-    emit({"source": source, "target": target, "text": text}) if json else print(text)
+    emit({"source": source, "target": target, "text": text}) if json else print(_shown(text))
     return 0
 
 
@@ -189,7 +194,7 @@ def disconnect(
             text = _root(network, bottle("unsubscribe", source, target))
         else:
             text = network.disconnect(source, target)
-    emit({"source": source, "target": target, "text": text}) if json else print(text)
+    emit({"source": source, "target": target, "text": text}) if json else print(_shown(text))
     return 0
 
 
@@ -217,7 +222,7 @@ def name(
     """Send a command to the name server and print its answer."""
     with _network(server) as network:
         answer = network.names.ask_text(*(words or ("help",))).decode("utf-8", "replace")
-    emit({"answer": answer.splitlines()}) if json else print(answer, end="")
+    emit({"answer": answer.splitlines()}) if json else print(_shown(answer), end="")
     return 0
 
 

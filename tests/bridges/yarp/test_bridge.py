@@ -209,3 +209,12 @@ def test_base_states_are_sent_as_vectors_and_links_are_pushed_at_a_port():
         refused = yarp.rpc("/pushes/rpc:i", parse_bottle("lowr 5.0 0 0 0 0 0 0.5"))
         assert str(refused[0]).startswith("[ERROR]")
         assert "lower" in str(refused[0])
+
+
+def test_a_complaint_that_quotes_a_peer_can_be_written_anywhere(caplog):
+    told = []
+    with served(bench(), ",name=robot") as world:
+        world.bridge.on_complaint = told.append
+        world.bridge.network._complain("no connection to /x\udcff\x1b[2J")
+    assert told == ["no connection to /x\\udcff\\x1b[2J"]
+    caplog.text.encode()

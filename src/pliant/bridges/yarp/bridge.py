@@ -25,7 +25,7 @@ from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError, WireError
+from pliant.errors import BridgeError, WireError, printable
 from pliant.listening import check_listening_host
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 
@@ -204,6 +204,7 @@ class YarpBridge(BridgeBase):
     # ------------------------------------------------------------------ what is told
     def _complained(self, text: str) -> None:
         """Count and log a fault of the other side; one that repeats is logged once."""
+        text = printable(text)
         self._complaints += 1
         if text != self._last_complaint:
             self._last_complaint = text

@@ -16,7 +16,7 @@ from pliant.bridges.yarp.calls import NameClient, tell_removed
 from pliant.bridges.yarp.outputs import Output, dial
 from pliant.bridges.yarp.port import Port
 from pliant.bridges.yarp.reactor import Reactor
-from pliant.errors import BridgeError, PliantError, WireError
+from pliant.errors import BridgeError, PliantError, WireError, printable
 from pliant.listening import listening_address
 from pliant.threads import Threads, WorkerPool
 from pliant.wire.yarp import Contact
@@ -218,6 +218,7 @@ class Network:
             return False
 
     def _complain(self, text: str) -> None:
+        text = printable(text)  # it quotes what peers sent
         _log.debug("%s", text)
         self.on_complaint(text)
 
