@@ -476,11 +476,15 @@ def _on_bar(row: Mapping[str, Any], bar: float) -> bool:
 
 def checks(walks: Walks) -> list[Target]:
     """Return what must hold of the walking robot itself."""
+    diverged = sum(crossing.result.diverged for crossing in walks.values())
     return [
-        Target(
-            f"flat ground: completed walks with {feet} feet", equals=1.0, source="ours: the controller walks"
-        ).measure(rate(walks, feet, 0.0).value)
-        for feet in FEET
+        *(
+            Target(
+                f"flat ground: completed walks with {feet} feet", equals=1.0, source="ours: the controller walks"
+            ).measure(rate(walks, feet, 0.0).value)
+            for feet in FEET
+        ),
+        Target("walks whose simulation diverged", equals=0, source="ours: such a walk is no fall").measure(diverged),
     ]
 
 

@@ -42,6 +42,8 @@ class WalkResult:
     """Simulated time [s]."""
     bars: tuple[float, ...]
     """Where the bars were [m]."""
+    diverged: bool = False
+    """Whether the simulation ended with numbers that are none: a fault of the simulation, not a fall of the robot."""
 
 
 def run_walk(
@@ -123,7 +125,7 @@ def run_walk(
     pitches: list[float] = []
     rolls: list[float] = []
     errors, adjustments = 0.0, 0.0
-    fall = float("nan")
+    fall, diverged = float("nan"), False
     every = max(1, round(0.02 / engine.dt))
     with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
         data.qvel[:2] = speed
@@ -137,7 +139,7 @@ def run_walk(
             try:
                 simulation.step(count)
             except DivergedError:
-                fall = time
+                fall, diverged = time, True
                 break
             done += count
             roll, pitch = device._inclination
@@ -186,4 +188,5 @@ def run_walk(
         max_adjustment=adjustments,
         duration=done * engine.dt,
         bars=tuple(float(geom.pos[0]) for geom in found),
+        diverged=diverged,
     )
