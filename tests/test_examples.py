@@ -123,6 +123,18 @@ def test_the_biped_falls_from_the_bar_on_flat_feet_and_stands_on_soft_ones(tmp_p
     assert soft < 3.0
 
 
+def test_the_camera_comes_to_its_pose_before_the_tag(tmp_path):
+    pytest.importorskip("pyapriltags", reason="finding tags needs pyapriltags: pip install 'pliant[vision]'")
+    lines = run(ROOT / "examples" / "12_visual_servo.py", tmp_path).splitlines()
+    if len(lines) == 1:
+        pytest.skip(f"no picture can be rendered here: {lines[0]}")
+    errors = [float(line.rpartition(" ")[2]) for line in lines]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] > 0.3
+    assert "converged" in lines[-1]
+    assert float(lines[-1].split()[0]) == pytest.approx(2.6, abs=0.4)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()
