@@ -510,6 +510,53 @@ def test_only_one_thread_at_a_time_owns_the_engine():
     simulation.step()
 
 
+def paused_run(simulation):
+    """Start a run that waits in a pause; return its thread and its faults."""
+    faults = []
+
+    def work():
+        try:
+            simulation.run()
+        except BaseException as error:
+            faults.append(error)
+
+    simulation.pause()
+    thread = threading.Thread(target=work, name="loop")
+    thread.start()
+    return thread, faults
+
+
+def test_an_action_that_steps_and_others_beside_it_are_all_done():
+    simulation = Simulation(SpringMassEngine(), [])
+    held, go_on = threading.Event(), threading.Event()
+    thread, faults = paused_run(simulation)
+    try:
+        # Both wait when the loop comes to them, so that the step runs the one behind it.
+        simulation.submit(lambda: (held.set(), go_on.wait(10.0)))
+        assert held.wait(10.0)
+        stepped, other = simulation.submit(lambda: simulation.step(3)), simulation.submit(lambda: "done")
+        go_on.set()
+        assert stepped.result(10.0) is None
+        assert other.result(10.0) == "done"
+        assert simulation.submit(lambda: simulation.time_ns).result(10.0) == 3 * MS
+    finally:
+        go_on.set()
+        simulation.stop()
+        thread.join(10.0)
+    assert faults == []
+
+
+def test_stop_ends_steps_that_were_asked_for():
+    simulation = Simulation(SpringMassEngine(), [])
+    thread, faults = paused_run(simulation)
+    simulation.at(0.005, lambda s: s.stop())
+    stepped = simulation.submit(lambda: simulation.step(1_000_000))
+    stepped.result(30.0)
+    thread.join(10.0)
+    assert not thread.is_alive()
+    assert (simulation.time_ns, faults) == (6 * MS, [])
+
+
 def test_stop_ends_an_endless_run():
     simulation = Simulation(SpringMassEngine(), [], pacer="free")
     simulation.at(0.25, lambda s: s.stop())

@@ -304,7 +304,7 @@ class Simulation:
             self._begin()
 
     def step(self, n: int = 1) -> None:
-        """Advance by ``n`` steps, paused or not.
+        """Advance by ``n`` steps, paused or not; a ``stop`` that comes meanwhile ends it after the present step.
 
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
@@ -316,11 +316,12 @@ class Simulation:
                 raise PliantError("step() was called from inside a step: an event or request may not step")
             self._begin()
             self._halted = ""
+            stopped_before = self._stopping
             self.pacer.start(self._now)
             try:
                 for _ in range(n):
                     self._step()
-                    if self._halted:
+                    if self._halted or (self._stopping and not stopped_before):
                         break
             except BaseException as error:
                 self._fail(error)
@@ -703,6 +704,8 @@ class Simulation:
 
     def _run_submitted(self) -> None:
         for _ in range(len(self._submitted)):
+            if not self._submitted:  # an action that steps has run the others
+                return
             action, future = self._submitted.popleft()
             if not future.set_running_or_notify_cancel():
                 continue

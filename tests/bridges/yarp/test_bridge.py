@@ -77,6 +77,24 @@ def test_the_clock_sends_every_step_and_its_calls_hold_and_step_the_simulation()
         until(lambda: call("getSimulationTime")[0] < before, "the reset")
 
 
+def test_steps_of_two_clients_and_calls_between_them_are_all_taken():
+    with served(bench(), ",name=robot") as world:
+        yarp, simulation = world.yarp, world.simulation
+        with (
+            yarp.open_rpc("/clock/rpc") as first,
+            yarp.open_rpc("/clock/rpc") as second,
+            yarp.open_rpc("/robot/arm/rpc:i") as arm,
+        ):
+            first.call(parse_bottle("pauseSimulation"))
+            until(lambda: simulation.submit(lambda: simulation.paused).result(10.0), "the pause")
+            before = simulation.submit(lambda: simulation.time_ns).result(10.0)
+            assert first.call(parse_bottle("stepSimulation 200")) == bottle(Vocab.of("done"))
+            assert arm.call(parse_bottle("[get] [axes]")).items[2] == 2
+            assert second.call(parse_bottle("stepSimulationAndWait 50")) == Bottle()
+            after = simulation.submit(lambda: simulation.time_ns).result(10.0)
+            assert after - before == 250 * simulation.dt_ns
+
+
 def answered(yarp, name, request, dialect):
     with YarpNetwork(str(yarp.names.address), dialect=dialect) as client:
         return client.rpc(name, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import deque
 from concurrent.futures import Future
 from typing import Any
 
@@ -45,6 +46,44 @@ METHODS: dict[str, Method] = {
 """The calls of the clock's port."""
 
 
+class StepQueue:
+    """Steps that clients ask for, taken one call after the other.
+
+    Other calls are answered between two steps; one that asks for steps waits until those before it are taken.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, Future[None]]] = deque()
+        self._busy = False
+
+    def put(self, simulation: SimulationControl, count: int) -> Future[None]:
+        """Ask for steps; the future ends when they are taken. Any thread may call this."""
+        taken: Future[None] = Future()
+        self._waiting.append((count, taken))
+        asked = simulation.submit(lambda: self._take(simulation))
+        asked.add_done_callback(lambda future: taken.cancel() if future.cancelled() else None)
+        return taken
+
+    def _take(self, simulation: SimulationControl) -> None:
+        """Take all the steps that wait, in the loop's thread."""
+        if self._busy:  # called between two of the steps: those that take them go on with the new ones
+            return
+        self._busy = True
+        try:
+            while self._waiting:
+                count, taken = self._waiting.popleft()
+                if not taken.set_running_or_notify_cancel():
+                    continue
+                try:
+                    simulation.step(count)
+                except Exception as fault:
+                    taken.set_exception(fault)
+                else:
+                    taken.set_result(None)
+        finally:
+            self._busy = False
+
+
 def serve_clock(served: Served, name: str) -> None:
     """Serve the time of every step as ``(seconds nanoseconds)`` at a port, and its calls at ``<name>/rpc``."""
     port = served.output(name, "Bottle", queue=CLOCK_QUEUE)
@@ -56,10 +95,11 @@ def serve_clock(served: Served, name: str) -> None:
 
     served.ticks.append(tick)
     if served.simulation is not None:
-        served.input(f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, arrival))
+        steps = StepQueue()
+        served.input(f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, steps, arrival))
 
 
-def _answer(served: Served, arrival: Arrival) -> Answer:
+def _answer(served: Served, steps: StepQueue, arrival: Arrival) -> Answer:
     request, _ = arrival.bottle_and_dialect()
     items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
     name = text(items[0]) if items else ""
@@ -99,7 +139,7 @@ def _answer(served: Served, arrival: Arrival) -> Answer:
             stepped = gate.allow(count)
             _wake(simulation)
         else:
-            stepped = simulation.submit(lambda: simulation.step(count))
+            stepped = steps.put(simulation, count)
         return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE
     # Time and state of a simulation here belong together: each of the three resets both.
     simulation.request("simulation", "reset")
