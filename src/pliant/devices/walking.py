@@ -16,7 +16,7 @@ import numpy as np
 from pliant.control.walking.settings import WalkSettings
 from pliant.devices.base import Command, DeviceBase, FieldInfo, button, request
 from pliant.devices.kinds import device_for
-from pliant.devices.walking_model import kinematic_tree
+from pliant.devices.walking_model import joint_inertia, kinematic_tree
 from pliant.engine.base import Engine, mujoco_state
 from pliant.errors import DeviceError, PortError
 
@@ -136,7 +136,8 @@ class WalkingDevice(DeviceBase):
             Leg(links=tree.limb(index[d.ankles[0]]), sole=d.sole, side=1.0),
             Leg(links=tree.limb(index[d.ankles[1]]), sole=d.sole, side=-1.0),
         )
-        self._walker = Walker(tree, legs, np.array(d.rest), d.settings, self.period_ns * 1e-9, d.spacing)
+        inertia = joint_inertia(model, d.joints, d.rest) if d.settings.swing_frequency > 0.0 else None
+        self._walker = Walker(tree, legs, np.array(d.rest), d.settings, self.period_ns * 1e-9, d.spacing, inertia)
         self._q_at = np.array([model.joint(j).qposadr[0] for j in d.joints])
         self._v_at = np.array([model.joint(j).dofadr[0] for j in d.joints])
         actuators = {model.actuator(i).name: i for i in range(model.nu)}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import DeviceError, nearest
 
@@ -14,7 +15,32 @@ if TYPE_CHECKING:
 
     from pliant.control.walking.tree import KinematicTree
 
-__all__ = ["kinematic_tree"]
+__all__ = ["joint_inertia", "kinematic_tree"]
+
+
+def joint_inertia(model: mujoco.MjModel, joints: Sequence[str], positions: Sequence[float]) -> NDArray[np.float64]:
+    """Return the inertia that the motor of each joint feels, all else free, shape (n,) [kg m^2].
+
+    Args:
+        model: a compiled model.
+        joints: names of hinges.
+        positions: of these joints, shape (n,) [rad].
+    """
+    import mujoco
+
+    data = mujoco.MjData(model)
+    for name, position in zip(joints, positions, strict=True):
+        data.qpos[model.joint(name).qposadr[0]] = position
+    mujoco.mj_forward(model, data)
+    unit, answer = np.zeros((1, model.nv)), np.zeros((1, model.nv))
+    inertia = np.zeros(len(joints))
+    for i, name in enumerate(joints):
+        dof = int(model.joint(name).dofadr[0])
+        unit[:] = 0.0
+        unit[0, dof] = 1.0
+        mujoco.mj_solveM(model, data, answer, unit)
+        inertia[i] = 1.0 / answer[0, dof]
+    return inertia
 
 
 def kinematic_tree(model: mujoco.MjModel, base: str, joints: Sequence[str]) -> KinematicTree:

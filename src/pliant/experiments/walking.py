@@ -1,4 +1,4 @@
-"""One walk of the biped: what experiments and sweeps call."""
+"""One walk of a robot with two legs: what experiments and sweeps call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import DivergedError, ModelError
+from pliant.errors import DivergedError, ModelError, nearest
 
-__all__ = ["WalkResult", "run_walk"]
+__all__ = ["ROBOTS", "WalkResult", "run_walk"]
+
+ROBOTS = ("biped", "g1", "talos")
+"""Robots of the catalogue that walk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,7 @@ class WalkResult:
 
 def run_walk(
     *,
+    robot: str = "biped",
     feet: str = "rigid",
     bar_height: float = 0.0,
     bars: Sequence[float] = (),
@@ -55,11 +59,11 @@ def run_walk(
     duration: float = 12.0,
     goal: float | None = None,
     push: float = 4.0,
-    ankle_stiffness: float = 100.0,
+    ankle_stiffness: float | None = None,
     options: Mapping[str, Any] | None = None,
     trace: list[dict[str, Any]] | None = None,
 ) -> WalkResult:
-    """Let the biped walk once, and say how it went.
+    """Let a robot walk once, and say how it went.
 
     The seed chooses the variations of the run: start of the walk (from 1 s to 1.75 s), velocity of the base at the
     start (each horizontal component up to 0.03 m/s), a horizontal push on the torso in any direction while it walks
@@ -67,6 +71,7 @@ def run_walk(
     equal results, bit by bit, also in other processes.
 
     Args:
+        robot: "biped", or "g1" or "talos", which need example-robot-data.
         feet: "rigid" or "soft".
         bar_height: height and length of the square bars [m]; 0: none.
         bars: middle of each bar ahead of the ankles at the start [m]; empty with a height: those of the options
@@ -75,14 +80,15 @@ def run_walk(
         duration: of the run [s].
         goal: distance of the waist at which the run ends as completed [m]; None: the duration alone counts.
         push: largest impulse of the push [N s].
-        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: 100 is a joint impedance that keeps the
-            foot level; 0 is pure torque control, where the ground turns the foot, and rigid feet do as well as soft
-            ones.
-        options: further options of the biped, such as ``{"actuation": "position", "foot_forward": 0.0}``.
+        ankle_stiffness: of the loaded ankles towards a level foot [N m/rad]: None, that of the robot, is a joint
+            impedance that keeps the foot level, 100 for the biped; 0 is pure torque control, where the ground turns the
+            foot, and rigid feet do as well as soft ones.
+        options: further options of the robot, such as ``{"actuation": "position", "foot_forward": 0.0}``.
         trace: where samples are appended, one dictionary every 20 ms; None keeps none.
 
     Raises:
-        ModelError: an option that does not exist, or a value that is not valid.
+        ModelError: a robot that does not walk, an option that does not exist, or a value that is not valid.
+        MissingDependency: example-robot-data is not installed.
 
     Example:
         >>> run_walk(feet="soft", bar_height=0.02, bars=[0.6], seed=3).completed
@@ -100,9 +106,13 @@ def run_walk(
         raise ModelError(f"run_walk: seed is {seed!r}; must be a whole number >= 0", field="seed")
     if not 0.0 <= push < math.inf:
         raise ModelError(f"run_walk: push is {push!r}; must be a number >= 0 [N s]", field="push")
+    if robot not in ROBOTS:
+        raise ModelError(f"run_walk: robot is {robot!r}; {nearest(robot, ROBOTS)}", field="robot")
     rng = seeded(seed, "walk")
     given: dict[str, Any] = {"actuation": "torque", "rate_noise": 0.01, "load_noise": 1.0}
-    given |= {"ankle_stiffness": ankle_stiffness, **(options or {})}
+    if ankle_stiffness is not None:
+        given["ankle_stiffness"] = ankle_stiffness
+    given |= options or {}
     given |= {"feet": feet, "controller": "walking", "bar_height": bar_height, "bar_seed": seed}
     if bars:
         given["bar_positions"] = tuple(bars)
@@ -110,16 +120,18 @@ def run_walk(
         rng.random(), rng.uniform(0.0, 2.0 * np.pi), rng.uniform(0.0, push), rng.random(), rng.uniform(-0.03, 0.03, 2),
     )  # fmt: skip
     given.setdefault("walk_start", 1.0 + 0.75 * start)
-    robot = build_robot("biped", given)
-    engine = MujocoEngine(robot, check=False)
-    devices = make_devices(robot)
+    walking = build_robot(robot, given)
+    engine = MujocoEngine(walking, check=False)
+    devices = make_devices(walking)
     device: Any = next(d for d in devices if d.name == "walking")
     walker = None
     data = engine.data
-    torso = engine.port("body/torso_pitch/wrench")
     model = engine.model
-    soles = [model.body(f"{side}_foot").id for side in "lr"]
-    x0 = 0.0
+    # The heaviest body is the torso of each of these robots.
+    torso = engine.port(f"body/{model.body(int(np.argmax(model.body_mass))).name}/wrench")
+    sensors = {sensor.name: sensor for sensor in walking.devices}
+    soles = [model.body(sensors[name].body).id for name in device.description.force_torque]
+    x0 = float(data.qpos[0])
     pushed = given["walk_start"] + 0.5 + moment * max(0.0, duration - given["walk_start"] - 1.0)
     force = impulse / 0.1 * np.array([np.cos(direction), np.sin(direction)])
     pitches: list[float] = []

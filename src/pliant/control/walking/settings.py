@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pliant.options import option
 
-__all__ = ["WalkSettings"]
+__all__ = ["WalkSettings", "scaled_settings"]
+
+REFERENCE_MASS = 30.7
+"""Mass of the robot for which the defaults were chosen, the catalogue's biped [kg]."""
+REFERENCE_HEIGHT = 0.583
+"""Height of its centre of mass above the ground [m]."""
+REFERENCE_SPACING = 0.16
+"""Lateral distance of its feet [m]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,5 +66,57 @@ class WalkSettings:
     """Stiffness of the joints of the swinging leg, of torso and arms."""
     swing_damping: float = option(18.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
     """Damping of these joints."""
+    swing_frequency: float = option(0.0, unit="rad/s", low=0.0, high=1e3, source="assumed")
+    """If positive, each of these joints has the stiffness I w^2 and the damping 2 I w instead, where w is this frequency
+    and I the joint's own inertia in the standing robot with a held base."""
     contact_force: float = option(30.0, unit="N", low=0.0, high=1e4, source="assumed")
     """Vertical force at which a swinging foot has touched down."""
+
+
+def scaled_settings(
+    *, mass: float, height: float, spacing: float, sole: tuple[float, float, float]
+) -> WalkSettings:
+    """Return the settings of a robot of another size than the one that the defaults were chosen for.
+
+    Two robots walk alike if their lengths are in the ratio of the heights of the centre of mass, their times in the
+    ratio of the square roots of these (the pendulum's omega T stays), and their forces in the ratio of the weights.
+    What follows from the foot, the limits of the centre of pressure, is taken from its sole.
+
+    Args:
+        mass: of the robot [kg].
+        height: of its centre of mass above the ground [m].
+        spacing: lateral distance of the feet [m].
+        sole: hindmost and foremost point of the sole ahead of the ankle, and half of its width [m].
+
+    Returns:
+        Settings with the reference in the middle of the sole and 0.6 of the sole around it for the stabiliser.
+    """
+    base = WalkSettings()
+    length, weight = height / REFERENCE_HEIGHT, mass / REFERENCE_MASS
+    time = math.sqrt(length)
+    back, front, side = sole
+    middle, half = 0.5 * (back + front), 0.5 * (front - back)
+    return WalkSettings(
+        step_length=base.step_length * length,
+        single_support=base.single_support * time,
+        double_support=base.double_support * time,
+        first_support=base.first_support * time,
+        lift=base.lift,  # an obstacle does not grow with the robot
+        toe_up=base.toe_up,
+        rise=base.rise,
+        center_of_pressure=middle,
+        support_back=middle - 0.6 * half,
+        support_front=middle + 0.6 * half,
+        support_side=0.6 * side,
+        dcm_rate=base.dcm_rate / time,
+        max_adjustment=base.max_adjustment * length,
+        min_spacing=base.min_spacing * spacing / REFERENCE_SPACING,
+        height_stiffness=base.height_stiffness / length,
+        height_damping=base.height_damping / time,
+        posture_stiffness=base.posture_stiffness * weight * length,
+        posture_damping=base.posture_damping * weight * length * time,
+        ankle_stiffness=base.ankle_stiffness * weight * length,
+        ankle_damping=base.ankle_damping * weight * length * time,
+        swing_frequency=50.0 / time,
+        contact_force=base.contact_force * weight,
+    )

@@ -85,7 +85,7 @@ def _impedance_kernel(links, stiffness, damping, target, rate, q, dq, tau):
     """Add the torques of a joint impedance to those of some joints."""
     for j in range(links.shape[0]):
         i = links[j] - 1
-        tau[i] += stiffness * (target[j] - q[i]) + damping * (rate[j] - dq[i])
+        tau[i] += stiffness[i] * (target[j] - q[i]) + damping[i] * (rate[j] - dq[i])
 
 
 def _smooth(u: float) -> float:
@@ -104,6 +104,7 @@ class Walker:
         settings: gait and gains.
         period: time between two updates [s].
         spacing: lateral distance of the feet [m].
+        inertia: of each joint in the standing robot, for `swing_frequency`, shape (n,) [kg m^2].
     """
 
     def __init__(
@@ -114,6 +115,7 @@ class Walker:
         settings: WalkSettings,
         period: float,
         spacing: float,
+        inertia: Array | None = None,
     ) -> None:
         self.tree, self.legs, self.settings = tree, legs, settings
         self.period, self.spacing = period, spacing
@@ -123,6 +125,12 @@ class Walker:
         self._upper = np.array([i for i in range(1, len(tree.parent)) if i not in moved], dtype=np.int64)
         self._upper_rest = self.rest[self._upper - 1]
         self._still = np.zeros(len(rest))
+        ones, w = np.ones(len(rest)), settings.swing_frequency
+        self._no_stiffness, self._loaded_damping = 0.0 * ones, settings.ankle_damping * ones
+        if w > 0.0 and inertia is not None:
+            self._stiffness, self._damping = w * w * inertia, 2.0 * w * inertia
+        else:
+            self._stiffness, self._damping = settings.swing_stiffness * ones, settings.swing_damping * ones
         self._soles = np.zeros((2, 6))
         self._target = np.eye(3)
         self._twist = np.zeros(6)
@@ -402,12 +410,12 @@ class Walker:
             _contact_torques(
                 links, tree.P, tree.Z, point[0], point[1], z, share * fx, share * fy, share * fz, share * nz, tau
             )
-            _impedance_kernel(links, 0.0, s.ankle_damping, self._still, self._still, q, dq, tau)
+            _impedance_kernel(links, self._no_stiffness, self._loaded_damping, self._still, self._still, q, dq, tau)
             if s.ankle_stiffness > 0.0:
                 self._level(leg, dq)
             self._leg_q[k] = q[links - 1].copy()
         still = self._still
-        _impedance_kernel(self._upper, s.swing_stiffness, s.swing_damping, self._upper_rest, still, q, dq, tau)
+        _impedance_kernel(self._upper, self._stiffness, self._damping, self._upper_rest, still, q, dq, tau)
 
     def _level(self, leg: Leg, dq: Array) -> None:
         """Add the stiffness of a loaded ankle towards a level foot: moment on the foot, on its joints."""
@@ -456,4 +464,4 @@ class Walker:
         self._twist[:3] = relative @ rotation
         self._twist[3:] = -rates @ rotation
         rate = tree.limb_rates(J, self._twist)
-        _impedance_kernel(links, s.swing_stiffness, s.swing_damping, wanted, rate, q, dq, self.tau)
+        _impedance_kernel(links, self._stiffness, self._damping, wanted, rate, q, dq, self.tau)

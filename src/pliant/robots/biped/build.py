@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ModelError
+from pliant.robots.bars import add_bars
 from pliant.robots.biped import parameters as p
 from pliant.robots.catalogue import CatalogueRobot
 
@@ -15,33 +15,7 @@ if TYPE_CHECKING:
     from pliant.model import ControlBoard, Robot
     from pliant.robots.biped.options import BipedOptions
 
-__all__ = ["ROBOT", "bar_positions", "build"]
-
-BAR_WIDTH = 0.8
-"""Length of a bar across the way [m] (softfoot walking trials; ours)."""
-
-
-def bar_positions(options: BipedOptions) -> tuple[float, ...]:
-    """Return where the bars are: those of the options, or one at random in each of equal sections of the range.
-
-    Raises:
-        ModelError: the range is empty.
-    """
-    if options.bar_height <= 0.0:
-        return ()
-    if options.bar_positions:
-        return options.bar_positions
-    import numpy as np
-
-    low, high = options.bar_range
-    if not low < high:
-        raise ModelError(
-            f"biped: bar_range is {low:g}, {high:g}; its first value must be < its second [m]", field="bar_range"
-        )
-    draws = np.random.default_rng(options.bar_seed).random(options.bar_count)
-    section = (high - low) / max(1, options.bar_count)
-    return tuple(float(low + section * (i + draw)) for i, draw in enumerate(draws))
-
+__all__ = ["ROBOT", "build"]
 
 def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""
@@ -73,15 +47,7 @@ def build(options: BipedOptions) -> Robot:
             _soft_foot(spec, foot, options, side)
     for name, joint in p.JOINTS.items():
         _actuator(spec, name, joint, options)
-    for i, x in enumerate(bar_positions(options), 1):
-        half = 0.5 * options.bar_height
-        spec.worldbody.add_geom(
-            name=f"bar_{i}",
-            type=mujoco.mjtGeom.mjGEOM_BOX,
-            size=[half, 0.5 * BAR_WIDTH, half],
-            pos=[x, 0.0, half],
-            material="wood",
-        )
+    add_bars(spec, options)
     if options.feet == "soft":
         from pliant.robots.softfoot import fit_closure
 

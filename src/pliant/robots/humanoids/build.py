@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.humanoids.data import find_data
 from pliant.robots.humanoids.options import HumanoidOptions
+from pliant.robots.humanoids.walking import Legs
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -32,21 +33,30 @@ class _Humanoid:
     """Damping of the servos [N m s/rad].  # assumed"""
     armature: float
     """Inertia of the rotors at the joints [kg m^2].  # assumed"""
+    legs: Legs
+    """Names of the legs."""
 
 
 _TALOS = _Humanoid(
     name="talos", file="talos_data/robots/talos_reduced.urdf", base="base_link",
     stiffness=4000.0, damping=98.0, armature=0.1,
+    legs=Legs(
+        feet=("leg_left_6_link", "leg_right_6_link"),
+        ankles=("leg_left_6_joint", "leg_right_6_joint"),
+        knees=("leg_left_4_joint", "leg_right_4_joint"),
+    ),
 )  # fmt: skip
 _G1 = _Humanoid(
     name="g1", file="g1_description/urdf/g1_29dof_rev_1_0.urdf", base="pelvis",
     stiffness=500.0, damping=20.0, armature=0.03,
+    legs=Legs(
+        feet=("left_ankle_roll_link", "right_ankle_roll_link"),
+        ankles=("left_ankle_roll_joint", "right_ankle_roll_joint"),
+        knees=("left_knee_joint", "right_knee_joint"),
+    ),
 )  # fmt: skip
 
-FEET = {
-    "talos": ("leg_left_6_link", "leg_right_6_link"),
-    "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
-}
+FEET = {humanoid.name: humanoid.legs.feet for humanoid in (_TALOS, _G1)}
 """Last links of the legs, left and right, by robot: what `pliant.model.Robot.replace_foot` takes."""
 
 
@@ -63,6 +73,8 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     from pliant.formats.urdf_robot import read_urdf
     from pliant.model.feet.geometry import reach
     from pliant.model.interface import Interface
+    from pliant.robots.bars import add_bars
+    from pliant.robots.humanoids.walking import add_walking, find_stance, stand
     from pliant.robots.parts import add_scene, finished
 
     path = find_data(humanoid.file)
@@ -89,7 +101,10 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
         if joint.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
             joint.armature = chosen["armature"]
             servo = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            servo.set_to_position(kp=chosen["stiffness"], kv=chosen["damping"])
+            if options.actuation == "torque":
+                servo.set_to_motor()
+            else:
+                servo.set_to_position(kp=chosen["stiffness"], kv=chosen["damping"])
     model = spec.copy().compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -97,7 +112,34 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     shapes = [g for g in range(model.ngeom) if model.geom_contype[g] and model.geom_bodyid[g]]
     lift = max(reach(model, data, g, down) for g in shapes)
     spec.body(humanoid.base).pos += np.array([0.0, 0.0, lift])
-    return finished(robot)
+    finished(robot)
+    if options.controller == "none" and options.feet == "rigid" and options.bar_height == 0.0:
+        return robot
+    stance = find_stance(spec.copy().compile(), humanoid.base, humanoid.legs)
+    if options.feet == "soft":
+        from pliant.robots.softfoot import SoftFoot
+
+        foot = SoftFoot(
+            n_chains=1,
+            lump=True,
+            coupling="midpoint",
+            tendon="fixed",
+            scale=options.foot_scale,
+            closure_compliance=options.foot_closure_compliance,
+        )
+        forward = options.foot_forward
+        for body in humanoid.legs.feet:
+            robot.replace_foot(
+                body,
+                foot,
+                forward_offset=0.5 * (stance.sole[0] + stance.sole[1]) - 0.01 if forward is None else forward,
+                pitch="level",
+            )
+    add_bars(robot.spec, options, ankles=stance.ankles)
+    if options.controller == "walking":
+        stand(robot.spec, humanoid.base, stance, options.actuation == "position")
+        add_walking(robot, humanoid.base, humanoid.legs, stance, options)
+    return robot
 
 
 _ASSUMED = ("Stiffness and damping of the servos and the inertia of the rotors.",)
