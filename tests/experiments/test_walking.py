@@ -55,6 +55,8 @@ def test_the_bars_are_told():
 def test_wrong_options_are_refused():
     with pytest.raises(ModelError, match="feet"):
         run_walk(feet="round", duration=0.1)
+    with pytest.raises(ModelError, match=r"robot is 'bipod'.*biped"):
+        run_walk(robot="bipod", duration=0.1)
     with pytest.raises(ModelError, match="duration"):
         run_walk(duration=0.0)
     with pytest.raises(ModelError, match="foot_forward"):

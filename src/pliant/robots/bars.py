@@ -16,15 +16,15 @@ class BarOptions(Protocol):
     """Options of a robot with bars on its way."""
 
     @property
-    def bar_height(self) -> float: ...  # noqa: D102
+    def bar_height(self) -> float: ...
     @property
-    def bar_positions(self) -> tuple[float, ...]: ...  # noqa: D102
+    def bar_positions(self) -> tuple[float, ...]: ...
     @property
-    def bar_count(self) -> int: ...  # noqa: D102
+    def bar_count(self) -> int: ...
     @property
-    def bar_range(self) -> tuple[float, float]: ...  # noqa: D102
+    def bar_range(self) -> tuple[float, float]: ...
     @property
-    def bar_seed(self) -> int: ...  # noqa: D102
+    def bar_seed(self) -> int: ...
 
 
 def bar_positions(options: BarOptions) -> tuple[float, ...]:
@@ -41,9 +41,7 @@ def bar_positions(options: BarOptions) -> tuple[float, ...]:
 
     low, high = options.bar_range
     if not low < high:
-        raise ModelError(
-            f"bar_range is {low:g}, {high:g}; its first value must be < its second [m]", field="bar_range"
-        )
+        raise ModelError(f"bar_range is {low:g}, {high:g}; its first value must be < its second [m]", field="bar_range")
     draws = np.random.default_rng(options.bar_seed).random(options.bar_count)
     section = (high - low) / max(1, options.bar_count)
     return tuple(float(low + section * (i + draw)) for i, draw in enumerate(draws))
@@ -62,11 +60,12 @@ def add_bars(spec: Any, options: BarOptions, *, ankles: float = 0.0) -> None:
     from pliant.robots.parts import COLORS
 
     half = 0.5 * options.bar_height
+    look: dict[str, Any] = {"material": "wood"} if spec.material("wood") else {"rgba": list(COLORS["wood"])}
     for i, x in enumerate(bar_positions(options), 1):
         spec.worldbody.add_geom(
             name=f"bar_{i}",
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=[half, 0.5 * BAR_WIDTH, half],
             pos=[x + ankles, 0.0, half],
-            rgba=list(COLORS["wood"]),
+            **look,
         )

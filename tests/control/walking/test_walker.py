@@ -21,14 +21,14 @@ def model():
     return build_robot("biped", {"actuation": "torque"}).compile()
 
 
-def walker_of(model, **settings):
+def walker_of(model, inertia=None, **settings):
     tree = kinematic_tree(model, "waist", NAMES)
     legs = tuple(
         Leg(links=tree.limb(1 + NAMES.index(f"{side}_ankle_roll")), sole=ANKLE_HEIGHT, side=sign)
         for side, sign in (("l", 1.0), ("r", -1.0))
     )
     rest = np.array([REST[name] for name in NAMES])
-    return Walker(tree, legs, rest, WalkSettings(**settings), 0.004, HIP_SPACING), rest
+    return Walker(tree, legs, rest, WalkSettings(**settings), 0.004, HIP_SPACING, inertia), rest
 
 
 def stand(walker, q, loads=(0.5 * WEIGHT, 0.5 * WEIGHT)):
@@ -134,3 +134,17 @@ def test_an_error_that_the_sole_cannot_correct_moves_the_foothold(model):
     walker._stabilise()
     assert walker.foothold[0] == pytest.approx(nominal[0] + walker.settings.max_adjustment)
     assert abs(walker.foothold[1] - walker.anchors[walker.stance][1]) >= walker.settings.min_spacing - 1e-12
+
+
+def test_with_a_swing_frequency_each_joint_is_as_stiff_as_its_inertia_asks(model):
+    inertia = np.linspace(0.05, 0.5, len(NAMES))
+    walker, rest = walker_of(model, inertia, swing_frequency=20.0)
+    elbow = NAMES.index("l_elbow")
+    moved, still = rest.copy(), np.zeros(len(rest))
+    moved[elbow] += 0.1
+    holding = walker.update(np.eye(3), np.zeros(3), moved, still, (150.0, 150.0)).copy()
+    still[elbow] = 0.2
+    moving = walker.update(np.eye(3), np.zeros(3), moved, still, (150.0, 150.0))
+    gravity = 9.81 * walker.tree.hold[elbow]
+    assert holding[elbow] - gravity == pytest.approx(-0.1 * inertia[elbow] * 20.0**2, rel=1e-9)
+    assert moving[elbow] - holding[elbow] == pytest.approx(-0.2 * 2.0 * inertia[elbow] * 20.0, rel=1e-9)

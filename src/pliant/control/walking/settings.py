@@ -67,15 +67,13 @@ class WalkSettings:
     swing_damping: float = option(18.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
     """Damping of these joints."""
     swing_frequency: float = option(0.0, unit="rad/s", low=0.0, high=1e3, source="assumed")
-    """If positive, each of these joints has the stiffness I w^2 and the damping 2 I w instead, where w is this frequency
-    and I the joint's own inertia in the standing robot with a held base."""
+    """If positive, each of these joints has the stiffness I w^2 and the damping 2 I w instead, where w is this
+    frequency and I the inertia that the joint's motor feels when all else is free."""
     contact_force: float = option(30.0, unit="N", low=0.0, high=1e4, source="assumed")
     """Vertical force at which a swinging foot has touched down."""
 
 
-def scaled_settings(
-    *, mass: float, height: float, spacing: float, sole: tuple[float, float, float]
-) -> WalkSettings:
+def scaled_settings(*, mass: float, height: float, spacing: float, sole: tuple[float, float, float]) -> WalkSettings:
     """Return the settings of a robot of another size than the one that the defaults were chosen for.
 
     Two robots walk alike if their lengths are in the ratio of the heights of the centre of mass, their times in the

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROBOT", "build"]
 
+
 def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""
     import mujoco

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
+
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.robots.humanoids.options import HumanoidOptions
@@ -19,6 +21,8 @@ Array = NDArray[np.float64]
 BEND = 0.08
 """By how much the hips of the standing robot are lower than on straight legs, as a part of the legs' length: as those
 of the catalogue's biped.  # assumed"""
+MAX_ERROR = 1e-4
+"""Largest error of the feet in that pose [m, rad]."""
 FIRST_KNEE = 0.4
 """Position of the knee at which the inverse kinematics starts, away from the straight leg [rad]."""
 GAIT = ("step_length", "single_support", "double_support", "lift", "dcm_rate", "ankle_stiffness", "swing_frequency")
@@ -68,6 +72,9 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
         model: the robot, compiled; in its initial pose the legs are straight and the soles flat on the ground.
         base: body that floats.
         legs: names of its legs.
+
+    Raises:
+        ModelError: the legs do not reach the pose.
     """
     import mujoco
 
@@ -80,10 +87,12 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     extents, ankles = [], []
+    x, y, z = np.eye(3)
     for foot, ankle in zip(legs.feet, legs.ankles, strict=True):
         p = data.xanchor[model.joint(ankle).id]
-        shapes = [g for g in range(model.ngeom) if model.geom_contype[g] and model.geom_bodyid[g] == model.body(foot).id]
-        x, y, z = np.eye(3)
+        shapes = [
+            g for g in range(model.ngeom) if model.geom_contype[g] and model.geom_bodyid[g] == model.body(foot).id
+        ]
         ends = [max(reach(model, data, g, way) - float(way @ p) for g in shapes) for way in (-x, x, -y, y, -z)]
         extents.append((-ends[0], ends[1], min(ends[2], ends[3]), ends[4]))
         ankles.append(p.copy())
@@ -95,14 +104,21 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
     drop = BEND * length
     still = np.zeros(3)
     goals = [tree.limb_pose(links, q[links - 1]) for links in limbs]
-    goals = [(R.copy(), p + (0.0, 0.0, drop)) for R, p, _ in goals]
+    goals = [(R.copy(), p + drop * z) for R, p, _ in goals]
     for knee in legs.knees:
         q[joints.index(knee)] = FIRST_KNEE
+    errors = [0.0, 0.0]
     for _ in range(5):
         center, _ = tree.observe(np.eye(3), still, q, np.zeros(len(q)))
-        for links, (R, p) in zip(limbs, goals, strict=True):
+        for k, (links, (R, p)) in enumerate(zip(limbs, goals, strict=True)):
             p[0] = center[0] - middle
-            q[links - 1], residual, _ = tree.solve_limb(links, R, p, q[links - 1], iterations=40)
+            q[links - 1], errors[k], _ = tree.solve_limb(links, R, p, q[links - 1], iterations=40)
+    if max(errors) > MAX_ERROR:
+        raise ModelError(
+            f"the legs do not reach the pose with hips {1e3 * drop:.0f} mm lower and the centre of mass over the "
+            f"soles; the error is {max(errors):.2g}, must be < {MAX_ERROR:g} [m, rad]",
+            field="legs",
+        )
     center, _ = tree.observe(np.eye(3), still, q, np.zeros(len(q)))
     return Stance(
         joints=joints,
