@@ -115,6 +115,6 @@ def scaled_settings(*, mass: float, height: float, spacing: float, sole: tuple[f
         posture_damping=base.posture_damping * weight * length * time,
         ankle_stiffness=base.ankle_stiffness * weight * length,
         ankle_damping=base.ankle_damping * weight * length * time,
-        swing_frequency=50.0 / time,
+        swing_frequency=90.0 / time,
         contact_force=base.contact_force * weight,
     )
