@@ -8,20 +8,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from pliant.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
 
-__all__ = ["Arm", "arm_server", "open_robot"]
+__all__ = ["Arm", "Server", "arm_server", "open_robot", "serve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +74,71 @@ def arm_server(
     Raises:
         BridgeError: the server did not start.
     """
-    options = [f"--arm={arm}", f"--friction={int(friction)}", f"--compensated={int(compensated)}", f"--mode={mode}"]
+    options = [
+        f"--arm={arm}",
+        f"--friction={int(friction)}",
+        f"--compensated={int(compensated)}",
+        f"--mode={mode}",
+    ]
+    with serve(options) as server:
+        yield server.host
+
+
+@dataclass(slots=True)
+class Server:
+    """A served arm."""
+
+    host: str
+    """Its address."""
+    counters: dict[str, Any] = field(default_factory=dict)
+    """What it counted, if it was started with ``--report``; known after its end."""
+
+
+@contextlib.contextmanager
+def serve(options: list[str]) -> Iterator[Server]:
+    """Run this module as a program; yields the server.
+
+    Args:
+        options: of the command line, without the address.
+
+    Raises:
+        BridgeError: the server did not start.
+    """
     said = ""
     for attempt in range(5):
         # stock clients know one port, so every server has a loopback address of its own
         host = f"127.{60 + os.getpid() % 150}.{20 + attempt}.1"
         command = [sys.executable, "-m", "pliant.experiments._franka", f"--host={host}", *options]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert server.stdin is not None
-        assert server.stdout is not None
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        found = Server(host)
         try:
-            said = server.stdout.readline().strip()
+            said = process.stdout.readline().strip()
             if said != "READY":
                 continue
-            yield host
+            yield found
             return
         finally:
-            server.stdin.close()
-            server.wait(20)
-            server.stdout.close()
+            process.stdin.close()
+            last = process.stdout.read().strip().splitlines()
+            process.wait(20)
+            process.stdout.close()
+            if last and said == "READY":
+                with contextlib.suppress(ValueError):
+                    found.counters.update(json.loads(last[-1]))
     raise BridgeError(f"no server of the arm started: {said}")
 
 
 def main() -> None:
     """Serve one arm; print READY, or why not, and end when the input closes."""
+    import numpy as np
+
     from pliant.bridges.fci import FciBridge, FciOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.robots.franka.build import ArmMount, build_arms
+    from pliant.experiments._pictures import PictureFile
+    from pliant.robots.franka.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
     from pliant.robots.franka.parameters import arm
     from pliant.simulation import Simulation
 
@@ -109,16 +147,31 @@ def main() -> None:
     parser.add_argument("--arm", default="fer")
     parser.add_argument("--friction", type=int, default=1)
     parser.add_argument("--compensated", type=int, default=1)
+    parser.add_argument("--motor-inertia", type=float, default=0.0)
     parser.add_argument("--mode", default="lockstep")
+    parser.add_argument("--start", type=float, nargs=7, default=Q_START.tolist(), help="joint positions [rad]")
+    parser.add_argument("--tag", type=float, nargs=4, help="size and place of AprilTag 0 in the base [m]")
+    parser.add_argument("--pictures", default="", help="file for the pictures of a wrist camera")
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     given = parser.parse_args()
+    tags = [] if given.tag is None else [TagPlace(size=given.tag[0], position=tuple(given.tag[1:]), pedestal=False)]
     robot = build_arms(
-        [ArmMount(arm=arm(given.arm), motor_inertia=0.0)],  # the published model has links only
+        [
+            ArmMount(
+                arm=arm(given.arm),
+                motor_inertia=given.motor_inertia,  # 0: the published model has links only
+                q=tuple(given.start),
+                camera=WristCamera() if given.pictures else None,
+            )
+        ],
         friction=bool(given.friction),
         friction_compensation=bool(given.friction and given.compensated),
+        floor=not tags,
+        tags=tags,
     )
     bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))
-    with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [bridge]) as simulation:
+    pictures = [PictureFile(given.pictures, "franka_camera")] if given.pictures else []
+    with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*pictures, bridge]) as simulation:
         try:
             simulation.start()
         except BridgeError as fault:
@@ -131,10 +184,6 @@ def main() -> None:
         bridge.work_log = [] if given.report else None
         simulation.run()
         if given.report:
-            import json
-
-            import numpy as np
-
             shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
             counters = bridge.arms[0].counters
             sys.stdout.write(json.dumps({**counters, "work_us": shares.round(1).tolist()}) + "\n")
