@@ -151,22 +151,26 @@ def main() -> None:
     parser.add_argument("--mode", default="lockstep")
     parser.add_argument("--start", type=float, nargs=7, default=Q_START.tolist(), help="joint positions [rad]")
     parser.add_argument("--tag", type=float, nargs=4, help="size and place of AprilTag 0 in the base [m]")
+    parser.add_argument("--height", type=float, default=0.0, help="of the base above the floor [m]")
     parser.add_argument("--pictures", default="", help="file for the pictures of a wrist camera")
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     given = parser.parse_args()
-    tags = [] if given.tag is None else [TagPlace(size=given.tag[0], position=tuple(given.tag[1:]), pedestal=False)]
+    tags = []
+    if given.tag is not None:
+        size, x, y, z = given.tag
+        tags = [TagPlace(size=size, position=(x, y, z + given.height))]
     robot = build_arms(
         [
             ArmMount(
                 arm=arm(given.arm),
                 motor_inertia=given.motor_inertia,  # 0: the published model has links only
                 q=tuple(given.start),
+                position=(0.0, 0.0, given.height),
                 camera=WristCamera() if given.pictures else None,
             )
         ],
         friction=bool(given.friction),
         friction_compensation=bool(given.friction and given.compensated),
-        floor=not tags,
         tags=tags,
     )
     bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))

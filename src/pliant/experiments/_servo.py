@@ -40,6 +40,8 @@ Law = Literal["PBVS", "IBVS"]
 
 TAG = (0.5, 0.0, 0.0)
 """Place of the tag in the base of the arm [m]; it lies flat, its x and y along those of the base."""  # assumed
+HEIGHT = 0.5
+"""Height of the base above the floor [m], as `pliant run franka` has it."""  # assumed
 PERIOD = 0.02
 """Time between two images [s], section III-F."""
 CYCLE = 1e-3
@@ -332,6 +334,8 @@ def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
     Raises:
         MissingDependency: images cannot be rendered.
     """
+    import mujoco
+
     from pliant.clients.franka import FrankaRobot
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
@@ -341,9 +345,8 @@ def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
 
     camera = WristCamera()
     robot = build_arms(
-        [ArmMount(q=tuple(start.q.tolist()), camera=camera if rendered else None)],
-        floor=False,
-        tags=[TagPlace(size=setup.size, position=TAG, pedestal=False)] if rendered else [],
+        [ArmMount(q=tuple(start.q.tolist()), position=(0.0, 0.0, HEIGHT), camera=camera if rendered else None)],
+        tags=[TagPlace(size=setup.size, position=(*TAG[:2], TAG[2] + HEIGHT))] if rendered else [],
     )
     with (
         Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation,
@@ -351,11 +354,14 @@ def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
     ):
         arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
         state = mujoco_state(simulation.engine, "the flange")
-        flange = state.data.site("franka_flange")
+        now = mujoco.MjData(state.model)  # a step leaves the engine's own places those before it
+        flange = now.site("franka_flange")
 
         def true_pose() -> Array:
+            now.qpos[:] = state.data.qpos
+            mujoco.mj_kinematics(state.model, now)
             X_WC = pose(flange.xpos, np.reshape(flange.xmat, (3, 3))) @ camera.F_T_C
-            return inverse(X_WC) @ pose(TAG)
+            return inverse(X_WC) @ pose((*TAG[:2], TAG[2] + HEIGHT))
 
         def picture() -> tuple[float, NDArray[np.uint8]]:
             sample = simulation.sample("franka_camera")
@@ -388,8 +394,8 @@ def served_cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]
     camera = exact_camera()
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         path = Path(folder) / "pictures"
-        options = [f"--mode={MODE}", f"--motor-inertia={MOTOR_INERTIA}", "--report", "--start", *map(repr, start.q)]
-        options = [str(o).removeprefix("np.float64(").removesuffix(")") for o in options]
+        options = [f"--mode={MODE}", f"--motor-inertia={MOTOR_INERTIA}", f"--height={HEIGHT}", "--report"]
+        options += ["--start", *map(repr, start.q.tolist())]
         if rendered:
             options += ["--tag", repr(setup.size), *map(repr, TAG), "--pictures", str(path)]
         with serve(options) as server, FrankaRobot.connect(server.host, arm="fer", period=PERIOD) as arm:
