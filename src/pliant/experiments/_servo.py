@@ -365,7 +365,7 @@ def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
 
         def picture() -> tuple[float, NDArray[np.uint8]]:
             sample = simulation.sample("franka_camera")
-            return 1e-9 * (simulation.time_ns - sample.stamp_ns), sample.values["image"]
+            return 1e-9 * (simulation.time_ns - sample.stamp_ns), np.asarray(sample.values["image"], dtype=np.uint8)
 
         model = simulation.devices["franka_camera"].camera if rendered else exact_camera()  # pyright: ignore[reportAttributeAccessIssue]
         yield Cell(arm, model, "in this process", picture if rendered else None, true_pose)

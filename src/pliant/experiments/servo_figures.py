@@ -1,4 +1,4 @@
-"""Figures of visual servoing: corners in the image, the camera's path, velocities, convergence, and all side by side."""
+"""Figures of visual servoing: corners in the image, paths of the camera, velocities, convergence, all side by side."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def _corners(pair: tuple[Run, Run]) -> Figure:
         label(axis, "column [px]", "row [px]" if axis is axes[0] else "", f"{run.law}, {_kind(run)}")
     return Figure(
         name="corners",
-        caption="Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are what "
-        "the straight path of the camera makes of them. Circles: start; squares: goal; dotted: the straight lines. The "
-        "start is the one at which the camera's paths differ most.",
+        caption="Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are "
+        "what the straight path of the camera makes of them. Circles: start; squares: goal; dotted: the straight lines. "
+        "The start is the one at which the camera's paths differ most.",
         figure=figure,
     )
 
@@ -122,8 +122,8 @@ def _paths(runs: Sequence[Run], setup: Setup) -> Figure:
         axis.set_zlabel("z [m]")
     return Figure(
         name="paths",
-        caption="Paths of the camera in the axes of the tag, all starts. PBVS goes straight, IBVS does not; dotted, the "
-        "straight lines. The square is the tag.",
+        caption="Paths of the camera in the axes of the tag, all starts. PBVS goes straight, IBVS does not; dotted, "
+        "the straight lines. The square is the tag.",
         figure=figure,
     )
 
@@ -151,8 +151,8 @@ def _velocities(pair: tuple[Run, Run]) -> Figure:
     figure_legend(figure, axes[0, 0])
     return Figure(
         name="velocities",
-        caption="Commanded velocities of the camera in its own axes (x to the right, y down, z forward). They start from "
-        "zero by the smooth start, and last 20 ms each.",
+        caption="Commanded velocities of the camera in its own axes (x to the right, y down, z forward). They start "
+        "from zero by the smooth start, and last 20 ms each.",
         figure=figure,
     )
 
@@ -180,8 +180,8 @@ def _convergence(runs: Sequence[Run]) -> Figure:
     figure_legend(figure, axes[0, 0])
     return Figure(
         name="convergence",
-        caption="Errors of the camera's true pose, all starts. Dotted: 0.5 mm and 0.5 deg. With rendered images they end "
-        "at the error of the detector.",
+        caption="Errors of the camera's true pose, all starts. Dotted: 0.5 mm and 0.5 deg. With rendered images they "
+        "end at the error of the detector.",
         figure=figure,
     )
 
@@ -206,7 +206,7 @@ def scene(run: Run, setup: Setup, q_at: Array, *, width: int = 560, height: int 
     from pliant.robots.franka.build import ArmMount, TagPlace, build_arms
     from pliant.spatial import inverse, quaternion_from_rotation
 
-    tag = np.array(TAG) + [0.0, 0.0, HEIGHT]
+    tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(
         [ArmMount(q=tuple(q_at.tolist()), position=(0.0, 0.0, HEIGHT))],
         tags=[TagPlace(size=setup.size, position=tuple(tag.tolist()))],
@@ -252,7 +252,7 @@ def scene(run: Run, setup: Setup, q_at: Array, *, width: int = 560, height: int 
                 contype=0,
                 conaffinity=0,
             )
-    eye, target = tag + [0.75, -0.85, 0.45], tag + [-0.08, 0.0, 0.26]
+    eye, target = tag + np.array([0.75, -0.85, 0.45]), tag + np.array([-0.08, 0.0, 0.26])
     z = (eye - target) / np.linalg.norm(eye - target)
     x = np.cross([0.0, 0.0, 1.0], z)
     x /= np.linalg.norm(x)
@@ -312,7 +312,7 @@ def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -
     return Figure(
         name="side-by-side",
         caption="Both laws from one start, as the paper's figure 6 shows its experiment: the image of the wrist camera "
-        "on the way with the corners' paths and their goal (squares), the scene with the camera's path, and the curves. "
+        "on the way with the corners' paths and their goal (squares), the scene with the camera's path, the curves. "
         "Solid: columns and translations; dashed: rows and rotations.",
         figure=figure,
     )
