@@ -522,7 +522,7 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
             near.append(of(runs, law, EXACT if missing else RENDERED)[0])
             far.append(run_through_interface(poses[0], law, setup, rendered=not missing, duration=duration))
     notes = [
-        f"{len(poses)} start poses were taken of {drawn} drawn; the others showed the tag less than 20 px from the edge "
+        f"{len(poses)} start poses were taken of {drawn} drawn; the others showed the tag within 20 px of the edge "
         "of the image, or the straight way to the goal came near a limit of a joint.",
         "The camera of the arm, the tag and the arm's controller are those of `pliant run franka --set camera=wrist "
         "--set tag=table`.",

@@ -87,7 +87,7 @@ def _corners(pair: tuple[Run, Run]) -> Figure:
     return Figure(
         name="corners",
         caption="Paths of the tag's corners in the image. Under IBVS they are nearly straight; under PBVS they are "
-        "what the straight path of the camera makes of them. Circles: start; squares: goal; dotted: the straight lines. "
+        "what the straight path of the camera makes of them. Circles: start; squares: goal; dotted: straight lines. "
         "The start is the one at which the camera's paths differ most.",
         figure=figure,
     )
