@@ -48,6 +48,8 @@ class Mutation:
     run: Callable[[Context, Any], Iterable[Target | Statement]] | None = None
     """A part of the experiment that gives the targets named in ``turns``; None runs the whole quick version. It
     is called with a context and the options."""
+    missing: Callable[[], str] = str
+    """Returns which optional part of the targets is not installed; "" if none."""
 
     def results(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
         """Run the broken experiment; whether each target is met, by name."""

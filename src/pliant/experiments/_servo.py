@@ -503,6 +503,7 @@ def servo(
     half = 0.5 * (start.distance + setup.distance)
     kept, kept_row = None, 0
     try:
+        arm.wait(0.02)  # until there is an image
         arm.set_robot_state("velocity")
         while round(arm.time / CYCLE) % round(PERIOD / CYCLE):
             arm.wait(CYCLE)

@@ -189,13 +189,28 @@ def _convergence(runs: Sequence[Run]) -> Figure:
 # ------------------------------------------------------------------------------------------------------- side by side
 
 
-def scene(run: Run, setup: Setup, q_at: Array, *, width: int = 560, height: int = 560) -> tuple[Any, str]:
+def _azimuth(run: Run) -> float:
+    """Return the direction from which the bend of a camera's path is best seen, in front of the arm [rad]."""
+    place, end = run.place, np.linalg.inv(run.goal)[:3, 3]
+    along = (end - place[0]) / np.linalg.norm(end - place[0])
+    offset = place - place[0]
+    aside = offset - np.outer(offset @ along, along)
+    normal = np.cross(along, aside[np.argmax(np.linalg.norm(aside, axis=1))])
+    if normal[0] < 0.0:
+        normal = -normal  # the arm stands on the other side
+    return float(np.clip(math.atan2(normal[1], normal[0]), -1.2, 1.2))
+
+
+def scene(
+    run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
+) -> tuple[Any, str]:
     """Return a picture of the arm before the tag with the camera's path, or None and the reason.
 
     Args:
         run: whose path is drawn.
         setup: the tag.
         q_at: joint positions of the picture, shape (7,) [rad].
+        azimuth: direction of the observer about the tag, from the x axis of the base [rad].
         width: columns.
         height: rows.
     """
@@ -234,8 +249,16 @@ def scene(run: Run, setup: Setup, q_at: Array, *, width: int = 560, height: int 
     color = [0.0, 0.45, 0.7, 1.0] if run.law == "PBVS" else [0.84, 0.37, 0.0, 1.0]
     for point in line:
         spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.005, 0, 0], pos=point, rgba=color, contype=0, conaffinity=0
+            type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.004, 0, 0], pos=point, rgba=color, contype=0, conaffinity=0
         )
+    spec.worldbody.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CAPSULE,
+        fromto=[*place[0], *(inverse(run.goal)[:3, 3] + tag)],
+        size=[0.0015, 0, 0],
+        rgba=[0.3, 0.3, 0.3, 1.0],
+        contype=0,
+        conaffinity=0,
+    )
     X = np.eye(4)
     X[:3, 3] = tag
     for at, shade in ((inverse(run.X_CO[0]), 0.45), (inverse(run.goal), 1.0)):
@@ -252,12 +275,15 @@ def scene(run: Run, setup: Setup, q_at: Array, *, width: int = 560, height: int 
                 contype=0,
                 conaffinity=0,
             )
-    eye, target = tag + np.array([0.75, -0.85, 0.45]), tag + np.array([-0.08, 0.0, 0.26])
+    top = float(run.place[:, 2].max()) + 0.06  # between the tag and here is what must be seen
+    target = tag + np.array([-0.03, 0.0, 0.48 * top])
+    eye = tag + np.array([1.1 * math.cos(azimuth), 1.1 * math.sin(azimuth), 0.48 * top + 0.25])
     z = (eye - target) / np.linalg.norm(eye - target)
     x = np.cross([0.0, 0.0, 1.0], z)
     x /= np.linalg.norm(x)
     R = np.column_stack([x, np.cross(z, x), z])
-    spec.worldbody.add_camera(name="view", pos=eye, quat=quaternion_from_rotation(R), fovy=30.0)
+    fovy = math.degrees(2.0 * math.atan(0.5 * top))
+    spec.worldbody.add_camera(name="view", pos=eye, quat=quaternion_from_rotation(R), fovy=fovy)
     model = spec.compile()
     frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
     return (frames[0] if frames else None), reason
@@ -272,8 +298,9 @@ def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -
     from pliant.figures import CYCLE, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(
-        2, 4, height=2.35, width=11.0, gridspec_kw={"width_ratios": [1.35, 1.0, 1.05, 1.05]}, squeeze=False
+        2, 4, height=2.35, width=11.0, gridspec_kw={"width_ratios": [1.35, 1.1, 1.0, 1.0]}, squeeze=False
     )
+    azimuth = _azimuth(pair[1])
     for row, run in enumerate(pair):
         view, space, error, speed = axes[row]
         if run.image is not None:
@@ -287,7 +314,7 @@ def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -
         view.grid(False)
         at = run.time[run.image_row]
         label(view, "", run.law, f"camera at {at:.2f} s" if row == 0 else f"at {at:.2f} s")
-        picture, reason = scene(run, setup, run.q[run.image_row])
+        picture, reason = scene(run, setup, run.q[run.image_row], azimuth=azimuth)
         space.grid(False)
         space.set_xticks([])
         space.set_yticks([])
@@ -312,7 +339,7 @@ def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -
     return Figure(
         name="side-by-side",
         caption="Both laws from one start, as the paper's figure 6 shows its experiment: the image of the wrist camera "
-        "on the way with the corners' paths and their goal (squares), the scene with the camera's path, the curves. "
-        "Solid: columns and translations; dashed: rows and rotations.",
+        "on the way with the corners' paths and their goal (squares), the scene with the camera's path beside the "
+        "straight line, the curves. Solid: columns and translations; dashed: rows and rotations.",
         figure=figure,
     )

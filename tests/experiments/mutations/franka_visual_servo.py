@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import importlib.util
 
 import numpy as np
 from mutations import Mutation
@@ -30,6 +31,10 @@ def healthy_interface():
     """Return a pair of a run in this process and the same one through the interface."""
     setup = module.setup_of(module.FrankaVisualServoOptions())
     return module.run_in_process(pose(), "PBVS", setup, rendered=False, duration=SHORT)
+
+
+def interface_missing():
+    return "" if importlib.util.find_spec("pylibfranka") else "pylibfranka is not installed"
 
 
 def ends(context, options):
@@ -110,6 +115,7 @@ MUTATIONS = [
         name="gains of a tenth",
         options={"gain_at_zero": 0.4, "gain_at_infinity": 0.12},
         run=ends,
+        missing=_servo.missing_for_pictures,
         turns=(
             "largest error of the camera's * at the end, PBVS, *",
             "largest error of the camera's * at the end, IBVS, exact features",
@@ -121,6 +127,7 @@ MUTATIONS = [
         name="IBVS takes the place of PBVS",
         patch=image_law,
         run=paths,
+        missing=_servo.missing_for_pictures,
         turns=(
             "largest distance of the camera from a straight line, PBVS, *",
             "median bend of *, IBVS over PBVS",
@@ -131,6 +138,7 @@ MUTATIONS = [
         name="the loop runs at 10 ms, the camera at 20 ms",
         patch=fast_loop,
         run=loop,
+        missing=_servo.missing_for_pictures,
         turns=(
             "largest difference of the loop's period from 20 ms",
             "largest age of an image when it is used",
@@ -141,6 +149,7 @@ MUTATIONS = [
         name="the tag is 5 mm beside its place",
         patch=moved_tag,
         run=corners,
+        missing=_servo.missing_for_pictures,
         turns=("largest distance of a detected corner from where the true pose projects it",),
     ),
     Mutation(
@@ -148,6 +157,7 @@ MUTATIONS = [
         name="the robot's clock does not wait for the detector",
         patch=wall_clock,
         run=through_interface,
+        missing=interface_missing,
         turns=("packets lost, late or malformed at the robot's interface",),
     ),
     Mutation(
@@ -155,6 +165,7 @@ MUTATIONS = [
         name="another gain through the interface than in this process",
         options={"gain_at_infinity": 0.8},
         run=through_interface,
+        missing=interface_missing,
         turns=("largest distance of the camera between the interface and this process",),
     ),
 ]
