@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 
 from pliant.devices import ControlBoardDevice, make_devices
+from pliant.devices.control_board import JoinedBoard
 from pliant.engine import MujocoEngine
 from pliant.model import ControlBoard, Robot
 
@@ -60,6 +61,42 @@ def arm(*, gravity=0.0, actuators="", joints=JOINTS, **options):
     robot = Robot(mujoco.MjSpec.from_string(ARM.format(gravity=gravity, actuators=actuators)))
     robot.devices.append(ControlBoard(name="arm", joints=joints, **options))
     return Rig(robot)
+
+
+class JoinedRig:
+    """The arm again, with its hinges on one board, the wrist first, and its slide on another; `board` joins them.
+
+    Args:
+        options: those of the board of `arm`; a sequence has one value an axis.
+    """
+
+    def __init__(self, *, gravity=0.0, **options):
+        robot = Robot(mujoco.MjSpec.from_string(ARM.format(gravity=gravity, actuators="")))
+        for name, axes in (("hinges", (2, 0)), ("rail", (1,))):
+            own = {
+                key: tuple(value[a] for a in axes) if isinstance(value, tuple) and len(value) == 3 else value
+                for key, value in options.items()
+            }
+            robot.devices.append(ControlBoard(name=name, joints=tuple(JOINTS[a] for a in axes), **own))
+        self.engine = MujocoEngine(robot, check=False)
+        found = {d.name: d for d in make_devices(robot) if isinstance(d, ControlBoardDevice)}
+        self.boards = [found["hinges"], found["rail"]]
+        self.board = JoinedBoard("part", [(self.boards[0], 1), (self.boards[1], 0), (self.boards[0], 0)])
+        for board in self.boards:
+            board.attach(self.engine)
+        self.reset()
+
+    def reset(self):
+        self.engine.reset()
+        for board in self.boards:
+            board.reset(np.random.default_rng(0))
+
+    def step(self, n=1):
+        for _ in range(n):
+            for board in self.boards:
+                board.serve()
+                board.write()
+            self.engine.step()
 
 
 DT = 1e-3

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.helpers.control_boards import arm
+from tests.helpers.control_boards import JoinedRig, arm
 
 from pliant.bridges.yarp import control_board_answers as answers
 from pliant.devices.control_board.layout import ControlMode
@@ -30,9 +30,9 @@ TORQUE_PARAMETERS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 VARIABLES = list(answers.REMOTE_VARIABLES)
 
 
-def rig():
+def rig(make=arm):
     """Return a rig under way: every quantity of every axis differs, so that no answer is right by chance."""
-    made = arm(
+    made = make(
         position_kp=(60.0, 2000.0, 30.0),
         position_kd=(3.0, 90.0, 2.0),
         max_torque=(200.0, 300.0, 100.0),
@@ -47,7 +47,7 @@ def rig():
         velocity_max=(3.0, 0.6, 4.0),
         gravity=-9.81,
     )
-    made.board.move([0.5, 0.1, -0.4])
+    made.board.refer("position", [0.5, 0.1, -0.4])
     made.step(150)
     return made
 
@@ -721,3 +721,63 @@ def test_every_control_mode_has_a_vocabulary_of_its_own():
 def test_the_vector_of_positions_is_in_the_units_of_the_wire(changed):
     sample = changed.read(0)
     assert list(answers.positions(sample.values, SCALE)) == pytest.approx(sample.values["position"] * SCALE)
+
+
+# -- axes of two boards -------------------------------------------------------------------------------------------
+
+
+def started(made):
+    """Return the part of a rig that is reset and under way."""
+    made.reset()
+    made.board.refer("position", [0.5, 0.1, -0.4])
+    made.step(20)
+    return made.board
+
+
+def test_every_call_to_axes_of_two_boards_is_answered_as_by_one_board():
+    made = rig(JoinedRig)
+    part = made.board
+    for name, (arguments, expected) in GET_4.items():
+        status, results = call_4(part, name, *arguments)
+        assert status == "ok", name
+        same(results, tuple(expected(part)))
+    for words, (arguments, expected) in GET_3.items():
+        same(call_3(part, words, *arguments)[0], tuple(expected(part)))
+    for methods, call, done in ((SET_4, call_4, ("ok", ())), (SET_3, call_3, ((), None))):
+        for name, (arguments, (mode, check)) in methods.items():
+            part = started(made)
+            if mode is not None:
+                part.set_control_mode(mode)
+            assert call(part, name, *arguments) == done, name
+            assert check(part), name
+
+
+@pytest.mark.parametrize(("dialect", "sent", "data"), list(streamed()))
+def test_a_streamed_command_reaches_axes_of_two_boards(dialect, sent, data, joined):
+    test_a_streamed_command_reaches_its_axes(dialect, sent, data, joined)
+
+
+@pytest.fixture
+def joined():
+    """A part of axes of two boards, which a test changes."""
+    if not _JOINED:
+        _JOINED.append(rig(JoinedRig))
+    return started(_JOINED[0])
+
+
+_JOINED = []
+
+
+@pytest.mark.parametrize(
+    ("typed", "reply"),
+    [
+        ("[get] [enc] 3", "[fail]"), ("[set] [pos] 0 nan", "[fail]"), ("[set] [poss] (1.0 2.0)", "[fail]"),
+        ("[set] [posg] 2 (0 0) (1.0 2.0)", "[fail]"), ("[set] [icmd] [cmds] (pos pos)", "[fail]"),
+        ("[get] [ivar] [mvar] yarp_kPWM", "[is] [ivar] ((2.0 4.0 5.0)) [ok]"), ("[get] [name] 2", "wrist"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_for_a_part_of_two_boards_changes_neither(typed, reply, joined):
+    before = joined.read_row("position_target")
+    found = format_bottle(answers.answer(joined, parse_bottle(typed), 3))
+    assert reply in found
+    assert np.array_equal(joined.read_row("position_target"), before)

@@ -18,6 +18,7 @@ from pliant.bridges.yarp.configuration import (
     read_configuration,
     write_configuration,
 )
+from pliant.bridges.yarp.control_board import serve_described_parts
 from pliant.bridges.yarp.interfaces import kind_of
 from pliant.bridges.yarp.nameserver import NameServer
 from pliant.bridges.yarp.network import JOIN_TIMEOUT_S, Network
@@ -93,7 +94,7 @@ class YarpBridge(BridgeBase):
                 serve_clock(served, "/" + self.options.clock.strip("/"))
             for name in devices:
                 served.writers[name] = []
-            shown = serve_analog_servers(served)
+            shown = serve_analog_servers(served) | serve_described_parts(served)
             for name, device in devices.items():
                 if name not in shown:
                     kind_of(device).serve(served, name, device)

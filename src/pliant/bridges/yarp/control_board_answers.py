@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.devices.control_board.device import REFERENCES, REMOTE_VARIABLES, ControlBoardDevice
+from pliant.devices.control_board.joined import JoinedBoard
 from pliant.devices.control_board.layout import ControlMode, InteractionMode
 from pliant.errors import DeviceError, WireError
 from pliant.wire.yarp import control_board as v4
@@ -40,7 +41,7 @@ from pliant.wire.yarp.values import FAIL, IS, OK, Bottle, Vocab, bottle, number,
 
 __all__ = ["CONTROL_MODES", "StateEncoder", "answer", "command", "joint_state", "positions", "user_scale"]
 
-Board = ControlBoardDevice
+Board = ControlBoardDevice | JoinedBoard
 Array = NDArray[np.float64]
 Axes = Sequence[int] | None
 DEGREE = math.pi / 180.0
@@ -170,7 +171,7 @@ _GET: dict[str, Callable[[Board, Axes], list[float]]] = {
             "gear_ratio",
         )
     },
-    "supply_voltage": lambda board, axes: [board.description.supply_voltage] * len(board.read_row("position", axes)),
+    "supply_voltage": lambda board, axes: board.supply_voltage(axes).tolist(),
 }  # fmt: skip
 """Quantity -> its values for axes, in the units of the wire."""
 
@@ -471,8 +472,7 @@ def _interfaces(board: Board) -> tuple[dict[str, bool]]:
 
 
 def _available_modes(board: Board, j: int) -> tuple[list[Vocab]]:
-    _axis(board, j)
-    if board.fake:
+    if board.is_fake(j):
         return ([CONTROL_MODES[ControlMode.NOT_CONFIGURED]],)
     modes = [code for mode, code in CONTROL_MODES.items() if mode <= ControlMode.PWM and board.can(j, mode)]
     return ([*modes, Vocab.of("fidl")],)

@@ -23,7 +23,7 @@ from pliant.errors import DeviceError, nearest
 from pliant.model.control_board import TRAJECTORIES, ControlBoard
 from pliant.model.robot import Robot
 
-__all__ = ["REFERENCES", "REMOTE_VARIABLES", "REQUESTED_MODES", "ControlBoardDevice"]
+__all__ = ["REFERENCES", "REMOTE_VARIABLES", "REQUESTED_MODES", "ControlBoardDevice", "chosen_axes", "finite_values"]
 
 Array = NDArray[np.float64]
 Axes = int | Sequence[int] | None
@@ -79,6 +79,42 @@ _READ_ONLY = ("equilibrium",)
 SPRING_GRID = 600
 """Presets at which the stiffness of a compliant joint is computed, to invert it."""
 MOTOR_PARAMETERS = 9
+
+
+def chosen_axes(name: str, count: int, axes: Axes) -> np.ndarray:
+    """Return the numbers of axes: None for all, a number, or a list of different numbers from 0.
+
+    Raises:
+        DeviceError: the board `name`, which has `count` axes, has no such axis, or one is named twice.
+    """
+    if axes is None:
+        return np.arange(count)
+    given = [axes] if isinstance(axes, int | np.integer) else list(axes)
+    for a in given:
+        if isinstance(a, bool) or not isinstance(a, int | np.integer) or not 0 <= a < count:
+            raise DeviceError(f"{name}: the axis is {a!r}; must be 0 to {count - 1}", field="axes")
+    if len(set(given)) != len(given):
+        raise DeviceError(f"{name}: the axes are {given}; must be different", field="axes")
+    return np.array(given, dtype=int)
+
+
+def finite_values(name: str, values: Numbers, count: int, what: str) -> Array:
+    """Return one finite number for each of `count` axes of the board `name`; a single number is that of all.
+
+    Raises:
+        DeviceError: another count, or a number that is not finite.
+    """
+    try:
+        array = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.shape == (1,) and count != 1 and np.isscalar(values):
+        array = np.full(count, array[0])
+    if array.shape != (count,):
+        raise DeviceError(f"{name}: {what} has {array.size} values for {count} axes; must be one for each", field=what)
+    if not np.isfinite(array).all():
+        raise DeviceError(f"{name}: {what} is {array.tolist()}; must be finite numbers", field=what)
+    return array
 
 
 @device_for(ControlBoard)
@@ -343,35 +379,13 @@ class ControlBoardDevice(DeviceBase):
         return at.END + int(loop) * at.GAINS
 
     def _select(self, axes: Axes, *, works: bool = False) -> np.ndarray:
-        n = len(self.axes)
-        if axes is None:
-            chosen = np.arange(n)
-        else:
-            given = [axes] if isinstance(axes, int | np.integer) else list(axes)
-            for a in given:
-                if isinstance(a, bool) or not isinstance(a, int | np.integer) or not 0 <= a < n:
-                    raise DeviceError(f"{self.name}: the axis is {a!r}; must be 0 to {n - 1}", field="axes")
-            if len(set(given)) != len(given):
-                raise DeviceError(f"{self.name}: the axes are {given}; must be different", field="axes")
-            chosen = np.array(given, dtype=int)
+        chosen = chosen_axes(self.name, len(self.axes), axes)
         if works and self.description.fake:
             raise DeviceError(f"{self.name} is a fake board: its axes cannot be moved", field="fake")
         return chosen
 
     def _values(self, values: Numbers, count: int, what: str) -> Array:
-        try:
-            array = np.atleast_1d(np.asarray(values, dtype=float))
-        except (TypeError, ValueError):
-            array = np.full(1, np.nan)
-        if array.shape == (1,) and count != 1 and np.isscalar(values):
-            array = np.full(count, array[0])
-        if array.shape != (count,):
-            raise DeviceError(
-                f"{self.name}: {what} has {array.size} values for {count} axes; must be one for each", field=what
-            )
-        if not np.isfinite(array).all():
-            raise DeviceError(f"{self.name}: {what} is {array.tolist()}; must be finite numbers", field=what)
-        return array
+        return finite_values(self.name, values, count, what)
 
     # -- modes ---------------------------------------------------------------------------------------------
 
@@ -996,10 +1010,14 @@ class ControlBoardDevice(DeviceBase):
         code = int(self._A[at.FAULT, a])
         return code, at.FAULTS[code]
 
-    @property
-    def fake(self) -> bool:
-        """Whether the board has axes, but no joints."""
+    def is_fake(self, axis: int) -> bool:
+        """Return whether an axis is on a board without joints."""
+        self._select(axis)
         return self.description.fake
+
+    def supply_voltage(self, axes: Axes = None) -> Array:
+        """Return the voltage that supplies the amplifier of axes [V]."""
+        return np.full(len(self._select(axes)), self.description.supply_voltage)
 
     @request
     def call(self, function: Callable[[ControlBoardDevice], Any]) -> Any:

@@ -190,10 +190,6 @@ class _Reader:
                 self.problems.append(
                     Problem("warning", device.name, "its orientation is that in the world, not that since the start")
                 )
-        for server in servers.found:
-            if isinstance(server, ControlBoardServer) and not self._is_whole(server, boards):
-                message = f"the part {server.port} joins or divides control boards; each board is served by itself"
-                self.problems.append(Problem("warning", server.name, message))
         known = {*renamed.values(), *renamed}
         problems = [
             dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p
@@ -220,12 +216,6 @@ class _Reader:
                 names[board.name] = parts[0]
                 taken.add(parts[0])
         return names
-
-    def _is_whole(self, server: ControlBoardServer, boards: list[ControlBoard]) -> bool:
-        """Return whether a server shows the axes of one board, all of them, in their order."""
-        return any(
-            [*server.axes] == [AxisReference(board.name, i) for i in range(len(board.axis_names))] for board in boards
-        )
 
     # -- plugin elements ----------------------------------------------------------------------------------
 
