@@ -202,6 +202,33 @@ def test_a_negative_seed_is_refused_before_anything_runs(registry, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_options_that_an_experiment_refuses_are_refused_before_anything_runs(registry, tmp_path):
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        data: str = option("", source="ours")
+        """A file."""
+
+    ran = []
+
+    def check(options):
+        if options.data:
+            raise PliantError(f"data {options.data!r} cannot be read", field="data")
+
+    @experiment("measured", title="With a file", check=check)
+    def measured(context: Context, options: Options) -> Result:
+        """Take a file."""
+        ran.append(options)
+        return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: arithmetic")])
+
+    put_small_experiment()
+    with pytest.raises(PliantError, match=r"data 'absent\.csv' cannot be read"):
+        reproduce(["small", "measured"], tmp_path / "out", options={"measured.data": "absent.csv"})
+    assert not (tmp_path / "out").exists()
+    assert not ran
+    reproduce("measured", tmp_path / "out")
+    assert len(ran) == 1
+
+
 def test_an_option_of_an_experiment_that_does_not_run_is_told_so(registry, tmp_path):
     put_small_experiment("one")
     put_small_experiment("two")

@@ -7,7 +7,7 @@ import pytest
 from mutations import quick
 
 from pliant.errors import PliantError
-from pliant.experiments import Context, Verdict, find_experiment
+from pliant.experiments import Context, Verdict, find_experiment, reproduce
 from pliant.experiments import softfoot_bench as module
 from pliant.experiments.softfoot_measured import write_trials
 from pliant.experiments.softfoot_trials import all_trials
@@ -20,13 +20,26 @@ def _statement(statements, part):
 def test_what_compares_with_measurements_is_not_judged_without_them():
     result = quick("softfoot-bench")
     lost = [s for s in result.statements if s.verdict is Verdict.NOT_JUDGED]
-    assert len(lost) == 12
+    assert len(lost) == 13
     assert all("never published" in s.found or "missing" in s.found for s in lost)
     assert result.passed
 
 
 def test_nothing_is_called_reproduced_with_an_assumed_set_up():
     assert quick("softfoot-bench").verdicts["reproduced"] == 0
+
+
+def test_proportions_of_the_sensitivities_do_not_hang_on_the_size_of_the_change():
+    options = module.BenchValidationOptions()
+    changes = {name: np.array(values) / 100.0 for name, values in module.SENSITIVITY.items()}
+    for factor in (0.2, 1.0, 5.0):
+        scaled = {name: factor * values for name, values in changes.items()}
+        statements = module.sensitivity_statements(scaled, options)
+        assert [s.verdict for s in statements[1:4]] == [Verdict.CONSISTENT] * 3, factor
+        assert statements[4].verdict is Verdict.NOT_JUDGED
+        assert module.free_size(100.0 * scaled["initial pitch"], (14.0, 19.0, 20.0)) == pytest.approx(1.0 / factor)
+    equal = {name: np.full(3, values.mean()) for name, values in changes.items()}
+    assert _statement(module.sensitivity_statements(equal, options), "7 : 1.5").verdict is Verdict.NOT_REPRODUCED
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +123,6 @@ def test_options_that_cannot_be_are_refused(changes, message, tmp_path):
     found = find_experiment("softfoot-bench")
     with pytest.raises(PliantError, match=message):
         found.run(Context(output=tmp_path, quick=True), found.options_class(**changes))
+    with pytest.raises(PliantError, match=message):
+        reproduce("softfoot-bench", tmp_path / "out", options=changes)
+    assert not (tmp_path / "out").exists(), "refused before anything runs"

@@ -30,7 +30,9 @@ def _file(tmp_path, *lines, head=HEADINGS):
 def _trials(seed=0):
     rng = np.random.default_rng(seed)
     trials = all_trials()
-    return Trials(trials=trials, force=rng.uniform(1.0, 50.0, (48, 3)), pitch=rng.uniform(-0.5, 0.5, (48, 6)))
+    share = rng.dirichlet((2.0, 2.0, 2.0), 48)
+    force = share * np.array([t.load for t in trials])[:, None]
+    return Trials(trials=trials, force=force, pitch=rng.uniform(-0.5, 0.5, (48, 6)))
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -47,6 +49,9 @@ def test_units_stand_in_the_headings_and_are_si_where_there_are_none(tmp_path):
     assert [t.position for t in one.trials] == [1, 2]
     assert one.trials[0].height == pytest.approx(0.005)
     assert one.pitch[0, 0] == pytest.approx(np.radians(10.0))
+    kilo = read_trials(_file(tmp_path, _line(forces=(0.03, 20.0, 5.0)), head=HEADINGS.replace("F_h [N]", "F_h [kN]")),
+                       count=1)  # fmt: skip
+    assert kilo.force[0].tolist() == [30.0, 20.0, 5.0]
     two = read_trials(_file(tmp_path, _line("p3", height=0.005, pitch=0.2), head=SI), count=1)
     assert two.trials[0].position == 3
     assert two.pitch[0, 5] == pytest.approx(0.2)
@@ -65,9 +70,11 @@ def test_the_order_of_columns_is_free_and_others_are_ignored(tmp_path):
         (SI.replace("F_p,", ""), [], r"data.csv:1: columns are missing: F_p; must have load, height, position"),
         (HEADINGS.replace("F_m", "F_met"), [], "columns are missing: F_m"),
         (HEADINGS + ",F_h", [_line() + ",1"], "the column F_h occurs twice"),
-        (HEADINGS.replace("F_h [N]", "F_h [kg]"), [_line()], r"the unit of F_h is \[kg\]; must be \[N\]"),
+        (HEADINGS.replace("F_h [N]", "F_h [kg]"), [_line()], r"of F_h is \[kg\]; must be \[N\] or \[kN\]"),
         (HEADINGS.replace("height [mm]", "height [inch]"), [_line()], r"must be \[m\] or \[mm\] or \[cm\]"),
-        (SI, [_line(pitch=0.1)], r"largest height is 5 m; must be <= 0.1 m. For millimetres write"),
+        (SI, [_line(pitch=0.1)], r"height is 5 m; must be <= 0.1 m. .* 'height \[mm\]' .* 'height \[cm\]'"),
+        (HEADINGS.replace(",", ";"), [], "data.csv:1: the headings are separated by semicolons; .* by commas and have"),
+        (HEADINGS.replace(",", "\t"), [], "separated by tabs; cells must be separated by commas"),
         (SI, [_line(height=0.005)], r"largest rotation is 10 rad; must be <= 1.6 rad. For degrees write"),
         (HEADINGS, [_line(forces=(30.0, "nan", 5.0))], r"data.csv:2: F_p is 'nan'; must be a finite number"),
         (HEADINGS, [_line(forces=(30.0, "", 5.0))], r"F_p is ''; must be a finite number"),
@@ -76,8 +83,10 @@ def test_the_order_of_columns_is_free_and_others_are_ignored(tmp_path):
         (HEADINGS, [_line(load=0.0)], "load is 0 N; must be > 0"),
         (HEADINGS, [_line().rsplit(",", 1)[0]], "it has 11 cells; must have 12"),
         (HEADINGS, [_line(forces=(-30.0, 20.0, 5.0))], "the mean of F_h is -30 N; must be positive"),
-        (HEADINGS, [_line(forces=(3.0, 2.0, 0.01))], None),
-        (HEADINGS, [_line(forces=(0.3, 0.2, 0.01))], r"0.0102 times the load .* must be about 1"),
+        (HEADINGS, [_line(forces=(40.0, 15.0, 0.6))], None),
+        (HEADINGS, [_line(forces=(30.0, 0.02, 5.0))], r"F_p is at most 0.0004 times the load; .* write 'F_p \[kN\]'"),
+        (HEADINGS, [_line(forces=(10.0, 9.0, 5.0))], r"in the trial 50 N, 5 mm, p1 the three blocks carry 24 N"),
+        (HEADINGS, [_line(1), _line(2, forces=(30.0, 200.0, 5.0))], "in the trial 50 N, 5 mm, p2 .* carry 235 N"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_right_is_refused(tmp_path, head, lines, message):

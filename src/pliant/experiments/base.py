@@ -430,6 +430,9 @@ class Experiment:
     """The frozen dataclass of its options; one without fields where it has none."""
     documentation: str = ""
     """The docstring of the decorated function."""
+    check: Callable[[Any], None] | None = None
+    """Raises a `PliantError` for options that cannot be run, such as a file that cannot be read; None if the types and
+    ranges of the options say all."""
 
     @property
     def summary(self) -> str:
@@ -483,7 +486,9 @@ _EXPERIMENTS: dict[str, Experiment] = {}
 F = TypeVar("F", bound=Callable[..., Result])
 
 
-def experiment(name: str, *, title: str = "", paper: str = "", section: str = "") -> Callable[[F], F]:
+def experiment(
+    name: str, *, title: str = "", paper: str = "", section: str = "", check: Callable[[Any], None] | None = None
+) -> Callable[[F], F]:
     """Register the decorated function as an experiment.
 
     The function takes a `Context` and, if it has options, an instance of a frozen dataclass of them.
@@ -493,6 +498,7 @@ def experiment(name: str, *, title: str = "", paper: str = "", section: str = ""
         title: title of the report; the name where it is left out.
         paper: what it reproduces.
         section: where in it.
+        check: called with the options before anything runs; raises a `PliantError` where they cannot be run.
     """
 
     def decorate(function: F) -> F:
@@ -505,6 +511,7 @@ def experiment(name: str, *, title: str = "", paper: str = "", section: str = ""
             function=call,
             options_class=kind,
             documentation=function.__doc__ or "",
+            check=check,
         )
         return function
 

@@ -82,7 +82,8 @@ def reproduce(
         One result an experiment, in the order asked for.
 
     Raises:
-        PliantError: an unknown name or option, or a folder that cannot be written; nothing has been run then.
+        PliantError: an unknown name or option, options that an experiment refuses (`Experiment.check`), or a folder
+            that cannot be written; nothing has been run then.
     """
     from pliant.experiments.report import write_index, write_report
 
@@ -100,6 +101,9 @@ def reproduce(
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
     if curves is not None and not Path(curves).is_dir():
         raise PliantError(f"the folder of curves {str(curves)!r} does not exist", field="curves")
+    for found in chosen.values():
+        if found.check is not None:
+            found.check(settings[found.name])
     folder = writable_folder(output)
     results = []
     for found in chosen.values():

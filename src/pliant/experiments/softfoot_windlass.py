@@ -272,7 +272,7 @@ def _figure_shape(degrees: np.ndarray, feet: dict[float, list[Standing]]) -> Fig
     legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return Figure(
         name="shape",
-        caption=f"Shape of the sole with the toes bent up by {degrees[-1]:.0f} deg. Short tendons bend the sole into "
-        "an arch.",
+        caption=f"Shape of the sole with the toes bent up by {degrees[-1]:.0f} deg against the metatarsus. Short "
+        "tendons bend the sole into an arch.",
         figure=figure,
     )

@@ -126,9 +126,16 @@ def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
     )
 
 
-def finished(robot: Robot) -> Robot:
-    """Mark what `new_spec` chose as chosen, so that a check does not report it as assumed; return the robot."""
+def finished(robot: Robot, *, namespace: str = "") -> Robot:
+    """Mark what `new_spec` chose as chosen, so that a check does not report it as assumed; return the robot.
+
+    Args:
+        robot: the robot.
+        namespace: prefix of its topics of ROS; "" keeps that of its interface.
+    """
     robot.chosen_options |= {"timestep", "integrator", "gravity"}
+    if namespace:
+        robot.interface = robot.interface.replace(namespace=namespace)
     return robot
 
 

@@ -11,16 +11,33 @@ from pliant.experiments.softfoot_trials import Trial
 FEW = [Trial(50.0, 0.005, 1), Trial(50.0, 0.02, 1), Trial(100.0, 0.005, 6), Trial(100.0, 0.02, 6)]
 GRID = [Trial(100.0, height, place) for height in (0.005, 0.02) for place in (1, 6)]
 
+SAME = (
+    "Sensitivity to the heel block: fascia over its printed part",
+    "Sensitivity to the heel block: metatarsus over its printed part",
+    "Sensitivity to the heel block: the fascia changes least",
+    "Sensitivity to the initial pitch: heel over its printed part",
+    "Sensitivity to the initial pitch: fascia over its printed part",
+)
+"""What the few trials of the quick version miss."""
+OTHER = (
+    "Sensitivity to the heel block: heel over its printed part",
+    "Sensitivity to the metatarsus block: * over its printed part",
+    "Sensitivity to the initial pitch: metatarsus over its printed part",
+)
+"""What they meet."""
+
 
 def _run(trials, options, **changes):
     return module.run_trials(trials, options, **changes)
 
 
 def _printed(factor=1.0, columns=(0, 1, 2)):
-    """Return a part that judges forces that change as the paper prints, times a factor, with parts exchanged."""
+    """Return a part that judges forces that change as the paper prints, times factors, with parts exchanged."""
 
     def run(context, options):
-        changes = {name: 0.01 * factor * np.array(values)[list(columns)] for name, values in module.SENSITIVITY.items()}
+        changes = {
+            name: 0.01 * np.multiply(factor, values)[list(columns)] for name, values in module.SENSITIVITY.items()
+        }
         return module.sensitivity_statements(changes, options)
 
     return run
@@ -111,25 +128,13 @@ MUTATIONS = [
         experiment="softfoot-bench",
         name="the forces change as the paper prints",
         run=_printed(),
-        turns=(
-            "Sensitivity to the heel block: fascia",
-            "Sensitivity to the heel block: the fascia changes least",
-            "Sensitivity to the metatarsus block: heel",
-            "Sensitivity to the initial pitch: fascia",
-        ),
+        turns=SAME,
     ),
     Mutation(
         experiment="softfoot-bench",
-        name="the forces change by a hundredth of that",
-        run=_printed(0.01),
-        turns=(
-            "Sensitivity to the heel block: heel",
-            "Sensitivity to the heel block: metatarsus",
-            "Sensitivity to the metatarsus block: fascia",
-            "Sensitivity to the metatarsus block: metatarsus",
-            "Sensitivity to the initial pitch: heel",
-            "Sensitivity to the initial pitch: metatarsus",
-        ),
+        name="heel and metatarsus change by a tenth of what the paper prints",
+        run=_printed((0.1, 1.0, 0.1)),
+        turns=OTHER,
     ),
     Mutation(
         experiment="softfoot-bench",

@@ -7,7 +7,7 @@ from mutations import Mutation
 
 from pliant.experiments import softfoot_standing as module
 
-BARS = [(0.0, 0.0), (0.02, 0.05)]
+BARS = [(0.0, 0.0), (0.01, 0.05), (0.02, 0.05)]
 DROPS = [(0.02, 0.0, 0.0)]
 
 
@@ -19,7 +19,14 @@ def _exchanged(context, options):
     """Judge feet of which the SoftFoot is the rigid one."""
     found = _stand(options)
     soft, rigid = found["soft"], found["rigid"]
-    return module.standing_statements({"soft": rigid, "rigid": soft, "compliant": found["compliant"]}, options)
+    exchanged = {"soft": rigid, "rigid": soft, "compliant": found["compliant"]}
+    return module.standing_statements(exchanged, {1.0: soft.length[1:]}, BARS, range(1, len(BARS)))
+
+
+def _small_pads(context, options):
+    """Judge a SoftFoot among pads that are supported as little as the rigid foot."""
+    found = _stand(options, seconds=1.0)
+    return module.standing_statements(found, {1.0: found["rigid"].length[1:]}, BARS, range(1, len(BARS)))
 
 
 def _short(context, options):
@@ -53,7 +60,13 @@ MUTATIONS = [
         experiment="softfoot-standing",
         name="SoftFoot and rigid foot are exchanged",
         run=_exchanged,
-        turns=("Support: *", "Compensating angle: *"),
+        turns=("Support: SoftFoot over rigid foot", "Compensating angle, *"),
+    ),
+    Mutation(
+        experiment="softfoot-standing",
+        name="every pad has the support of the rigid foot",
+        run=_small_pads,
+        turns=("Support: SoftFoot over compliant pad, *",),
     ),
     Mutation(
         experiment="softfoot-standing",

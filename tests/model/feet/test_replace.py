@@ -566,6 +566,27 @@ def test_a_given_spec_has_no_other_side():
         biped().replace_foot("right_foot", softfoot(timestep=0.001), side="right")
 
 
+def test_the_notes_have_what_both_feet_carry_once_both_are_on():
+    robot = biped()
+    for body in ("left_foot", "right_foot"):
+        robot.replace_foot(body, FAST)
+    found = {p.subject: p.message for p in robot.check() if "pitch stiffness" in p.message}
+    for body in ("left_foot", "right_foot"):
+        (note,) = [note for note in robot.notes if note.startswith(f"{body}: SoftFoot")]
+        assert note.endswith(found[body]), "the weight of the other foot counts, too"
+
+
+def test_a_foot_of_fewer_chains_is_told_of_lump_where_it_carries_too_little():
+    robot = biped()
+    foot = SoftFoot(n_chains=1, coupling="midpoint", tendon="fixed")
+    robot.replace_foot("left_foot", foot)
+    assert any("1 chain of its 5, as light and as soft; lump=true" in note for note in robot.notes)
+    (problem,) = [p for p in robot.check() if "pitch stiffness" in p.message]
+    assert "lump=true lets them stand for all" in problem.hint
+    assert not FAST.remark
+    assert not SoftFoot().remark
+
+
 def test_a_much_larger_foot_is_mentioned_with_the_scale_that_fits():
     robot = biped()
     robot.replace_foot("left_foot", SoftFoot(n_chains=1, lump=True, scale=2.0))

@@ -25,6 +25,11 @@ def feet(robot):
     return [part for part in robot.devices if isinstance(part, ReplacedFoot)]
 
 
+@pytest.mark.parametrize(("name", "namespace"), [("softfoot", "softfoot"), ("softfoot-bench", "softfoot_bench")])
+def test_the_topics_of_the_foot_s_rigs_bear_their_name(name, namespace):
+    assert pliant.load(name).interface.namespace == namespace
+
+
 def test_load_puts_softfeet_on_a_robot():
     found = feet(pliant.load(BIPED, soft_feet=BOTH))
     assert [(part.body, part.side, part.pitch) for part in found] == [

@@ -27,6 +27,11 @@ class FootDescription(Protocol):
         ...
 
     @property
+    def remark(self) -> str:
+        """What a user should know where the foot carries less than is wanted; "" where there is nothing."""
+        ...
+
+    @property
     def keeps_compliance(self) -> bool:
         """Whether the closures (equalities connect and weld) keep their compliance on whatever carries the foot.
 
@@ -58,6 +63,11 @@ class GivenFoot:
     def label(self) -> str:
         """What it is called in messages."""
         return self.spec.modelname or "foot"
+
+    @property
+    def remark(self) -> str:
+        """Nothing is known of a foot that is given."""
+        return ""
 
     @property
     def keeps_compliance(self) -> bool:

@@ -104,14 +104,20 @@ class ReplacedFoot:
             )
         except ModelError as error:
             return [Problem("error", self.body, error.message)]
-        problems = [support_problem(self.body, support)]
+        problems = [support_problem(self.body, support, self.foot.remark)]
         if not touches_ground(model, self.prefix):
             problems.append(no_ground(self.body))
         return problems
 
 
-def support_problem(body: str, support: FootSupport) -> Problem:
-    """Return what is to be said of a foot's pitch stiffness, a warning where it does not hold the robot alone."""
+def support_problem(body: str, support: FootSupport, remark: str = "") -> Problem:
+    """Return what is to be said of a foot's pitch stiffness, a warning where it does not hold the robot alone.
+
+    Args:
+        body: body that carries the foot.
+        support: what the foot does.
+        remark: of the foot, `FootDescription.remark`.
+    """
     short = support.ratio < 1.0
     hint = (
         "without feedback the robot falls from one foot; use a stabiliser that moves the ankle, a larger scale, a "
@@ -121,7 +127,7 @@ def support_problem(body: str, support: FootSupport) -> Problem:
         "warning" if short else "info",
         body,
         str(support),
-        hint if short else "",
+        "; ".join(filter(None, [remark, hint if short else ""])),
         value=support.ratio if math.isfinite(support.ratio) else None,
         limit=1.0,
     )

@@ -17,7 +17,7 @@ from pliant.model.feet.closures import fit_closures, measure_closures
 from pliant.model.feet.description import FootDescription, GivenFoot, Side
 from pliant.model.feet.geometry import Extent, Pose, extent_of, pose_of, weld_children
 from pliant.model.feet.part import STANDARD_GRAVITY, ReplacedFoot, no_ground, support_of, touches_ground
-from pliant.model.feet.support import level_pitch
+from pliant.model.feet.support import FootSupport, level_pitch
 from pliant.model.sensors import ForceTorque
 from pliant.spatial import quaternion_from_rotation, rotation_from_rpy
 
@@ -273,9 +273,40 @@ def complete(robot: Description, planned: Replacement) -> ReplacedFoot:
     if not touches_ground(model, prefix):
         problem = no_ground(planned.body)
         notes.append(f"{problem.subject}: {problem.message}; {problem.hint}")
-    notes.append(f"{planned.body}: {part.foot.label} ({part.side}), {mass - planned.mass_before:+.3f} kg; {support}")
-    robot.notes.extend(notes)
+    for other in robot.devices:
+        if isinstance(other, ReplacedFoot):
+            _measure_again(robot, model, other)
+    robot.notes.extend([*notes, _told(part, support)])
     return part
+
+
+def _told(part: ReplacedFoot, support: FootSupport) -> str:
+    """Return the note on a replaced foot."""
+    return "; ".join(filter(None, [_head(part), part.foot.remark, str(support)]))
+
+
+def _head(part: ReplacedFoot) -> str:
+    return f"{part.body}: {part.foot.label} ({part.side}), {part.mass_change:+.3f} kg"
+
+
+def _measure_again(robot: Description, model: mujoco.MjModel, part: ReplacedFoot) -> None:
+    """Tell of a foot that was put on before what it carries now: the robot has another weight.
+
+    Raises:
+        ModelError: it gives way under the robot as it is now.
+    """
+    support = support_of(
+        model,
+        body=part.body,
+        anchor=part.anchor,
+        key=part.key,
+        foot=part.foot,
+        offset=part.offset,
+        mount=part.pitch,
+    )
+    for i, note in enumerate(robot.notes):
+        if note.startswith(_head(part)):
+            robot.notes[i] = _told(part, support)
 
 
 def _triple(vector: Array) -> tuple[float, float, float]:

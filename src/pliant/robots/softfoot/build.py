@@ -71,7 +71,7 @@ def build(options: SoftFootRigOptions) -> Robot:
         Press(name="press", actuator="load", joint="slide", load=options.load),
         Sole(name="sole", body="attachment_cube", enabled=False),
     ]
-    return finished(Robot(spec, devices=devices))
+    return finished(Robot(spec, devices=devices), namespace="softfoot")
 
 
 ROBOT = CatalogueRobot(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pliant.robots.softfoot.generator import softfoot
 from pliant.robots.softfoot.options import SoftFootOptions
+from pliant.robots.softfoot.parameters import CHAINS
 
 __all__ = ["SoftFoot"]
 
@@ -24,6 +25,14 @@ class SoftFoot(SoftFootOptions):
     def label(self) -> str:
         """What it is called in messages."""
         return "SoftFoot"
+
+    @property
+    def remark(self) -> str:
+        """That fewer chains than five carry as fewer, unless they are lumped."""
+        if self.lump or self.n_chains >= CHAINS:
+            return ""
+        chains = "1 chain" if self.n_chains == 1 else f"{self.n_chains} chains"
+        return f"the foot has {chains} of its {CHAINS}, as light and as soft; lump=true lets them stand for all"
 
     @property
     def keeps_compliance(self) -> bool:

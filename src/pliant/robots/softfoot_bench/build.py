@@ -108,7 +108,7 @@ def build(options: SoftFootBenchOptions) -> Robot:
     robot.devices += [
         ForceTorque(name=f"{name}_force", body=f"{name}_block", measure_direction="parent_to_child") for name in BLOCKS
     ]
-    return finished(robot)
+    return finished(robot, namespace="softfoot_bench")
 
 
 def block_positions(options: SoftFootBenchOptions) -> dict[str, float]:
