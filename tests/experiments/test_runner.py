@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -169,6 +170,28 @@ def test_a_changed_option_says_which_verdicts_it_changes(registry, tmp_path):
     found = json.loads((tmp_path / "push.json").read_text(encoding="utf-8"))
     assert found["options"][0]["value"] == "0.005"
     assert found["verdicts"]["reproduced"] == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopedOptions(PushOptions):
+    SCOPE: ClassVar = ("robot",)
+    robot: str = option("small", source="ours")
+    """Which robot is pushed."""
+
+
+def test_options_that_choose_what_is_examined_are_the_same_in_the_run_to_compare_with(registry, tmp_path):
+    ran = []
+
+    @experiment("scoped", title="Scoped")
+    def scoped(context: Context, options: ScopedOptions) -> Result:
+        """Push a robot."""
+        ran.append((options.robot, options.friction))
+        return Result()
+
+    (chosen,) = reproduce("scoped", tmp_path, options={"robot": "large"})
+    assert (ran, chosen.changes) == ([("large", 0.025)], None)
+    (changed,) = reproduce("scoped", tmp_path, options={"robot": "large", "friction": 0.05})
+    assert (ran[1:], changed.changes) == ([("large", 0.025), ("large", 0.05)], [])
 
 
 def test_an_option_belongs_to_the_experiments_that_have_it(registry, tmp_path):

@@ -3,15 +3,17 @@
 import dataclasses
 import math
 
+import mujoco
 import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.errors import PliantError
+from pliant.errors import MissingDependency, PliantError
 from pliant.experiments import Context, softfoot_walk, walk_trials
 from pliant.experiments.base import Verdict
-from pliant.experiments.walk_trials import Crossing, Rate, Walk, fisher, mcnemar, read_walks, walk_many, wilson
+from pliant.experiments.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, read_walks, walk_many, wilson
 from pliant.experiments.walking import WalkResult
+from pliant.robots import build_robot
 
 HEIGHTS = (0.005, 0.010, 0.015, 0.020, 0.025, 0.030)
 
@@ -101,6 +103,59 @@ def test_motion_that_does_not_grow_and_a_place_that_does_not_matter_are_seen():
     assert "soft: chance that the place of the bar does not matter" in missed
 
 
+def test_one_size_or_none_of_the_likely_sizes_is_told_and_not_judged():
+    tall = {w: c for w, c in PAPER.items() if w.height in (0.0, 0.02)}
+    found = {s.where + s.what[-20:]: s for s in softfoot_walk.judge(tall, [])}
+    assert sum(s.found.startswith("Not judged on one size") and not s.targets for s in found.values()) == 1
+    assert sum(s.found.startswith("Not judged: no bar had a likely size") for s in found.values()) == 1
+
+
+def test_walks_of_talos_say_that_soft_feet_alone_do_not_carry_it():
+    talos = {dataclasses.replace(w, robot="talos"): c for w, c in PAPER.items()}
+    judged = [s for s in softfoot_walk.judge(talos, []) if s.targets]
+    assert len(judged) == 6
+    assert all("0.85 of the m g h" in s.rests_on for s in judged)
+    assert not any("m g h" in s.rests_on for s in softfoot_walk.judge(PAPER, []))
+
+
+def test_the_way_of_another_robot_is_scaled_and_the_bars_are_not():
+    (walk,) = {
+        dataclasses.replace(w, feet="", seed=0)
+        for w in softfoot_walk.cells(softfoot_walk.SoftFootWalkOptions(robot="talos", heights=(0.02,)), quick=False)
+        if w.height and w.ankle_stiffness is None
+    }
+    length, mass = walk.goal / 1.45, COURSES["talos"].mass / COURSES["biped"].mass
+    assert length == pytest.approx(COURSES["talos"].height / COURSES["biped"].height)
+    assert walk.duration / 15.0 == pytest.approx(math.sqrt(length))
+    assert walk.bar_range == pytest.approx((0.25 * length, 1.15 * length))
+    assert walk.push / 2.0 == pytest.approx(mass * math.sqrt(length))
+    assert walk.height == 0.02
+
+
+@pytest.mark.parametrize("name", sorted(COURSES))
+def test_the_course_has_the_size_of_the_robot(name):
+    try:
+        robot = build_robot(name, {"controller": "walking", "actuation": "torque", "feet": "rigid"})
+    except MissingDependency as missing:
+        pytest.skip(str(missing))
+    course, device = COURSES[name], next(d for d in robot.devices if d.name == "walking")
+    model = robot.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("rest").id)
+    mujoco.mj_forward(model, data)
+    assert model.body_mass.sum() == pytest.approx(course.mass, rel=0.02)
+    assert data.subtree_com[0][2] == pytest.approx(course.height, abs=2e-3)
+    assert course.ankle_stiffness == pytest.approx(device.settings.ankle_stiffness, rel=1e-3)
+    assert sum(course.sole) / 2 == pytest.approx(device.settings.center_of_pressure, abs=6e-3)
+    soft = build_robot(name, {"feet": "soft"}).compile()
+    foot = next(d for d in robot.devices if d.name == device.force_torque[0]).body
+    data = mujoco.MjData(soft)
+    mujoco.mj_forward(soft, data)
+    cube = next(i for i in range(soft.nbody) if soft.body(i).name.endswith("attachment_cube"))
+    # The soft foot of Talos is pitched by 2 degrees, 107 mm below the ankle.
+    assert data.xpos[cube][0] - data.xpos[soft.body(foot).id][0] == pytest.approx(course.foot, abs=4e-3)
+
+
 def test_few_seeds_are_not_compared():
     few = world(rigid=(0.0,) * 6, soft=(1.0,) * 6, seeds=4)
     found = {s.what: s for s in softfoot_walk.judge(few, [])}
@@ -141,7 +196,7 @@ def test_walks_that_were_kept_are_not_simulated_again(tmp_path, monkeypatch):
     file, walks = tmp_path / "walks.jsonl", [Walk(feet="soft", height=0.02, seed=s) for s in range(4)]
     heard = []
     first = walk_many(walks[:2], file=file, progress=lambda f, text: heard.append((f, text)))
-    assert heard[-1] == (1.0, "soft feet, 20 mm, seed 1")
+    assert heard[-1] == (1.0, "biped, soft feet, 20 mm, seed 1")
     with file.open("a") as out:
         out.write('{"key": "cut off')
     again = walk_many(walks, file=file)
@@ -165,8 +220,8 @@ def test_the_place_of_the_bar_is_that_under_the_first_loaded_foot():
         return {"feet": np.array([[left, 0.1, 0.0], [right, -0.1, 0.0]]), "load": loads}
 
     trace = [row(0.5, 0.2, (300.0, 0.0)), row(0.5, 0.58, (200.0, 100.0)), row(0.5, 0.58, (0.0, 300.0))]
-    assert walk_trials._first_offset(trace, 0.66) == pytest.approx(0.08)
-    assert math.isnan(walk_trials._first_offset(trace, 2.0))
+    assert walk_trials._first_offset(trace, 0.66, (-0.07, 0.13)) == pytest.approx(0.08)
+    assert math.isnan(walk_trials._first_offset(trace, 2.0, (-0.07, 0.13)))
 
 
 def test_both_feet_meet_the_same_bars_and_pushes():

@@ -66,7 +66,9 @@ def reproduce(
     """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all.
 
     An experiment that breaks gives a result with ``error`` set, and the others still run. An experiment whose options
-    are changed runs twice, with the default options first, and `Result.changes` has the verdicts that differ.
+    are changed runs twice, with the default options first, and `Result.changes` has the verdicts that differ. Options
+    that the class of the options names in ``SCOPE`` choose what is examined, such as the robot: they are the same in
+    both runs, and changing only these runs the experiment once.
 
     Args:
         names: names of experiments; "all" for every one.
@@ -115,7 +117,8 @@ def reproduce(
             report=report,
             curves=None if curves is None else Path(curves) / found.name,
         )
-        default = found.options_class()
+        scope = {name: getattr(settings[found.name], name) for name in getattr(found.options_class, "SCOPE", ())}
+        default = found.options_class(**scope)
         context.progress(0.0, "starting")
         if settings[found.name] == default:
             result = _run(found, context, default)

@@ -1,4 +1,4 @@
-"""A biped walks over bars with rigid and with soft feet, many seeds of each (Crotti et al. 2024, section IV)."""
+"""A robot walks over bars with rigid and with soft feet, many seeds of each (Crotti et al. 2024, section IV)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.experiments.walk_trials import Crossing, Rate, Walk, fisher, mcnemar, walk_many
+from pliant.experiments.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
 from pliant.options import option
 
 __all__ = ["SoftFootWalkOptions", "judge", "simulate", "softfoot_walk"]
@@ -28,10 +28,10 @@ SOMETIMES = (0.05, 0.95)
 """Rates that count as "sometimes"; below it is "always falls", above it "always passes": ours."""
 GENERALLY = 0.9
 """Rate that counts as "generally": ours."""
-BETWEEN = (-0.033, 0.127)
-"""From the hinge of the heel to the metatarsal joint, from the robot's ankle, which is 20 mm behind the foot's [m]."""
-QUICK_WALK: Mapping[str, Any] = {"bar_range": (0.25, 0.6), "goal": 0.95, "duration": 10.0}
-"""The shorter way of the quick version."""
+FULL_WALK = ((0.25, 1.15), 1.45, 15.0)
+"""Range of the bar [m], goal [m] and longest duration [s] of a walk of the biped."""
+QUICK_WALK = ((0.25, 0.6), 0.95, 10.0)
+"""Those of the quick version."""
 ASSUMED = (
     "Robot and controller are not those of the paper (COMAN+ under a whole-body predictive control), whose models are "
     "not public; the stiffness of its ankles, sizes and positions of its obstacles are lost."
@@ -40,7 +40,7 @@ ASSUMED = (
 MIN_SEEDS = 20
 """Fewest walks of a cell from which the feet are compared: with fewer, no difference is significant."""
 SETTINGS: dict[str, Mapping[str, Any]] = {"rigid": {}, "soft": {}}
-"""Feet -> options of the biped that differ from its defaults: none, the controller is the same."""
+"""Feet -> options of the robot that differ from its defaults: none, the controller is the same."""
 
 Walks = Mapping[Walk, Crossing]
 
@@ -49,6 +49,10 @@ Walks = Mapping[Walk, Crossing]
 class SoftFootWalkOptions:
     """Options of the experiment."""
 
+    SCOPE: ClassVar = ("robot", "seeds", "heights")
+    robot: Literal["biped", "g1", "talos"] = option("biped", source="ours; COMAN+ is not public")
+    """The robot that walks. g1 and talos need example-robot-data. Their way, the time of a walk and the pushes are
+    scaled from the biped's with mass and height; the bars are not."""
     seeds: int = option(100, low=1, high=10000, source="ours")
     """Walks of each cell; the quick version takes 2, and 1 on flat ground."""
     heights: tuple[float, ...] = option(
@@ -56,9 +60,11 @@ class SoftFootWalkOptions:
     )
     """Heights of the square bars."""
     push: float = option(2.0, unit="N s", low=0.0, high=50.0, source="ours")
-    """Largest push on the torso of a walk: a variation. With 4 N s, about 3 of 100 walks fall on flat ground."""
-    ankle_stiffness: float = option(100.0, unit="N m/rad", low=0.0, high=5000.0, source="ours, the default of biped")
-    """Impedance that keeps loaded feet level. A full run also walks without it over the bar that decides."""
+    """Largest push on the torso of a walk of the biped: a variation. With 4 N s, about 3 of 100 walks fall on flat
+    ground. Other robots are pushed in proportion to mass times speed: 1.16 times as much (g1), 3.6 times (talos)."""
+    ankle_stiffness: float | None = option(None, unit="N m/rad", low=0.0, high=5000.0, source="ours")
+    """Impedance that keeps loaded feet level; none: that of the robot, 100 for the biped, 124 for g1, 444 for talos. A
+    full run also walks without it over the bar that decides."""
 
 
 def cells(options: SoftFootWalkOptions, quick: bool) -> list[Walk]:
@@ -66,21 +72,32 @@ def cells(options: SoftFootWalkOptions, quick: bool) -> list[Walk]:
     heights = sorted(set(options.heights), key=lambda h: (abs(h - DECISIVE) > 1e-9, h))
     if quick:
         heights = [h for h in heights if any(abs(h - x) < 1e-9 for x in (DECISIVE, LIKELY[-1]))] or heights[:1]
-    changes: Mapping[str, Any] = QUICK_WALK if quick else {}
     found = []
     for height in (0.0, *heights):
         count = (2 if height else 1) if quick else options.seeds
-        found += _cell(options, height, min(count, options.seeds), options.ankle_stiffness, changes)
-    if not quick and options.ankle_stiffness > 0.0:
-        found += _cell(options, heights[0], options.seeds, 0.0, changes)
+        found += _cell(options, height, min(count, options.seeds), options.ankle_stiffness, quick)
+    if not quick and options.ankle_stiffness != 0.0:
+        found += _cell(options, heights[0], options.seeds, 0.0, quick)
     return found
 
 
 def _cell(
-    options: SoftFootWalkOptions, height: float, count: int, ankle_stiffness: float, changes: Mapping[str, Any]
+    options: SoftFootWalkOptions, height: float, count: int, ankle_stiffness: float | None, quick: bool
 ) -> list[Walk]:
+    course = COURSES[options.robot]
+    (low, high), goal, duration = QUICK_WALK if quick else FULL_WALK
     return [
-        Walk(feet=feet, height=height, seed=seed, push=options.push, ankle_stiffness=ankle_stiffness, **changes)
+        Walk(
+            robot=options.robot,
+            feet=feet,
+            height=height,
+            seed=seed,
+            goal=goal * course.length,
+            duration=duration * math.sqrt(course.length),
+            bar_range=(low * course.length, high * course.length),
+            push=options.push * course.impulse,
+            ankle_stiffness=ankle_stiffness,
+        )
         for seed in range(count)
         for feet in FEET
     ]
@@ -109,16 +126,16 @@ def rate(walks: Walks, feet: str, height: float) -> Rate:
     return Rate(successes=sum(c.result.completed for c in found), trials=len(found))
 
 
-def settings_that_differ() -> list[str]:
-    """Return which settings of the controller are not the same for both feet."""
+def settings_that_differ(robot: str = "biped") -> list[str]:
+    """Return which settings of a robot's controller are not the same for both feet."""
     from pliant.devices.walking import WalkingDescription
     from pliant.robots import build_robot
 
     found = []
     for feet in FEET:
         given = {"feet": feet, "controller": "walking", "actuation": "torque", **SETTINGS[feet]}
-        robot = build_robot("biped", given)
-        found.append(next(d for d in robot.devices if isinstance(d, WalkingDescription)))
+        built = build_robot(robot, given)
+        found.append(next(d for d in built.devices if isinstance(d, WalkingDescription)))
     one, two = ({**{f.name: getattr(d, f.name) for f in dataclasses.fields(d)}, **_settings(d.settings)} for d in found)
     return sorted(name for name in one if name != "settings" and one[name] != two[name])
 
@@ -135,16 +152,24 @@ def judge(walks: Walks, differing: Sequence[str]) -> list[Statement]:
         differing: settings of the controller that are not the same for both feet.
     """
     heights = sorted({w.height for w in walks if w.height > 0.0})
+    robot = next(iter(walks)).robot
     fewest = min(rate(walks, feet, h).trials for feet in FEET for h in heights)
     compared = [_improvement(walks, heights), _rigid(walks, heights), _between(walks, heights), _motion(walks, heights)]
     if fewest < MIN_SEEDS:
         few = f"Not judged with {fewest} walks a cell; it takes at least {MIN_SEEDS}. "
         compared = [dataclasses.replace(item, targets=(), found=few + item.found) for item in compared]
-    return [
+    statements = [
         *compared[:2],
         passes_likely_sizes(walks, heights),
         *compared[2:],
         unmodified(differing),
+    ]
+    if COURSES[robot].support:
+        statements = [
+            dataclasses.replace(item, rests_on=f"{item.rests_on} {COURSES[robot].support}") for item in statements
+        ]
+    return [
+        *statements,
         Statement(
             what="The complexity and the numerous components of the SoftFoot slow the simulation down.",
             where="section V-C",
@@ -227,11 +252,14 @@ def _rigid(walks: Walks, heights: Sequence[float]) -> Statement:
     ]
     worst = min(heights, key=lambda h: rates[h].value)
     texts = ", ".join(f"{_percent(h)}: {r}" for h, r in rates.items())
+    one = "Not judged on one size. " if len(heights) < 2 else ""
     return Statement(
         what="With rigid feet the robot sometimes keeps its balance on obstacles of one size and consistently falls on "
         "those of the other.",
         where="section V-C",
-        targets=[
+        targets=[]
+        if one
+        else [
             Target("rigid: sizes on which it sometimes falls", low=1, source="section V-C: sometimes").measure(
                 sum(low < r.value < high for r in rates.values())
             ),
@@ -240,17 +268,18 @@ def _rigid(walks: Walks, heights: Sequence[float]) -> Statement:
                 rates[worst].value
             ),
         ],
-        found=f"Rigid feet complete: {texts}.",
+        found=f"{one}Rigid feet complete: {texts}.",
         rests_on=ASSUMED + " Any two of the walked sizes count, not only the likely ones.",
     )
 
 
 def passes_likely_sizes(walks: Walks, heights: Sequence[float]) -> Statement:
     """Return the statement on the likely sizes of the bars."""
-    likely = [h for h in heights if any(abs(h - x) < 1e-9 for x in LIKELY)] or list(heights[:2])
+    likely = [h for h in heights if any(abs(h - x) < 1e-9 for x in LIKELY)]
     rates = {h: rate(walks, "soft", h) for h in heights}
     passed = [h for h in heights if rates[h].value >= GENERALLY]
     texts = ", ".join(f"{_percent(h)}: {r}" for h, r in rates.items())
+    none = "" if likely else "Not judged: no bar had a likely size. "
     return Statement(
         what="With the SoftFoot the robot generally passes the obstacles of both sizes.",
         where="section V-C",
@@ -258,8 +287,10 @@ def passes_likely_sizes(walks: Walks, heights: Sequence[float]) -> Statement:
             Target(
                 "soft: completed walks on the likely sizes, the worse", low=GENERALLY, source="section V-C: generally"
             ).measure(min(rates[h].value for h in likely))
-        ],
-        found=f"Soft feet complete: {texts}; at least {100 * GENERALLY:g} % on "
+        ]
+        if likely
+        else [],
+        found=f"{none}Soft feet complete: {texts}; at least {100 * GENERALLY:g} % on "
         f"{', '.join(map(_percent, passed)) or 'none'}.",
         rests_on=ASSUMED + " Their likely sizes are 5 and 10 mm.",
     )
@@ -267,10 +298,11 @@ def passes_likely_sizes(walks: Walks, heights: Sequence[float]) -> Statement:
 
 def _between(walks: Walks, heights: Sequence[float]) -> Statement:
     where: dict[bool, list[bool]] = {True: [], False: []}
+    rear, front = COURSES[next(iter(walks)).robot].between
     for h in heights:
         for crossing in select(walks, "soft", h):
             if not math.isnan(crossing.offset):
-                where[BETWEEN[0] < crossing.offset < BETWEEN[1]].append(crossing.result.completed)
+                where[rear < crossing.offset < front].append(crossing.result.completed)
     inside, outside = (Rate(successes=sum(where[k]), trials=len(where[k])) for k in (True, False))
     return Statement(
         what="The SoftFoot is most robust where the obstacle touches it between the posterior and the anterior arch.",
@@ -328,15 +360,20 @@ def _motion(walks: Walks, heights: Sequence[float]) -> Statement:
             ).measure(rank)
         )
     texts = ", ".join(f"{_percent(h)}: {1e3 * m:.0f} mm" for h, m in zip(heights, moved, strict=True))
+    pairs = "No seed was completed with both feet."
+    if added:
+        pairs = (
+            f"Where both feet complete the walk ({len(added)} pairs), a bar adds {1e3 * rigid_added:.0f} mm to the "
+            f"walk of the same seed on flat ground with rigid feet and {1e3 * soft_added:.0f} mm with soft feet "
+            f"(medians), p = {chance:.2g} (Wilcoxon)."
+        )
     return Statement(
         what="With rigid feet the centre of mass moves more the higher the obstacle is; the SoftFoot reduces this "
         "significantly.",
         where="section V-C, figure 9",
         targets=targets,
-        found=f"Largest error of the divergent component of motion, rigid feet, median: {texts}. Where both feet "
-        f"complete the walk ({len(added)} pairs), a bar adds {1e3 * rigid_added:.0f} mm to the walk of the same seed "
-        f"on flat ground with rigid feet and {1e3 * soft_added:.0f} mm with soft feet (medians), p = {chance:.2g} "
-        f"(Wilcoxon).{_motion_on_flat_ground(walks)}",
+        found=f"Largest error of the divergent component of motion, rigid feet, median: {texts}. {pairs}"
+        f"{_motion_on_flat_ground(walks)}",
         rests_on=f"{ASSUMED} The error of the divergent component of motion stands for the centre of mass's motion.",
     )
 
@@ -428,7 +465,7 @@ def rates_figure(walks: Walks) -> Figure:
     )
 
 
-def pictures(height: float, seed: int = 0, bar: float = 0.64) -> Figure | str:
+def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
     """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
     import mujoco
 
@@ -437,17 +474,26 @@ def pictures(height: float, seed: int = 0, bar: float = 0.64) -> Figure | str:
     from pliant.robots import build_robot
 
     shown, columns = [], []
+    course = COURSES[robot]
+    bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
     for feet in FEET:
         trace: list[dict[str, Any]] = []
-        run_walk(feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=10.0, goal=1.1, trace=trace)
+        walked = run_walk(
+            robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
+            push=4.0 * course.impulse, trace=trace,
+        )  # fmt: skip
+        (x,) = walked.bars
         # From the moment at which a foot carries the robot on the bar.
-        first = next((i for i, row in enumerate(trace) if _on_bar(row, bar)), len(trace) // 2)
+        first = next((i for i, row in enumerate(trace) if _on_bar(row, x)), len(trace) // 2)
         times = [min(len(trace) - 1, first + k) for k in (8, 30, 55)]
-        robot = build_robot("biped", {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
-        for name, place, fovy in (("close", [bar, -1.2, 0.07], 13.0), ("whole", [bar + 0.05, -2.6, 0.5], 27.0)):
-            camera = robot.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
+        built = build_robot(robot, {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
+        for name, place, fovy in (
+            ("close", [x, -1.2, 0.07], 13.0),
+            ("whole", [x + 0.05, -2.6 * course.length, 0.5 * course.length], 27.0),
+        ):
+            camera = built.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
             camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
-        model = robot.compile()
+        model = built.compile()
         model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
         assert isinstance(model, mujoco.MjModel)
         poses = [trace[t]["qpos"] for t in times]
@@ -460,7 +506,7 @@ def pictures(height: float, seed: int = 0, bar: float = 0.64) -> Figure | str:
     flat = [picture for row in shown for picture in row]
     return Figure(
         name="bar",
-        caption=f"The biped on a bar of {1e3 * height:g} mm, rigid feet above, soft feet below. The rigid foot stands "
+        caption=f"{robot} on a bar of {1e3 * height:g} mm, rigid feet above, soft feet below. The rigid foot stands "
         "on two edges; the soft one bends around the bar and keeps its heel and its toes on the ground.",
         figure=strip(flat, [f"{feet} feet" for feet in FEET], columns),
     )
@@ -490,21 +536,23 @@ def checks(walks: Walks) -> list[Target]:
 
 @experiment(
     "softfoot-walk",
-    title="A biped walks over bars with rigid and with soft feet",
+    title="A robot walks over bars with rigid and with soft feet",
     paper=PAPER,
     section="sections IV and V-C, figures 9 and 10",
 )
 def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
-    """Compare rigid and soft feet of a walking biped on bars at random places, by the success of many seeds.
+    """Compare rigid and soft feet of a walking robot on bars at random places, by the success of many seeds.
 
     The same controller walks with both feet, on flat ground and over one square bar of each height. The seed of a walk
     draws the place of the bar, a push on the torso, the start and the noise of the sensors, alike for both feet. A
     full run has 1600 walks of one or two seconds each, on all cores; one that is interrupted goes on in the same
     folder (``--output``).
     """
+    course = COURSES[options.robot]
     every = simulate(context, options, cells(options, context.quick))
     walks = {walk: found for walk, found in every.items() if walk.ankle_stiffness == options.ankle_stiffness}
     limp = {walk: found for walk, found in every.items() if walk not in walks}
+    ankles = course.ankle_stiffness if options.ankle_stiffness is None else options.ankle_stiffness
     figures = [rates_figure(walks)]
     notes = []
     if limp:
@@ -517,26 +565,27 @@ def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
         )
     if not context.quick:
         context.progress(0.96, "pictures")
-        picture = pictures(DECISIVE)
+        picture = pictures(DECISIVE, options.robot)
         if isinstance(picture, Figure):
             figures.append(picture)
         else:
             notes.append(f"There are no pictures: {picture}.")
     return Result(
-        statements=judge(walks, settings_that_differ()),
+        statements=judge(walks, settings_that_differ(options.robot)),
         targets=checks(walks),
         tables=[
-            table(walks, f"Walks over one bar, ankles of {options.ankle_stiffness:g} N m/rad"),
+            table(walks, f"Walks of {options.robot} over one bar, ankles of {ankles:.0f} N m/rad"),
             *([table(limp, "The same with ankles of pure torque control")] if limp else []),
         ],
         figures=figures,
         notes=notes,
         assumptions=[
-            "The robot: a torque-controlled biped of pliant with a DCM stabiliser, not COMAN+.",
+            f"The robot: {options.robot}, torque-controlled, with a DCM stabiliser, not COMAN+.",
             "The impedance of the loaded ankles, which keeps the feet level as joints do that follow references.",
             "The sizes of the bars: from 5 to 30 mm; the paper's two sizes are lost, 5 and 10 mm are likely.",
             'What the words of the paper mean in numbers: "sometimes" is 5 to 95 %, "generally" at least 90 %.',
         ],
-        summary="The biped of the catalogue walks 1.45 m with rigid and with soft feet under the same controller. Each "
-        "walk has one square bar at a random place; the seeds are the same for both feet.",
+        summary=f"The robot {options.robot} walks {FULL_WALK[1] * course.length:.2f} m with rigid and with soft feet "
+        "under the same controller. Each walk has one square bar at a random place; the seeds are the same for both "
+        f"feet.{' ' if course.support else ''}{course.support}",
     )

@@ -20,21 +20,73 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pliant.control.walking.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.errors import PliantError
 from pliant.experiments.walking import WalkResult, run_walk
 
-__all__ = ["Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
+__all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
-REAR, FRONT = -0.07, 0.13
-"""Ends of the rigid sole, from the robot's ankle [m]; the soft one is longer, by 4 cm ahead and none behind."""
 LEVEL = 0.95
 """Confidence of the intervals."""
+ARCHES = (-0.053, 0.107)
+"""From the hinge of the heel to the metatarsal joint of the SoftFoot, from its ankle [m]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """What a walk of a robot of this size has to be: lengths, times and pushes are those of the biped, scaled."""
+
+    mass: float
+    """Of the robot with its own feet [kg]."""
+    height: float
+    """Of its centre of mass over the ground where it starts to walk [m]."""
+    sole: tuple[float, float]
+    """Ends of the rigid sole, from the robot's ankle [m]."""
+    foot: float
+    """Place of the soft foot's ankle ahead of the robot's [m]."""
+    support: str = ""
+    """What is known of soft feet under this robot; "" where they carry it."""
+
+    @property
+    def length(self) -> float:
+        """Ratio of the lengths to those of the biped."""
+        return self.height / REFERENCE_HEIGHT
+
+    @property
+    def impulse(self) -> float:
+        """Ratio of the pushes: of mass times speed."""
+        return self.mass / REFERENCE_MASS * math.sqrt(self.length)
+
+    @property
+    def ankle_stiffness(self) -> float:
+        """Impedance of its loaded ankles where none is chosen [N m/rad]."""
+        return WalkSettings().ankle_stiffness * self.mass / REFERENCE_MASS * self.length
+
+    @property
+    def between(self) -> tuple[float, float]:
+        """From the posterior to the anterior arch of the soft foot, from the robot's ankle [m]."""
+        return self.foot + ARCHES[0], self.foot + ARCHES[1]
+
+
+COURSES = {
+    "biped": Course(mass=REFERENCE_MASS, height=REFERENCE_HEIGHT, sole=(-0.07, 0.13), foot=0.02),
+    # Numbers of the descriptions in example-robot-data, as the catalogue makes the robots stand.
+    "g1": Course(mass=33.34, height=0.6629, sole=(-0.055, 0.125), foot=0.025),
+    "talos": Course(
+        mass=90.27, height=0.8806, sole=(-0.1163, 0.1046), foot=-0.0159,
+        support="The pitch stiffness of a SoftFoot is 0.85 of the m g h of Talos: it cannot stand passively on one of "
+        "them, and the controller balances it by the torque of the ankle.",
+    ),
+}  # fmt: skip
+"""By robot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk:
     """One walk: what distinguishes it from the others."""
 
+    robot: str = "biped"
+    """Which robot walks, one of `COURSES`."""
     feet: str
     """"rigid" or "soft"."""
     height: float
@@ -49,17 +101,13 @@ class Walk:
     """Where the bar may be, ahead of the ankles at the start [m]."""
     push: float = 2.0
     """Largest push on the torso [N s]."""
-    ankle_stiffness: float = 100.0
-    """Impedance of the loaded ankles towards a level foot [N m/rad]."""
+    ankle_stiffness: float | None = None
+    """Impedance of the loaded ankles towards a level foot [N m/rad]; None: that of the robot."""
 
     def options(self, controller: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the biped for this walk."""
-        return {
-            "bar_range": self.bar_range,
-            "bar_count": 1,
-            "ankle_stiffness": self.ankle_stiffness,
-            **controller,
-        }
+        """Return the options of the robot for this walk."""
+        ankles = {} if self.ankle_stiffness is None else {"ankle_stiffness": self.ankle_stiffness}
+        return {"bar_range": self.bar_range, "bar_count": 1, **ankles, **controller}
 
 
 @cache
@@ -68,7 +116,10 @@ def _code() -> str:
     import pliant
 
     root = Path(pliant.__file__).parent
-    parts = ("control/walking", "devices/walking.py", "experiments/walking.py", "robots/biped", "robots/softfoot")
+    parts = (
+        "control/walking", "devices/walking.py", "devices/walking_model.py", "experiments/walking.py", "model/feet",
+        "robots/bars.py", "robots/biped", "robots/humanoids", "robots/softfoot",
+    )  # fmt: skip
     digest = hashlib.sha256()
     for part in parts:
         place = root / part
@@ -94,6 +145,7 @@ class Crossing:
 def _run(walk: Walk, controller: Mapping[str, Any]) -> Crossing:
     trace: list[dict[str, Any]] = []
     result = run_walk(
+        robot=walk.robot,
         feet=walk.feet,
         bar_height=walk.height,
         seed=walk.seed,
@@ -103,16 +155,18 @@ def _run(walk: Walk, controller: Mapping[str, Any]) -> Crossing:
         options=walk.options(controller),
         trace=trace,
     )
-    return Crossing(result=result, offset=_first_offset(trace, result.bars[0]) if result.bars else math.nan)
+    sole = COURSES[walk.robot].sole
+    return Crossing(result=result, offset=_first_offset(trace, result.bars[0], sole) if result.bars else math.nan)
 
 
-def _first_offset(trace: Sequence[Mapping[str, Any]], bar: float) -> float:
+def _first_offset(trace: Sequence[Mapping[str, Any]], bar: float, sole: tuple[float, float]) -> float:
     """Return where the bar is under the first foot that carries more than half of the weight on it [m]."""
+    rear, front = sole
     for row in trace:
         load = sum(row["load"])
         for foot, share in zip(row["feet"], row["load"], strict=True):
             ahead = bar - float(foot[0])
-            if share > 0.5 * load > 0.0 and REAR < ahead < FRONT:
+            if share > 0.5 * load > 0.0 and rear < ahead < front:
                 return ahead
     return math.nan
 
@@ -149,7 +203,7 @@ def walk_many(
 
     Args:
         walks: what to simulate, in this order.
-        settings: feet -> further options of the biped that walks on them.
+        settings: feet -> further options of the robot that walks on them.
         file: where walks are kept and found again; None keeps none.
         processes: how many at once; 1 simulates in this process, 0 takes all cores.
         progress: called with the fraction done and a text.
@@ -183,7 +237,7 @@ def walk_many(
                 out.write(json.dumps({"key": _key(walk, changes[walk]), "offset": offset, "result": values}) + "\n")
         if progress is not None:
             bar = f"{1e3 * walk.height:g} mm" if walk.height else "flat"
-            progress(len(results) / len(chosen), f"{walk.feet} feet, {bar}, seed {walk.seed}")
+            progress(len(results) / len(chosen), f"{walk.robot}, {walk.feet} feet, {bar}, seed {walk.seed}")
 
     if count == 1:
         for walk in pending:
