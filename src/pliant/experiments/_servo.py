@@ -33,7 +33,19 @@ from pliant.vision.tasks import Task
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
 
-__all__ = ["Cell", "Law", "Run", "Setup", "Start", "Wish", "missing_for_pictures", "served_cell", "servo", "starts"]
+__all__ = [
+    "Cell",
+    "Law",
+    "Plant",
+    "Run",
+    "Setup",
+    "Start",
+    "Wish",
+    "missing_for_pictures",
+    "served_cell",
+    "servo",
+    "starts",
+]
 
 Array = NDArray[np.float64]
 Law = Literal["PBVS", "IBVS"]
@@ -322,14 +334,30 @@ def exact_camera() -> CameraModel:
     return CameraModel.from_field_of_view(math.radians(camera.fovy), camera.width, camera.height)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """What the arm's joints do beside the rigid links."""
+
+    friction: bool = True
+    """Whether the identified friction acts."""
+    compensated: bool = True
+    """Whether the cabinet compensates it."""
+    motor_inertia: float | None = None
+    """Fraction of the motors' inertia that is left, 0 to 1; None: as `pliant run franka`."""
+
+
 @contextlib.contextmanager
-def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
+def cell(
+    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
+) -> Iterator[Cell]:
     """Yield an arm that this process simulates.
 
     Args:
         start: where it begins.
         setup: the tag.
         rendered: whether its camera renders.
+        period: time between two commands [s]; None: between two images.
+        plant: friction and motors.
 
     Raises:
         MissingDependency: images cannot be rendered.
@@ -340,17 +368,26 @@ def cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.engine.base import mujoco_state
-    from pliant.robots.franka.build import ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.robots.franka.build import MOTOR_INERTIA, ArmMount, TagPlace, WristCamera, build_arms
     from pliant.simulation import Simulation
 
-    camera = WristCamera()
+    camera, plant = WristCamera(), plant or Plant()
     robot = build_arms(
-        [ArmMount(q=tuple(start.q.tolist()), position=(0.0, 0.0, HEIGHT), camera=camera if rendered else None)],
+        [
+            ArmMount(
+                q=tuple(start.q.tolist()),
+                position=(0.0, 0.0, HEIGHT),
+                camera=camera if rendered else None,
+                motor_inertia=MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia,
+            )
+        ],
+        friction=plant.friction,
+        friction_compensation=plant.friction and plant.compensated,
         tags=[TagPlace(size=setup.size, position=(*TAG[:2], TAG[2] + HEIGHT))] if rendered else [],
     )
     with (
         Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation,
-        FrankaRobot.of(simulation, period=PERIOD) as arm,
+        FrankaRobot.of(simulation, period=period or PERIOD) as arm,
     ):
         arm.set_eMc(inverse(arm.get_flMe()) @ camera.F_T_C)
         state = mujoco_state(simulation.engine, "the flange")
@@ -376,10 +413,13 @@ MODE = "lockstep"
 
 
 @contextlib.contextmanager
-def served_cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]:
+def served_cell(
+    start: Start, setup: Setup, *, rendered: bool, period: float | None = None, plant: Plant | None = None
+) -> Iterator[Cell]:
     """Yield an arm that another process serves through the Franka Control Interface, driven with pylibfranka.
 
-    The images come from the simulation of the server, through a file that both processes map: the interface has none.
+    See `cell` for the arguments. The images come from the simulation of the server, through a file that both processes
+    map: the interface has none.
 
     Raises:
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
@@ -390,15 +430,17 @@ def served_cell(start: Start, setup: Setup, *, rendered: bool) -> Iterator[Cell]
     from pliant.experiments._pictures import map_pictures
     from pliant.robots.franka.build import MOTOR_INERTIA, WristCamera
 
-    mount = WristCamera()
+    mount, plant = WristCamera(), plant or Plant()
+    motors = MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia
     camera = exact_camera()
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         path = Path(folder) / "pictures"
-        options = [f"--mode={MODE}", f"--motor-inertia={MOTOR_INERTIA}", f"--height={HEIGHT}", "--report"]
+        options = [f"--mode={MODE}", f"--motor-inertia={motors}", f"--height={HEIGHT}", "--report"]
+        options += [f"--friction={int(plant.friction)}", f"--compensated={int(plant.compensated)}"]
         options += ["--start", *map(repr, start.q.tolist())]
         if rendered:
             options += ["--tag", repr(setup.size), *map(repr, TAG), "--pictures", str(path)]
-        with serve(options) as server, FrankaRobot.connect(server.host, arm="fer", period=PERIOD) as arm:
+        with serve(options) as server, FrankaRobot.connect(server.host, arm="fer", period=period or PERIOD) as arm:
             arm.set_eMc(inverse(arm.get_flMe()) @ mount.F_T_C)
             stamp, pixels = map_pictures(path, (camera.height, camera.width, 3)) if rendered else (None, None)
 
