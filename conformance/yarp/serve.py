@@ -1,4 +1,7 @@
-"""Serve a bench of two joints with a control board and two sensors, and print the name server's address."""
+"""Serve a bench of two joints with a control board and two sensors, and print the name server's address.
+
+python serve.py HOST:PORT [OPTIONS OF THE BRIDGE]
+"""
 
 import sys
 
@@ -25,11 +28,15 @@ BENCH = """
 def main() -> None:
     robot = add_control_boards(Robot(mujoco.MjSpec.from_string(BENCH)), {"arm": ("shoulder", "elbow")})
     robot.devices += [Imu(name="imu", body="upper"), ForceTorque(name="ft", body="lower")]
-    bridge = make_bridge(f"yarp:name=robot,server={sys.argv[1]}", robot)
-    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=1.0)
+    options = sys.argv[2] if len(sys.argv) > 2 else "name=robot"
+    lockstep = "lockstep=true" in options
+    bridge = make_bridge(f"yarp:server={sys.argv[1]},{options}", robot)
+    pacer = "sync" if lockstep else 1.0
+    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=pacer)
     with simulation:
         simulation.start()
-        simulation.run(0.1)
+        if not lockstep:
+            simulation.run(0.1)
         print(bridge.network.names.address, flush=True)
         simulation.run()
 

@@ -66,14 +66,18 @@ class World:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
         self.processes = [subprocess.Popen(command, env=self.environment, **quiet)]
         self.wait(lambda: names(self.server, "query /root").startswith("registration"))
+        self.serve()
+
+    def serve(self, *options):
+        """Start a bench on the name server."""
         bench = subprocess.Popen(
-            [sys.executable, HERE / "serve.py", f"127.0.0.1:{port}"],
+            [sys.executable, HERE / "serve.py", ":".join(map(str, self.server)), *options],
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
         self.processes.append(bench)
-        assert bench.stdout.readline().strip().endswith(f":{port}")
+        assert bench.stdout.readline().strip().endswith(f":{self.server[1]}")
 
     @staticmethod
     def wait(condition, seconds=30.0):
@@ -194,6 +198,43 @@ def test_a_program_with_yarp_clock_runs_on_simulated_time(world):
     )
     passed = float(re.search(r"passed ([\d.]+)", said)[1])
     assert passed == pytest.approx(0.5, abs=0.005)  # steps of 1 ms
+
+
+def test_a_loop_with_yarp_clock_has_periods_of_exactly_one_step_in_lockstep(world):
+    world.serve("name=held,clock=/held/clock,lockstep=true")
+    said = world.python(
+        """
+        import time, yarp
+        yarp.Network.init()
+        steps = yarp.RpcClient()
+        steps.open("/stock/steps")
+        assert yarp.Network.connect("/stock/steps", "/held/clock/rpc")
+        request, reply = yarp.Bottle(), yarp.Bottle()
+
+        def ask(text):
+            request.fromString(text)
+            assert steps.write(request, reply)
+
+        def wait_until(moment):
+            while yarp.now() < moment - 1e-9:
+                time.sleep(1e-4)
+
+        while not yarp.isClockInitialized():
+            ask("stepSimulationAndWait 1")
+            time.sleep(0.01)
+        ask("getSimulationTime")
+        wait_until(reply.get(0).asFloat64())
+        now, periods = yarp.now(), []
+        for _ in range(300):
+            ask("stepSimulationAndWait 1")
+            wait_until(now + 0.001)
+            periods.append(round(1e6 * (yarp.now() - now)))
+            now = yarp.now()
+        print("exactly 1 ms:", periods.count(1000), "of", len(periods))
+    """,
+        YARP_CLOCK="/held/clock",
+    )
+    assert "exactly 1 ms: 300 of 300" in said
 
 
 def test_yarp_connect_persist_is_kept(world):
