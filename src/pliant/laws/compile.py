@@ -297,7 +297,7 @@ def _place_of(function: types.FunctionType) -> dict[str, Any]:
 _ENTRIES = ("advance", "link_torque", "observe", "hold", "simulate", "evaluate")
 
 
-def _law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
+def law_functions(cls: type[Compilable]) -> dict[str, types.FunctionType]:
     bound: dict[str, types.FunctionType] = {}
     for kernel in LAW_KERNELS:
         function = python_function(getattr(cls, kernel))
@@ -338,7 +338,7 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
 def _prepare(cls: type[Compilable]) -> CompiledLaw:
     if not cls.name:
         raise LawError(f"{cls.__name__} is not registered; decorate it with @law('name')")
-    bound = _law_functions(cls)
+    bound = law_functions(cls)
     folder = private_folder("laws")
     path = folder / f"{cls.name}_{fingerprint(_kernel_functions(), bound, extra=_VERSION)}.py"
     if read_text(path, "#") != _SOURCE:

@@ -1,0 +1,85 @@
+"""Actuators with every option of the laws, for the comparison of Warp with numba."""
+
+from itertools import product
+
+import numpy as np
+from law_cases import *  # noqa: F403  registers the laws of the tests
+
+from pliant.errors import LawError
+from pliant.laws import (
+    PID,
+    CompliantActuator,
+    DCMotor,
+    Electrical,
+    LeverDrive,
+    PreslidingFriction,
+    get_law,
+)
+
+DT = 1e-3
+COIL = Electrical(resistance=2.3, inductance=0.02, torque_constant=0.8, back_emf_constant=0.3, supply_voltage=12.0)
+RICH = PreslidingFriction(torque=0.05, load_coefficient=0.1, preset_coefficient=0.05)
+
+# Name -> (changes of the actuator, of each motor, of each controller, of the law).
+OPTIONS = {
+    "plain": ({}, {}, {}, {}),
+    "stop": ({}, {}, {}, {"clip": "stop"}),
+    "torque_speed": ({}, {"torque_speed": True}, {}, {}),
+    "limit_velocity": ({}, {"limit_velocity": True, "max_velocity": 0.05}, {}, {}),
+    "stops": ({}, {"min_position": -0.02, "max_position": 0.03}, {}, {}),
+    "preset_damping": ({}, {"preset_damping": 2.0}, {}, {}),
+    "friction": ({}, {"friction": RICH}, {}, {}),
+    "resistance": ({}, {"electrical": Electrical(inductance=0.0)}, {}, {}),
+    "inductance": ({}, {"electrical": COIL}, {}, {}),
+    "integral": ({}, {"max_torque": 0.5}, {"ki": 50.0, "integral_limit": 0.3}, {}),
+    "anti_windup": ({}, {"max_torque": 0.5}, {"ki": 50.0, "anti_windup": True}, {}),
+    "feedforward": ({}, {}, {"velocity_feedforward": True}, {}),
+    "link_friction": ({"link_friction": RICH}, {}, {}, {}),
+    "link_damping": ({"link_damping": 0.3, "link_preset_damping": 0.2}, {}, {}, {}),
+    "delay": ({"command_delay": 7e-3}, {}, {}, {}),
+    "resolution": ({"command_resolution": 0.01}, {}, {}, {}),
+    "all": (
+        {"link_friction": RICH, "link_damping": 0.1, "command_delay": 3e-3, "command_resolution": 1e-3},
+        {"electrical": COIL, "friction": RICH, "torque_speed": True, "preset_damping": 0.5},
+        {"ki": 5.0, "anti_windup": True, "velocity_feedforward": True},
+        {"clip": "stop"},
+    ),
+}
+
+
+def actuator(name, mode, option):
+    """Return an actuator of a law in a mode with an option, None where the law cannot have it."""
+    cls = get_law(name)
+    changes, motor, pid, of_law = OPTIONS[option]
+    lever = cls.second_input == "lever"
+    start = 0.02 if lever else 0.15
+    try:
+        more = dict(changes)
+        if cls.motors == 2:
+            second = LeverDrive if lever else DCMotor
+            limits = {k: v for k, v in motor.items() if not (lever and k in ("min_position", "max_torque"))}
+            if lever and "torque_speed" in motor:
+                # With the 0.1 m/s of the default the line is so steep that a step of 1 ms is unstable.
+                limits["max_velocity"] = 2.0
+            more["motor_2"] = second(**{"max_position": 0.045, **limits} if lever else limits)
+            more["pid_2"] = PID(**({"kp": 2e4, "kd": 300.0} if lever else {}) | pid)
+        gains = {"kp": 0.8, "kd": 0.2} if mode == 1 else {}
+        return CompliantActuator(
+            cls(**of_law), mode=mode, motor_1=DCMotor(**motor), pid_1=PID(**gains | pid), initial_preset=start, **more
+        )
+    except LawError:
+        return None
+
+
+def cases(name):
+    """Return the actuators of a law by (mode, option)."""
+    found = {(mode, option): actuator(name, mode, option) for mode, option in product(range(7), OPTIONS)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def motion(samples=400):
+    """Return link angle, velocity, and two references that move, cross zero and pass the springs' clip."""
+    t = np.arange(samples) * DT
+    q = 0.5 * np.sin(14.0 * t) + 0.4 * np.sin(31.0 * t)
+    dq = 7.0 * np.cos(14.0 * t) + 12.4 * np.cos(31.0 * t)
+    return q, dq, 0.3 * np.sin(9.0 * t + 0.4), 0.02 + 0.012 * np.sin(11.0 * t)
