@@ -79,8 +79,8 @@ def page() -> str:
     parts.append(f"### The arms of qbMoves\n\n{markdown_table(ArmOptions)}\n")
     parts += [f"### {n}\n\n{_own(find_robot(n).options_class, ArmOptions)}\n" for n in ("qbmove-2dof", "qbmove-5dof")]
     for name, title in (
-        ("franka", "franka, fr3, franka-dual"), ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"),
-        ("biped", "biped"), ("icub", "icub"),
+        ("franka", "franka, fr3, franka-dual"), ("franka-torso", "franka-torso"),
+        ("6PFR", "The continuum parallel robots"), ("softfoot", "softfoot"), ("biped", "biped"), ("icub", "icub"),
     ):  # fmt: skip
         parts.append(f"### {title}\n\n{markdown_table(find_robot(name).options_class)}\n")
     bench = find_robot("softfoot-bench").options_class

@@ -95,11 +95,12 @@ class Server:
 
 
 @contextlib.contextmanager
-def serve(options: list[str]) -> Iterator[Server]:
-    """Run this module as a program; yields the server.
+def serve(options: list[str], module: str = __name__) -> Iterator[Server]:
+    """Run a module as a program that serves arms; yields the server.
 
     Args:
         options: of the command line, without the address.
+        module: takes ``--host``, prints READY, and ends when its input closes.
 
     Raises:
         BridgeError: the server did not start.
@@ -108,7 +109,7 @@ def serve(options: list[str]) -> Iterator[Server]:
     for attempt in range(5):
         # stock clients know one port, so every server has a loopback address of its own
         host = f"127.{60 + os.getpid() % 150}.{20 + attempt}.1"
-        command = [sys.executable, "-m", "pliant.experiments._franka", f"--host={host}", *options]
+        command = [sys.executable, "-m", module, f"--host={host}", *options]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert process.stdin is not None
         assert process.stdout is not None

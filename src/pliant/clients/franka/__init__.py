@@ -1,5 +1,6 @@
-"""The Franka arm as a visual-servoing program drives it, simulated or real."""
+"""The Franka arm as a visual-servoing program drives it, simulated or real; several arms in one program."""
 
+from pliant.clients.franka.group import FrankaGroup
 from pliant.clients.franka.robot import FrankaRobot
 
-__all__ = ["FrankaRobot"]
+__all__ = ["FrankaGroup", "FrankaRobot"]

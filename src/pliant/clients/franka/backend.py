@@ -61,15 +61,27 @@ class Backend(Protocol):
         ...
 
     def begin(self, motion: Motion) -> None:
-        """Start a motion; the state is the first one that needs a command."""
+        """Start a motion; `receive` then takes the first state that needs a command."""
         ...
 
     def exchange(self, values: Array) -> None:
-        """Answer the state with a command, and take the next state."""
+        """Answer the state with a command, and take the next state: `send`, then `receive`."""
+        ...
+
+    def send(self, values: Array) -> None:
+        """Answer the state with a command."""
+        ...
+
+    def receive(self) -> None:
+        """Take the next state of a motion.
+
+        Raises:
+            DeviceError: the motion was aborted.
+        """
         ...
 
     def finish(self, values: Array) -> None:
-        """End the motion with a last command and wait until the arm rests."""
+        """End the motion with a last command and wait until the arm rests; `refresh` then takes a state of rest."""
         ...
 
     def abort(self) -> None:

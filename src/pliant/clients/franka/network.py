@@ -113,11 +113,17 @@ class NetworkArm:
             else:
                 self._control = self._robot.start_joint_velocity_control(f.ControllerMode.JointImpedance)
                 self._make = f.JointVelocities
-            self._state, _ = self._control.readOnce()
 
     def exchange(self, values: Array) -> None:
+        self.send(values)
+        self.receive()
+
+    def send(self, values: Array) -> None:
         with self._errors():
             self._control.writeOnce(self._make(values.tolist()))
+
+    def receive(self) -> None:
+        with self._errors():
             self._state, _ = self._control.readOnce()
 
     def finish(self, values: Array) -> None:
@@ -126,7 +132,6 @@ class NetworkArm:
             last.motion_finished = True
             self._control.writeOnce(last)
         self._control = None
-        self.refresh()
 
     def abort(self) -> None:
         self._control = None

@@ -259,12 +259,43 @@ class FrankaRobot:
         self._say("state %s at %.3f s", state, self.time)
         return state
 
-    def _begin(self, motion: Literal["velocity", "torque"]) -> None:
+    def _begin(self, motion: Literal["velocity", "torque"], *, together: bool = False) -> None:
+        """Start a motion; together: other arms start before the first state is taken."""
         self._backend.refresh()
         for values in (self._velocity, self._acceleration, self._filtered, self._torque):
             values[:] = 0.0
         self._frame, self._wanted, self._warned = "joint", np.zeros(7), False
         self._backend.begin(motion)
+        if not together:
+            self._backend.receive()
+
+    def begin_together(self, state: RobotState) -> None:
+        """Start a motion whose first state is taken later: `FrankaGroup` starts other arms first.
+
+        Raises:
+            DeviceError: the robot refuses.
+        """
+        self._begin("torque" if state == "force_torque" else "velocity", together=True)
+        self._state = state
+
+    def commands_motion(self) -> bool:
+        """Whether the last commanded velocity or acceleration was not zero."""
+        return self._state == "velocity" and bool(self._velocity.any() or self._acceleration.any())
+
+    def end_motion(self) -> None:
+        """End the motion of an arm at rest with its last command; `FrankaGroup` then ends those of other arms."""
+        last = np.zeros(7) if self._state == "velocity" else self._torque
+        self._state = "stop"
+        self._backend.finish(last)
+
+    def abort(self) -> None:
+        """Stop at once, whatever runs.
+
+        Raises:
+            DeviceError, BridgeError: the robot refuses, or cannot be reached.
+        """
+        self._state = "stop"
+        self._backend.abort()
 
     def stop_motion(self) -> None:
         """Stop a running motion and return to the state "stop"."""
@@ -273,12 +304,14 @@ class FrankaRobot:
             self._brake()
         elif state == "force_torque":
             self._backend.finish(self._torque)
+            self._backend.refresh()
 
     def _brake(self) -> None:
         zero = np.zeros(7)
         while self._velocity.any() or self._acceleration.any():
             self._backend.exchange(self._limited(zero))
         self._backend.finish(zero)
+        self._backend.refresh()
 
     def automatic_error_recovery(self) -> None:
         """Clear the errors after a reflex.
@@ -335,13 +368,14 @@ class FrankaRobot:
     def _tick(self) -> None:
         """Send one command of the running control and take the state that follows."""
         try:
-            if self._state == "velocity":
-                self._backend.exchange(self._limited(self._joint_velocity()))
-            else:
-                self._backend.exchange(self._joint_torque())
+            self._backend.exchange(self.next_command())
         except BaseException:
             self._state = "stop"
             raise
+
+    def next_command(self) -> Array:
+        """Return the command of this cycle as it is sent: velocities or torques within the limits, shape (7,)."""
+        return self._limited(self._joint_velocity()) if self._state == "velocity" else self._joint_torque()
 
     # ------------------------------------------------------------------------------------------------ motion
 
@@ -455,11 +489,19 @@ class FrankaRobot:
         Raises:
             DeviceError: the state is not "velocity", a wrong frame or shape, or a reflex.
         """
+        self.want_velocity(frame, velocity)
+        for _ in range(self._cycles):
+            self._tick()
+
+    def want_velocity(self, frame: Frame, velocity: ArrayLike) -> None:
+        """Choose the velocity that `FrankaGroup.step` or `wait` commands from now on; see `set_velocity`.
+
+        Raises:
+            DeviceError: the state is not "velocity", a wrong frame or shape.
+        """
         self._needs("velocity", "set_velocity")
         self._wanted = as_vector(np.asarray(velocity, dtype=float), 7 if _frame(frame) == "joint" else 6, "velocity")
         self._frame = frame
-        for _ in range(self._cycles):
-            self._tick()
 
     def get_force_torque(self, frame: Frame = "joint") -> Array:
         """Return measured joint torques, or the estimated external wrench.
@@ -494,14 +536,22 @@ class FrankaRobot:
         Raises:
             DeviceError: the state is not "force_torque", a wrong frame, shape or gain, or a reflex.
         """
+        self.want_force_torque(frame, force_torque, filter_gain)
+        for _ in range(self._cycles):
+            self._tick()
+
+    def want_force_torque(self, frame: Frame, force_torque: ArrayLike, filter_gain: float = 0.1) -> None:
+        """Choose the torques that `FrankaGroup.step` or `wait` commands from now on; see `set_force_torque`.
+
+        Raises:
+            DeviceError: the state is not "force_torque", a wrong frame, shape or gain.
+        """
         self._needs("force_torque", "set_force_torque")
         size = 7 if _frame(frame) == "joint" else 6
         self._wanted = as_vector(np.asarray(force_torque, dtype=float), size, "force_torque")
         if not 0.0 < filter_gain <= 1.0:
             raise DeviceError(f"filter_gain is {filter_gain}; must be > 0 and <= 1", field="filter_gain")
         self._frame, self._gain = frame, float(filter_gain)
-        for _ in range(self._cycles):
-            self._tick()
 
     def _needs(self, state: RobotState, method: str) -> None:
         if self._state != state:

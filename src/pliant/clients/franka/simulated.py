@@ -59,6 +59,11 @@ class SimulationArm:
     def _cycle(self) -> None:
         """Advance by one cycle of the robot."""
         self.simulation.step(self._steps)
+        self._read()
+
+    def _read(self) -> None:
+        """Take the newest state."""
+        self._read_ns = self.simulation.time_ns
         self._values = cast("StateValues", self.simulation.sample(self.device.name).values)
 
     def get(self, name: str) -> Array:
@@ -117,8 +122,6 @@ class SimulationArm:
             motion_generator=fci.MotionGenerator.NONE if external else fci.MotionGenerator.JOINT_VELOCITY,
         )
         self._mode = self.device.mode
-        # A client reads one state with the new mode before the one that it answers.
-        self._cycle()
 
     def _put(self, values: Array, finished: bool) -> None:
         name = "tau_J_d" if self._mode == "torque" else "dq_c"
@@ -127,9 +130,20 @@ class SimulationArm:
         )
 
     def exchange(self, values: Array) -> None:
+        self.send(values)
+        self.receive()
+
+    def send(self, values: Array) -> None:
         if self.device.mode:
             self._put(values, finished=False)
-            self._cycle()
+
+    def receive(self) -> None:
+        # Another arm of this simulation may have advanced it.
+        if self.simulation.time_ns == self._read_ns:
+            if self.device.mode:
+                self._cycle()
+        else:
+            self._read()
         if not self.device.mode:
             self._fail()
 

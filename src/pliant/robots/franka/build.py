@@ -35,9 +35,20 @@ from pliant.spatial import hat, pose, quaternion_from_rotation, rotation_from_rp
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.model import Camera, Robot
+    from pliant.model import Camera, ForceTorque, Robot
 
-__all__ = ["MOTOR_INERTIA", "Q_START", "ArmMount", "TagPlace", "WristCamera", "arm_spec", "build_arms", "world"]
+__all__ = [
+    "MOTOR_INERTIA",
+    "Q_START",
+    "ArmMount",
+    "Block",
+    "HeldTag",
+    "TagPlace",
+    "WristCamera",
+    "arm_spec",
+    "build_arms",
+    "world",
+]
 
 Array = NDArray[np.float64]
 
@@ -104,6 +115,45 @@ class TagPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldTag:
+    """An AprilTag that a hand holds between its fingers; it weighs nothing and collides with nothing."""
+
+    tag_id: int = 0
+    """Its number in the family 36h11."""
+    size: float = 0.08
+    """Edge of its black border [m]."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.03)
+    """Of its frame in the nominal end effector [m]: beyond the fingertips."""  # assumed
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame in the nominal end effector, roll, pitch, yaw [rad]; the print looks away from the hand."""
+
+    @property
+    def EE_T_O(self) -> Array:
+        """Pose of the tag in the nominal end effector, shape (4, 4)."""
+        return pose(self.position, rotation_from_rpy(self.rpy))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A box that is fixed to the world."""
+
+    name: str
+    """Name of its geom."""
+    position: tuple[float, float, float]
+    """Of its middle [m]."""
+    size: tuple[float, float, float]
+    """Its edges [m]."""
+    rgba: tuple[float, float, float, float] = _GREY
+    """Its colour."""
+    stiffness: float = math.inf
+    """Of its surface, acting on a mass of 1 kg [N/m]; infinite: as hard as MuJoCo's contacts are by themselves."""
+    friction: float = 1.0
+    """Coefficient of sliding friction."""
+    collides: bool = True
+    """Whether arms collide with it; False for something to look at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArmMount:
     """One arm in a world."""
 
@@ -123,6 +173,10 @@ class ArmMount:
     """Fraction of the motors' reflected inertia that the torque loops of the joints leave, 0 to 1."""  # assumed
     camera: WristCamera | None = None
     """A camera at the flange; its device is called ``{name}_camera``."""
+    wrench_sensor: bool = False
+    """Whether a force/torque sensor sits between flange and hand; its device is called ``{name}_wrench``."""
+    tag: HeldTag | None = None
+    """A tag in the hand; its site is called ``{name}_tag``. It needs the extra ``vision``."""
 
     def rotation(self) -> Array:
         """Return the base's rotation in the world, shape (3, 3)."""
@@ -340,12 +394,13 @@ def arm_spec(
     return spec
 
 
-def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True) -> mujoco.MjSpec:
+def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True, pedestals: bool = True) -> mujoco.MjSpec:
     """Return a scene with arms, each on its own mounting.
 
     Args:
         mounts: the arms; their names must differ.
         floor: whether there is a floor at z = 0 (it collides with nothing of the bases).
+        pedestals: whether each base above the floor stands on a pedestal, to look at only.
 
     Raises:
         ModelError: two arms of one name, or a start of the wrong length.
@@ -369,7 +424,7 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True) -> 
             raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")
         child = arm_spec(mount.arm, name="", hand=mount.hand, motor_inertia=mount.motor_inertia)
         x, y, z = mount.position
-        if floor and z > 0.0:
+        if floor and pedestals and z > 0.0:
             # to look at only: nothing collides with it
             spec.worldbody.add_geom(
                 name=f"{mount.name}_pedestal",
@@ -408,6 +463,8 @@ def build_arms(
     meshes: str = "",
     floor: bool = True,
     tags: Sequence[TagPlace] = (),
+    blocks: Sequence[Block] = (),
+    pedestals: bool = True,
 ) -> Robot:
     """Return a robot of Franka arms with their controllers, at rest at their start positions.
 
@@ -421,15 +478,28 @@ def build_arms(
         meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
         floor: whether there is a floor at z = 0.
         tags: AprilTags in the world; they need the extra ``vision``.
+        blocks: boxes in the world.
+        pedestals: whether each base above the floor stands on a pedestal, to look at only.
 
     Raises:
-        ModelError: two arms of one name, a start of the wrong length, or meshes that are not found.
+        ModelError: two arms of one name, a start of the wrong length, meshes that are not found, or a force/torque
+            sensor or a tag without a hand.
         MissingDependency: tags are asked for, and pyapriltags is not installed.
     """
     from pliant.model import Robot
 
-    spec = world(mounts, floor=floor)
+    spec = world(mounts, floor=floor, pedestals=pedestals)
+    for block in blocks:
+        _add_block(spec, block)
     for mount in mounts:
+        if mount.hand != "fingers" and (mount.wrench_sensor or mount.tag is not None):
+            what = "force/torque sensor" if mount.wrench_sensor else "tag"
+            raise ModelError(
+                f"{mount.name}: a {what} with hand {mount.hand!r}; must be hand 'fingers', which carries it",
+                field="hand",
+            )
+        if mount.tag is not None:
+            _add_held_tag(spec, mount)
         if load is not None and load.mass > 0.0:
             _add_load(spec, mount.name, load)
         if meshes:
@@ -463,7 +533,15 @@ def build_arms(
         )
         for mount in mounts
     ]
-    return Robot(spec, devices=[*devices, *(_camera(mount) for mount in mounts if mount.camera is not None)])
+    cameras = [_camera(mount) for mount in mounts if mount.camera is not None]
+    return Robot(spec, devices=[*devices, *cameras, *(_wrench(mount) for mount in mounts if mount.wrench_sensor)])
+
+
+def _wrench(mount: ArmMount) -> ForceTorque:
+    """Return the description of an arm's force/torque sensor: its frame is the flange's, its load is the hand."""
+    from pliant.model import ForceTorque
+
+    return ForceTorque(name=f"{mount.name}_wrench", body=f"{mount.name}_hand", rate=1000.0)
 
 
 def _camera(mount: ArmMount) -> Camera:
@@ -502,6 +580,43 @@ def _add_tag(spec: mujoco.MjSpec, tag: TagPlace) -> None:
             contype=0,
             conaffinity=0,
         )
+
+
+def _add_held_tag(spec: mujoco.MjSpec, mount: ArmMount) -> None:
+    from pliant.model import add_tag
+
+    assert mount.tag is not None
+    X = EE_OF_HAND @ mount.tag.EE_T_O  # the hand's body has the flange's frame
+    x, y, z = X[:3, 3].tolist()
+    add_tag(
+        spec,
+        mount.tag.tag_id,
+        mount.tag.size,
+        body=f"{mount.name}_hand",
+        pos=(x, y, z),
+        quat=tuple(quaternion_from_rotation(X[:3, :3]).tolist()),
+        name=f"{mount.name}_tag",
+    )
+
+
+def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
+    import mujoco
+
+    geom = spec.worldbody.add_geom(
+        name=block.name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[0.5 * edge for edge in block.size],
+        pos=list(block.position),
+        rgba=list(block.rgba),
+        friction=[block.friction, 0.005, 0.0001],
+        priority=1,  # its surface decides, not the finger's
+        condim=3,
+        contype=int(block.collides),
+        conaffinity=int(block.collides),
+    )
+    if math.isfinite(block.stiffness):
+        # MuJoCo's direct form: stiffness and damping for a unit mass; critical damping.
+        geom.solref = [-block.stiffness, -2.0 * math.sqrt(block.stiffness)]
 
 
 def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:

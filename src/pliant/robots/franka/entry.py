@@ -12,7 +12,7 @@ from pliant.robots.catalogue import CatalogueRobot
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["ROBOTS", "FrankaOptions", "build_dual", "build_fer", "build_fr3"]
+__all__ = ["ROBOTS", "FrankaOptions", "FrankaTorsoOptions", "build_dual", "build_fer", "build_fr3", "build_torso"]
 
 TAG_DISTANCE = 0.5
 """Distance of the tag on the table from the axis of the base [m]."""  # assumed
@@ -101,6 +101,38 @@ def build_dual(options: FrankaOptions) -> Robot:
     return _build("fr3", options, places)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrankaTorsoOptions:
+    """Options of the torso with two arms."""
+
+    camera: Literal["none", "wrist"] = option("none", source="place and lens assumed")
+    """Whether the right arm has a camera at its wrist: the device right_camera, 640 x 480 at 50 Hz."""
+    tag: Literal["none", "held"] = option("none", source="section IV-B; size and place assumed")
+    """Whether the left hand holds AprilTag 0 of the family 36h11, 80 mm wide."""
+    obstacle: bool = option(True, source="section IV-B; shape and place assumed")
+    """Whether the post stands on the work table."""
+    friction: bool = option(True, source="Gaz et al. 2019")
+    """Whether the identified joint friction acts, and the cabinets compensate it."""
+    motor_inertia: float = option(0.15, low=0.0, high=1.0, source="see FrankaOptions")
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave."""
+    meshes: str = ""
+    """Meshes for display, as in FrankaOptions; empty for primitive shapes."""
+
+
+def build_torso(options: FrankaTorsoOptions) -> Robot:
+    """Return the torso with two FER, hands, and the work table: FrankaSim's dual-arm manipulator."""
+    from pliant.robots.franka.torso import torso
+
+    return torso(
+        camera=options.camera == "wrist",
+        tag=options.tag == "held",
+        obstacle=options.obstacle,
+        friction=options.friction,
+        motor_inertia=options.motor_inertia,
+        meshes=options.meshes,
+    )
+
+
 ROBOTS = (
     CatalogueRobot(
         name="franka",
@@ -123,5 +155,16 @@ ROBOTS = (
         source=_SOURCE,
         options=FrankaOptions,
         assumed=("Height, distance and lean of the two bases: 1 m, 0.2 m, 45 degrees.",),
+    ),
+    CatalogueRobot(
+        name="franka-torso",
+        summary="two FER at the sides of a torso, wrench sensor at the right, work table; after FrankaSim",
+        function=build_torso,
+        source="Oliva et al. 2022 (ICARCV), section IV-B; " + _SOURCE,
+        options=FrankaTorsoOptions,
+        assumed=(
+            "Place and direction of the bases: 1.2 m high, 0.3 m apart, their axes to the sides and level.",
+            "Place of camera and tag; table and post; stiffness and friction of the post.",
+        ),
     ),
 )
