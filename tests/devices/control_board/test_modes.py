@@ -164,3 +164,35 @@ def test_the_amplifier_leads_to_position_and_to_idle():
     assert rig.board.read_row("amplifier")[1] == 0.0
     rig.board.enable_amplifier(1)
     assert rig.board.mode_of(1) == ControlMode.POSITION
+
+
+def test_the_kernels_are_loaded_before_the_first_step_and_the_first_move(monkeypatch):
+    from numba import typeof
+
+    from pliant.devices.control_board import kernels
+
+    seen = {}
+
+    def noting(name):
+        kernel = getattr(kernels, name)
+
+        def call(*arguments):
+            seen.setdefault(name, []).append(tuple(typeof(a) for a in arguments))
+            return kernel(*arguments)
+
+        return call
+
+    for name in ("step", "plan"):
+        monkeypatch.setattr(kernels, name, noting(name))
+    rig = arm()
+    at_start = {name: set(calls) for name, calls in seen.items()}
+    rig.board.move([0.5, 0.1, -0.4])
+    rig.step(3)
+    assert at_start == {name: set(calls) for name, calls in seen.items()}
+    assert len(seen["step"]) > 1
+    assert len(seen["plan"]) > 1
+
+
+def test_loading_the_kernels_leaves_the_controls_as_they_are():
+    rig = arm(position_kp=(60.0,), initial_positions=(0.3, 0.1, 0.2))
+    assert rig.engine.data.ctrl.tolist() == [0.0, 0.0, 0.0]

@@ -340,6 +340,14 @@ class ControlBoardDevice(DeviceBase):
         peak = A[at.MAX_CURRENT]
         self._static[:] = [peak, peak, np.full(n, 373.15), np.full(n, 360.0), np.zeros(n), np.zeros(n)]
         self._fault_count = 0
+        self._load_kernels()
+
+    def _load_kernels(self) -> None:
+        """Call the kernels once on copies: reading them from the cache takes 0.3 s, which no step and no call may."""
+        A, J, control = self._A.copy(), self._J.copy(), self._buffers[3].copy()
+        self._step(A, J, self._C, *self._buffers, 0.0, self._dt)
+        self._plan(A, 0, float(A[at.POSITION_REFERENCE, 0]), 0.0, self._dt)
+        self._buffers[3][:] = control
 
     def _measured(self) -> Array:
         qpos = self._buffers[0]
