@@ -7,14 +7,23 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.devices import Board, CompliantJoint, ControlBoardDevice, Device, PressDevice, Sample, make_devices
+from pliant.devices import (
+    Board,
+    CompliantJoint,
+    ControlBoardDevice,
+    Device,
+    PressDevice,
+    Sample,
+    WorldDevice,
+    make_devices,
+)
 from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot, Sole, add_control_boards
+from pliant.model import Robot, Sole, World, add_control_boards
 from pliant.model.parallel import build_parallel
 from pliant.options import check_unit
 from pliant.robots import build_robot
@@ -30,6 +39,12 @@ XML = """
 """
 
 
+def with_objects():
+    robot = Robot(mujoco.MjSpec.from_string(XML))
+    robot.devices.append(World(objects=2))
+    return robot
+
+
 def jointed_robot():
     return Robot(mujoco.MjSpec.from_string(XML), {"shoulder": CompliantActuator(QbMove())})
 
@@ -39,6 +54,7 @@ ROBOTS = {
     Board: jointed_robot,
     ControlBoardDevice: lambda: add_control_boards(Robot(mujoco.MjSpec.from_string(XML)), {"arm": ["shoulder"]}),
     FrankaArm: build_arms,
+    WorldDevice: with_objects,
     PressDevice: lambda: build_robot("softfoot", {"n_chains": 1}),
     ParallelRobotDevice: lambda: build_parallel("3RR", segments=6, damping=0.03),
 }

@@ -58,6 +58,9 @@ def run(
         ),
     ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
+    objects: Annotated[
+        int | None, Parameter(help="Most objects that scenarios and programs can make while it runs; default none.")
+    ] = None,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint per second; default 100, at most one per step.")
     ] = None,
@@ -80,6 +83,7 @@ def run(
     check_bridges(plan.bridge)  # before loading the robot, which may take long
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.model import add_world
     from pliant.model.parallel import find_mechanism
     from pliant.simulation import read_commands, read_scenario
 
@@ -87,6 +91,8 @@ def run(
     table = None if command is None else read_commands(command)
     events = None if scenario is None else read_scenario(scenario)
     robot = load_robot(source, set, timestep, package_path, manager)
+    if objects is not None:
+        add_world(robot, objects)
     for note in robot.notes:
         console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
     problems = robot.check()

@@ -27,6 +27,7 @@ from pliant.devices.load_cells import LoadCellsDevice
 from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.sole import SoleDevice
+from pliant.devices.world import WorldDevice
 
 __all__ = [
     "BaseStateDevice",
@@ -51,6 +52,7 @@ __all__ = [
     "SampleSource",
     "SensorDevice",
     "SoleDevice",
+    "WorldDevice",
     "device_for",
     "make_devices",
     "request",

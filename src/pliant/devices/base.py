@@ -445,7 +445,7 @@ class Device(SampleSource, Protocol):
         """Return the sample of this time; the loop thread calls this when the device is due."""
         ...
 
-    def request(self, name: str, **args: Any) -> Future[Any]:
+    def request(self, name: str, /, **args: Any) -> Future[Any]:
         """Queue a request from any thread; the result or the error comes in the future."""
         ...
 
@@ -766,7 +766,7 @@ class DeviceBase:
         return Sample(self.name, seq, stamp_ns, MappingProxyType(values))
 
     # ------------------------------------------------------------------ any thread
-    def request(self, name: str, **args: Any) -> Future[Any]:
+    def request(self, name: str, /, **args: Any) -> Future[Any]:
         """Queue a request; the loop runs it at the start of the next step.
 
         Args:

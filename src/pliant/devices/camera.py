@@ -123,6 +123,7 @@ class CameraDevice(SensorDevice):
             raise
         _at_exit(self)
         self._thread = thread
+        state.watch_model(self._finish_pictures)
         self._finalizer = weakref.finalize(self, thread.stop)
         self._finalizer.atexit = False
         self.camera = renderer.camera
@@ -208,6 +209,11 @@ class CameraDevice(SensorDevice):
             raise DeviceError(
                 f"{self.name}: the picture cannot be rendered: {type(error).__name__}: {error}", field=self.name
             ) from error
+
+    def _finish_pictures(self) -> None:
+        """Wait for what is being rendered, which shows the model as it is."""
+        for _, picture in self._pictures:
+            self._await(picture)
 
     def _drain(self) -> None:
         """Wait for what is being rendered: the next run's noise must not meet the last one's pictures."""

@@ -351,6 +351,13 @@ class EnergyAudit:
         self._sums[_STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = self._last_rigid = None
 
+    def shift(self, energy: float) -> None:
+        """Leave out an energy [J] that bodies brought with them which a device put into the model."""
+        if self._first_rigid is not None:
+            self._first_rigid += energy
+        if self._last_rigid is not None:
+            self._last_rigid += energy
+
     def before(self) -> None:
         """Take the state before a step, with the references of that step."""
         if self._first_rigid is None:  # devices have put the robot where it starts

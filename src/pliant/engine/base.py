@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -143,6 +144,16 @@ class MujocoState(Protocol):
 
     def forward(self) -> None:
         """Bring everything that is derived from the state up to date, without a step (``mj_forward``)."""
+        ...
+
+    def watch_model(self, finish: Callable[[], None]) -> None:
+        """Call a method before a device changes the compiled model or jumps the state: who reads the model in another
+        thread finishes there. The engine does not keep the method's object alive."""
+        ...
+
+    def change_model(self) -> AbstractContextManager[None]:
+        """Return a context in which a device may change constants of the compiled model, or let the state jump. The
+        energy audit counts neither as work."""
         ...
 
 

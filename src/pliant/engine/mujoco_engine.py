@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -144,6 +146,7 @@ class MujocoEngine:
         self._qvel = self.data.qvel
         self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
         self.motor_friction = np.zeros(model.nv)
+        self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:
             from pliant.model.parallel import find_mechanism
@@ -200,6 +203,34 @@ class MujocoEngine:
     def forward(self) -> None:
         """Bring everything that is derived from the state up to date, without a step."""
         mujoco.mj_forward(self.model, self.data)
+
+    def watch_model(self, finish: Callable[[], None]) -> None:
+        """Call a method before a device changes the compiled model or lets the state jump.
+
+        Args:
+            finish: a bound method, whose object is not kept alive.
+        """
+        self._watchers.append(weakref.WeakMethod(finish))
+
+    @contextlib.contextmanager
+    def change_model(self) -> Iterator[None]:
+        """Let a device change constants of the model, or let the state jump, between two steps.
+
+        Whoever reads the model in another thread finishes first. The energy that comes or goes with the change is part
+        of neither side of the energy audit.
+        """
+        _ = self.model_hash  # recordings name the model as it was compiled
+        self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
+        for watcher in self._watchers:
+            finish = watcher()
+            if finish is not None:
+                finish()
+        before = None if self.audit is None else self.audit.rigid_energy()
+        try:
+            yield
+        finally:
+            if self.audit is not None and before is not None:
+                self.audit.shift(self.audit.rigid_energy() - before)
 
     def _settle(self) -> None:
         mujoco.mj_forward(self.model, self.data)

@@ -11,6 +11,7 @@ from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
 from pliant.model.sole import Sole
 from pliant.model.tags import add_tag
+from pliant.model.world import World, add_world
 
 __all__ = [
     "COMPANION_SUFFIX",
@@ -33,9 +34,11 @@ __all__ = [
     "SensorDescription",
     "Sole",
     "StepSize",
+    "World",
     "actuator_names",
     "add_control_boards",
     "add_tag",
+    "add_world",
     "companion_name",
     "sensor_kind",
     "step_sizes",

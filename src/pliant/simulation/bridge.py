@@ -56,7 +56,7 @@ class SimulationControl(Protocol):
         """Let the loop thread call ``action()`` at the start of the next step."""
         ...
 
-    def request(self, target: str, name: str, **args: Any) -> Future[Any]:
+    def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
         """Ask a device, or ``"simulation"``, for something by name."""
         ...
 

@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.devices.base import Device, Sample, step_ns, to_ns
+from pliant.devices.world import WorldDevice
 from pliant.engine.base import Engine
-from pliant.errors import BridgeError, DeadThreadError, PliantError, nearest
+from pliant.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
 from pliant.simulation.bridge import Bridge, LockstepBridge
 from pliant.simulation.collector import Collector
 from pliant.simulation.pacer import Pacer, as_pacer
@@ -276,6 +277,23 @@ class Simulation:
     def halted(self) -> str:
         """Why the last run ended early, "" if it did not."""
         return self._halted
+
+    @property
+    def world(self) -> WorldDevice:
+        """The device that makes, moves and deletes objects. Call its methods between steps, in the loop's thread;
+        other threads use ``request``.
+
+        Raises:
+            DeviceError: the robot has no spare objects.
+        """
+        for device in self._devices.values():
+            if isinstance(device, WorldDevice):
+                return device
+        raise DeviceError(
+            "the model has no spare objects; add them before the engine is made with pliant.model.add_world(robot), or "
+            "on the command line with --objects N",
+            field="world",
+        )
 
     def sample(self, device: str) -> Sample:
         """Return the newest sample of a device.
@@ -528,7 +546,7 @@ class Simulation:
             self._wake.notify_all()
         return future
 
-    def request(self, target: str, name: str, **args: Any) -> Future[Any]:
+    def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
         """Ask a device, or the simulation itself, for something by name. Any thread may call this.
 
         Args:

@@ -67,7 +67,7 @@ class RequestQueue:
         self._simulation = simulation
         self._waiting: deque[Future[Any]] = deque()
 
-    def put(self, name: str, **arguments: Any) -> Future[Any]:
+    def put(self, name: str, /, **arguments: Any) -> Future[Any]:
         """Queue a request.
 
         Raises:
