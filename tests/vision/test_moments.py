@@ -18,7 +18,13 @@ from pliant.vision import (
     project_points,
     shape_interaction,
     shape_of_moments,
+    skew_features,
+    skew_interaction,
+    solve,
+    stack,
 )
+from pliant.vision.poses import pose_features
+from pliant.vision.tasks import Task
 
 X_CO = pose([0.05, -0.03, 0.4], exp_so3([2.8, 0.3, -0.2]))
 CORNERS = np.array([[-0.05, -0.03, 0.0], [0.06, -0.02, 0.0], [0.04, 0.05, 0.0], [-0.03, 0.02, 0.0]])
@@ -79,6 +85,57 @@ def test_features_of_a_parallel_target_are_decoupled_in_translation(moments, den
     assert moment_features(m, size, 0.24, dense=dense)[2] == pytest.approx(0.24)
 
 
+@KINDS
+def test_interaction_of_the_skew_is_its_derivative(moments, dense):
+    L = skew_interaction(seen(moments, X_CO), plane_of_target(X_CO), dense=dense)
+    numeric = derivative(lambda X: skew_features(seen(moments, X), dense=dense))
+    np.testing.assert_allclose(L, numeric, atol=1e-8 * max(1.0, np.abs(L).max()))
+
+
+@KINDS
+def test_the_skew_keeps_its_length_when_the_image_is_moved_scaled_and_turned(moments, dense):
+    xy = project_points(CORNERS, X_CO)[0]
+    here = skew_features(moments(xy), dense=dense)
+    np.testing.assert_allclose(skew_features(moments(3.0 * xy + [0.4, -0.2]), dense=dense), here, rtol=1e-9)
+    c, s = math.cos(0.5), math.sin(0.5)
+    turned = skew_features(moments(xy @ [[c, s], [-s, c]]), dense=dense)
+    # s_y + i s_x is a number of the complex plane that turns with the image
+    assert complex(turned[1], turned[0]) == pytest.approx(complex(here[1], here[0]) * complex(c, s), rel=1e-9)
+
+
+def test_the_skew_of_a_right_triangle_has_the_value_of_its_formula():
+    m = polygon_moments([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    # Centred moments of the triangle: mu20 = 2/9, mu11 = -1/18, mu02 = 1/18; mu30 = 8/135, mu21 = -2/135,
+    # mu12 = -1/135, mu03 = 1/135.
+    c1, s1, c2, s2 = 1 / 6, -1 / 9, 7 / 135, 11 / 135
+    c3, s3, K = c1**2 - s1**2, 2 * s1 * c1, (c1**2 + s1**2) * (5 / 18) ** 1.5
+    np.testing.assert_allclose(skew_features(m), [(c2 * c3 + s2 * s3) / K, (s2 * c3 - c2 * s3) / K], rtol=1e-12)
+
+
+@KINDS
+def test_moments_alone_bring_the_camera_to_its_goal(moments, dense):
+    goal = facing_pose(0.24)
+    m = seen(moments, goal)
+    size = m[0, 0] if dense else m[0, 0] * sum(shape_of_moments(m)[[2, 4]])
+
+    def features(m):
+        return np.concatenate([moment_features(m, size, 0.24, dense=dense), skew_features(m, dense=dense)])
+
+    X = camera_moved(goal, [0.02, -0.03, -0.08, 0.06, -0.06, 0.3], 1.0)
+    wanted = features(m)
+    for _ in range(400):
+        m, plane = seen(moments, X), plane_of_target(X)
+        first = Task(
+            error=moment_features(m, size, 0.24, dense=dense) - wanted[:4],
+            interaction=moment_features_interaction(m, plane, size, 0.24, dense=dense),
+        )
+        tilt = Task(
+            error=skew_features(m, dense=dense) - wanted[4:], interaction=skew_interaction(m, plane, dense=dense)
+        )
+        X = camera_moved(X, solve(stack(first, tilt), 1.0), 0.04)
+    assert np.abs(pose_features(X, goal)).max() < 1e-5
+
+
 def test_round_empty_and_edge_on_targets_are_named():
     square = polygon_moments([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     edge_on = pose([0.0, 0.0, 0.4], exp_so3([math.pi / 2, 0.0, 0.0]))
@@ -87,6 +144,8 @@ def test_round_empty_and_edge_on_targets_are_named():
         lambda: polygon_moments([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]),
         lambda: shape_of_moments(np.zeros((4, 4))),
         lambda: plane_of_target(edge_on),
+        lambda: skew_features(square),
+        lambda: skew_features(point_moments([[0.1, 0.1], [0.1, 0.1]]), dense=False),
         lambda: moment_features(point_moments([[0.1, 0.1], [0.1, 0.1]]), 1.0, 1.0, dense=False),
     ):
         with pytest.raises(VisionError) as e:
@@ -97,6 +156,8 @@ def test_round_empty_and_edge_on_targets_are_named():
 def test_moments_of_too_low_an_order_are_refused():
     with pytest.raises(VisionError, match="needs order 4"):
         moment_interaction(polygon_moments([[0, 0], [1, 0], [0, 1]], 3), [0, 0, 1], 2, 1)
+    with pytest.raises(VisionError, match="up to order 4"):
+        skew_interaction(polygon_moments([[0, 0], [1, 0], [0, 1]], 3), [0, 0, 1])
 
 
 def test_a_polygon_beyond_all_numbers_is_named():

@@ -16,6 +16,8 @@ from pliant.vision.moments import (
     polygon_moments,
     shape_interaction,
     shape_of_moments,
+    skew_features,
+    skew_interaction,
 )
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import (
@@ -64,6 +66,8 @@ __all__ = [
     "project_points",
     "shape_interaction",
     "shape_of_moments",
+    "skew_features",
+    "skew_interaction",
     "solve",
     "stack",
     "tag_corners",

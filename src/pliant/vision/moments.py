@@ -35,6 +35,8 @@ __all__ = [
     "polygon_moments",
     "shape_interaction",
     "shape_of_moments",
+    "skew_features",
+    "skew_interaction",
 ]
 
 MAX_ORDER = 6
@@ -257,6 +259,100 @@ def moment_features_interaction(
     d = n20 - n02
     Lalpha = (d * L11 - n11 * (L20 - L02)) / (d * d + 4.0 * n11 * n11)
     return finite_result("interaction matrix", np.stack([a_n * Lx + x * La, a_n * Ly + y * La, La, Lalpha]))
+
+
+def skew_features(m: ArrayLike, *, dense: bool = True) -> Array:
+    """Return (s_x, s_y), which tell the tilt of a target that no half turn maps onto itself (Chaumette 2004).
+
+        s_x = (c2 c3 + s2 s3) / K,  s_y = (s2 c3 - c2 s3) / K,  K = I1 I3^(3/2) / sqrt(m00)
+        c1 = mu20 - mu02,  s1 = 2 mu11,  c2 = mu03 - 3 mu21,  s2 = mu30 - 3 mu12
+        c3 = c1^2 - s1^2,  s3 = 2 s1 c1,  I1 = c1^2 + s1^2,  I3 = mu20 + mu02
+
+    Of points m00 counts as 1. A change of place or size in the image does not change them; a turn of the image turns
+    them as a vector. With `moment_features` they are six features that control all six freedoms of the camera,
+    near the goal: of few points, two tilts may look alike.
+
+    Args:
+        m: moments of order 3 at least, shape (k, k).
+        dense: True for regions, False for points.
+
+    Returns:
+        shape (2,).
+
+    Raises:
+        VisionError: DEGENERATE where the region is round or empty; bad arrays.
+    """
+    return _skew(_with_mass(m, 3), None, dense=dense)[0]
+
+
+def skew_interaction(m: ArrayLike, plane: ArrayLike, *, dense: bool = True) -> Array:
+    """Return the interaction matrix of `skew_features`, by the chain rule, shape (2, 6).
+
+    Args:
+        m: moments of order 4 at least, shape (k, k).
+        plane: A, B, C, shape (3,) [1/m].
+        dense: True for regions, False for points.
+
+    Raises:
+        VisionError: as `moment_interaction` and `skew_features`.
+    """
+    return _skew(_with_mass(m, 4), finite_array("plane", plane, (3,)), dense=dense)[1]
+
+
+def _skew(M: Array, plane: Array | None, *, dense: bool) -> tuple[Array, Array]:
+    """Return `skew_features` and, with a plane, their interaction matrix."""
+    # Forward differentiation: each quantity is a row (value, its interaction with the six velocities).
+    row = {
+        (i, j): np.concatenate(
+            [[M[i, j]], np.zeros(6) if plane is None else moment_interaction(M, plane, i, j, dense=dense)]
+        )
+        for i, j in _indices(3)
+    }
+    area = row[0, 0]
+    x, y = (_product(row[k], _power(area, -1.0)) for k in ((1, 0), (0, 1)))
+
+    def mu(p: int, q: int) -> Array:
+        total = np.zeros(7)
+        for k, n in product(range(p + 1), range(q + 1)):
+            term = row[k, n]
+            for _ in range(p - k):
+                term = _product(term, -x)
+            for _ in range(q - n):
+                term = _product(term, -y)
+            total = total + math.comb(p, k) * math.comb(q, n) * term
+        return total
+
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        mu20, mu11, mu02 = mu(2, 0), mu(1, 1), mu(0, 2)
+        if not mu20[0] + mu02[0] > 0.0:
+            raise VisionError(Condition.DEGENERATE, "the points coincide: they have no size", field="m")
+        _oriented(float(mu20[0]), float(mu11[0]), float(mu02[0]))
+        c1, s1 = mu20 - mu02, 2.0 * mu11
+        c2, s2 = mu(0, 3) - 3.0 * mu(2, 1), mu(3, 0) - 3.0 * mu(1, 2)
+        c3, s3 = _product(c1, c1) - _product(s1, s1), 2.0 * _product(s1, c1)
+        over = _product(_power(_product(c1, c1) + _product(s1, s1), -1.0), _power(mu20 + mu02, -1.5))
+        if dense:
+            over = _product(over, _power(area, 0.5))
+        found = [
+            _product(_product(c2, c3) + _product(s2, s3), over),
+            _product(_product(s2, c3) - _product(c2, s3), over),
+        ]
+    both = finite_result("skew features", np.stack(found))
+    return both[:, 0], both[:, 1:]
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Return the product of two quantities with their derivatives, value first."""
+    out = a[0] * b + b[0] * a
+    out[0] = a[0] * b[0]
+    return out
+
+
+def _power(a: Array, n: float) -> Array:
+    """Return a power of a quantity with its derivatives, value first."""
+    out = n * a[0] ** (n - 1.0) * a
+    out[0] = a[0] ** n
+    return out
 
 
 def _order(order: int) -> int:
