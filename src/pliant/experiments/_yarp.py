@@ -177,10 +177,11 @@ class Board:
                 return floats(item, text)
         raise BridgeError(f"{text!r}: the reply has no list", field="rpc")
 
-    def modes(self, control: str, interaction: str = "stif") -> None:
-        """Set control and interaction mode of all axes."""
-        self.call(f"[set] [icmd] [cmds] ({' '.join([f'[{control}]'] * self.axes)})")
-        self.call(f"[set] [intm] [mods] ({' '.join([f'[{interaction}]'] * self.axes)})")
+    def modes(self, control: str | Sequence[str], interaction: str | Sequence[str] = "stif") -> None:
+        """Set control and interaction modes, of all axes or of each."""
+        for call, modes in (("[icmd] [cmds]", control), ("[intm] [mods]", interaction)):
+            names = [modes] * self.axes if isinstance(modes, str) else modes
+            self.call(f"[set] {call} ({' '.join(f'[{name}]' for name in names)})")
 
     def move(self, target: Array, speed: Array | None = None) -> None:
         """Move to positions [rad] at speeds [rad/s]."""

@@ -329,7 +329,7 @@ def repetition_target(first: np.ndarray, second: np.ndarray) -> Target:
 @experiment("yarp-clock", title="Control loops on the simulation's clock", paper=PAPER, section="3.3.4, figure 6")
 def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
     """Run a control loop of 1 kHz on the simulation's clock at several real-time factors, and in lock-step."""
-    executions = 150 if context.quick else 1000
+    executions = 100 if context.quick else 1000
     factors = dict.fromkeys((options.slow, 1.0, options.fast, math.inf))
     cases = [(f"factor {factor:g}" if math.isfinite(factor) else "free", factor) for factor in factors]
     runs = [run_loop(label, factor, executions) for label, factor in context.track(cases, lambda c: c[0], high=0.8)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.experiments._yarp import PAPER, PARTS, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.options import option
+from pliant.wire.yarp import parse_bottle
 
 if TYPE_CHECKING:
     from pliant.control.walking.tree import KinematicTree
@@ -36,8 +38,32 @@ CYCLE = 5
 """Steps between two cycles of the program that compensates gravity."""
 TORQUES = (0.3, -0.2, 0.1, -0.15)
 """Torques that the torque mode is asked for, beyond those that hold the arm [N m].  # assumed"""
+MIXED = (("torq", "stif"), ("pos", "comp"), ("posd", "stif"), ("pos", "stif"))
+"""Control and interaction mode of each joint of a board with different controllers."""
 LAG = 1
 """Steps from a state to the torque that it causes: a state has what the board measured before the torque it gave."""
+
+
+PLUGINS = {
+    "controlboard": "yarpDeviceName arm_device\njointNames elbow\n[WRAPPER]\ndevice controlBoard_nws_yarp\n"
+    "name /sim/arm\nperiod 10\n",
+    "forcetorque": "device analogServer\nname /sim/arm/analog:o\nperiod 10\n",
+    "imu": "[WRAPPER]\ndevice inertial\nname /sim/inertial\nperiod 10\n",
+}
+"""Plugin of gazebo-yarp-plugins -> its configuration."""
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+TAG = """<plugin name="p" filename="libgazebo_yarp_{0}.so">
+  <yarpConfigurationFile>{0}.ini</yarpConfigurationFile></plugin>"""
+DESCRIPTION = f"""<robot name="arm">
+<link name="base">{INERTIAL}</link><link name="forearm">{INERTIAL}</link>
+<joint name="elbow" type="revolute"><parent link="base"/><child link="forearm"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" effort="50" velocity="9"/></joint>
+<gazebo>{TAG.format("controlboard")}</gazebo>
+<gazebo reference="elbow"><sensor name="ft" type="force_torque">{TAG.format("forcetorque")}</sensor></gazebo>
+<gazebo reference="forearm"><sensor name="imu" type="imu">{TAG.format("imu")}</sensor></gazebo>
+</robot>
+"""
+"""A forearm with the three plugins of the paper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +132,11 @@ class Interfaces:
     largest: float
     """Largest torque during that [N m]."""
     switches: dict[str, tuple[bool, float]]
-    """Mode -> whether it was read back, and the change of the torques in the step after the switch [N m]."""
+    """Mode -> whether it was read back, and the largest motion of a joint in the 20 ms after the switch [rad]."""
+    mixed: int
+    """Joints that had the mode that was asked for, when each of them was asked for another."""
+    mixed_torque: float
+    """Largest difference of the torque of the joint in torque mode from what was asked for then [N m]."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -183,6 +213,13 @@ def run_interfaces(options: YarpImpedanceOptions, *, trajectory: str = "constant
         measured = _rows(board.run(20), "torque")
         torque = float(np.abs(measured[LAG:] - asked).max())
         switches["pos"] = _switch(board, "pos")
+        board.modes(*zip(*MIXED, strict=True))
+        state = board.run(2)[-1]
+        modes = zip(state.control_mode or (), state.interaction_mode or (), strict=True)
+        mixed = sum((a.name, b.name) == wanted for (a, b), wanted in zip(modes, MIXED, strict=True))
+        alone = float(_rows([state], "torque")[-1][0]) + TORQUES[0]
+        board.call(f"[set] [torq] [ref] 0 {alone:.17g}")
+        mixed_torque = float(np.abs(_rows(board.run(10), "torque")[LAG:, 0] - alone).max())
         board.close()
     return Interfaces(
         position=np.array(references),
@@ -195,13 +232,19 @@ def run_interfaces(options: YarpImpedanceOptions, *, trajectory: str = "constant
         impedance=error,
         largest=largest,
         switches=switches,
+        mixed=mixed,
+        mixed_torque=mixed_torque,
     )
 
 
-def count_boards() -> tuple[int, float]:
-    """Return the number of control boards that the name server lists, and of the states that one sends for a step."""
+def count_boards() -> tuple[int, int, float]:
+    """Return the number of control boards that the name server lists, of their axes, and of the states for a step."""
     with serve(biped(timestep=TIMESTEP)) as world:
         boards = [c.name for c in world.yarp.list("/biped") if c.name.endswith("/stateExt:o")]
+        axes = 0
+        for name in boards:
+            with world.yarp.open_rpc(name.replace("stateExt:o", "rpc:i")) as connection:
+                axes += int(str(world.call(connection, parse_bottle("[get] [axes]"))[2]))
         reader = world.reader(f"/biped/{PART}/stateExt:o")
         steps = _steps(0.1 - world.time)  # until a time at which every period has a message
         world.step(steps)
@@ -209,7 +252,32 @@ def count_boards() -> tuple[int, float]:
         while stamp < 0.1 - 0.5 * TIMESTEP:
             message = reader.read()
             count, stamp = count + 1, 0.1 if message.stamp is None else message.stamp.time
-    return len(boards), count / steps
+    return len(boards), axes, count / steps
+
+
+def run_described(folder: Path) -> dict[str, bool]:
+    """Serve a robot described with the tags of three plugins; return for each whether its device answers at its port.
+
+    Args:
+        folder: where the description and the configuration of its plugins are written.
+    """
+    import pliant
+
+    for name, text in PLUGINS.items():
+        (folder / f"{name}.ini").write_text(text)
+    (folder / "arm.urdf").write_text(DESCRIPTION)
+    with serve(pliant.load(folder / "arm.urdf")) as world:
+        ports = {contact.name for contact in world.yarp.list("/sim")}
+        found = dict.fromkeys(PLUGINS, False)
+        if "/sim/arm/rpc:i" in ports:
+            with world.yarp.open_rpc("/sim/arm/rpc:i") as connection:
+                found["controlboard"] = int(str(world.call(connection, parse_bottle("[get] [axes]"))[2])) == 1
+        for name, port, size in (("forcetorque", "/sim/arm/analog:o", 6), ("imu", "/sim/inertial", 12)):
+            if port in ports:
+                reader = world.reader(port)
+                world.step(20)
+                found[name] = len(reader.read().content.items) == size
+    return found
 
 
 def _limited_speed(world: World, board: Board, goal: Array, speed: float) -> float:
@@ -344,9 +412,29 @@ def run_push(
     )
 
 
-def board_statements(boards: int, states_per_step: float) -> list[Statement]:
-    """Judge how many control boards there are, and how often each tells its state."""
+def board_statements(boards: int, axes: int, states_per_step: float, described: dict[str, bool]) -> list[Statement]:
+    """Judge how many control boards there are, how often each tells its state, and what a file describes."""
+    from pliant.robots.biped.parameters import JOINTS
+
     return [
+        Statement(
+            what="Control board, force/torque sensor and inertial unit are plugins in the SDF that describes the "
+            "robot; they are loaded with it.",
+            where="abstract and section 3.3.5",
+            targets=[
+                Target("described plugins that answer at their ports", sum(described.values()), equals=len(described),
+                       source="section 3.3.5"),
+            ],
+            found=f"{sum(described.values())} of the {len(described)} plugins in the tags of a description answer at "
+            "the ports of their configuration.",
+            rests_on="The description is a URDF here; pliant reads an SDF with the same tags by the package rod.",
+        ),
+        Statement(
+            what="A control board controls one or more joints, a kinematic chain, as its configuration says.",
+            where="section 3.3.1",
+            targets=[Target("axes of all boards", axes, equals=len(JOINTS), source="ours: joints of the biped")],
+            found=f"The boards have {axes} axes, each joint of the biped one.",
+        ),
         Statement(
             what="COMAN has five control boards, one for each kinematic chain.",
             where="section 3.3.5",
@@ -420,6 +508,17 @@ def interface_statements(found: Interfaces) -> list[Statement]:
             ],
             found=f"With q, dq and q_d as the ports tell them the measured torques, up to {found.largest:.2g} N m, "
             f"differ from equation 1 by at most {found.impedance:.0e} N m.",
+        ),
+        Statement(
+            what="Each joint of a board can have another type of controller.",
+            where="section 3.3.1",
+            targets=[
+                Target("joints with the controller asked for", found.mixed, equals=len(MIXED), source="section 3.3.1"),
+                Target("torque of the joint in torque mode less that asked for, beside other modes", found.mixed_torque,
+                       high=1e-9, unit="N m", source="section 3.3.1; rounding"),
+            ],
+            found=f"Torque, impedance, position direct and position control at once, a joint each: {found.mixed} of "
+            f"{len(MIXED)} are read back, and the torque is that asked for within {found.mixed_torque:.0e} N m.",
         ),
         Statement(
             what="IControlMode changes the type of controller online.",
@@ -505,7 +604,7 @@ def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
     hold = 0.5 if context.quick else 1.5
     context.progress(0.0, "interfaces of a control board")
     found = run_interfaces(options)
-    boards = board_statements(*count_boards())
+    boards = board_statements(*count_boards(), run_described(context.output))
     runs = []
     cases = (("no compensation", False, 1.0), ("gravity compensated", True, 1.0), ("three times as stiff", True, 3.0))
     for label, compensated, factor in context.track(cases, lambda case: case[0], low=0.3, high=0.9):

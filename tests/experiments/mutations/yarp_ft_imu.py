@@ -15,13 +15,13 @@ PUSH = 0.2
 
 def clean_run(context, options):
     clean = yarp_ft_imu.record(options, noisy=False, push=PUSH)
-    return [*yarp_ft_imu.load_statements(clean), *yarp_ft_imu.inertial_statements(clean, clean, options)]
+    return [*yarp_ft_imu.load_statements(clean), *yarp_ft_imu.inertial_statements(clean)]
 
 
 def both_runs(context, options):
     clean = yarp_ft_imu.record(options, noisy=False, push=PUSH)
     noisy = yarp_ft_imu.record(options, noisy=True, push=PUSH)
-    return [*yarp_ft_imu.inertial_statements(clean, noisy, options), yarp_ft_imu.repetition_target(clean, noisy)]
+    return [*yarp_ft_imu.noise_statements(clean, noisy, options), yarp_ft_imu.repetition_target(clean, noisy)]
 
 
 def other_robot(monkeypatch):

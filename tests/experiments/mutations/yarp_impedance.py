@@ -1,5 +1,6 @@
 """What breaks the statements of ``yarp-impedance``."""
 
+import dataclasses
 import functools
 
 from mutations import Mutation
@@ -9,15 +10,15 @@ from pliant.experiments._yarp import Board
 
 
 def boards(context, options):
-    return yarp_impedance.board_statements(*yarp_impedance.count_boards())
+    return yarp_impedance.board_statements(*yarp_impedance.count_boards(), yarp_impedance.run_described(context.output))
 
 
 def interfaces(context, options):
-    return yarp_impedance.interface_statements(yarp_impedance.run_interfaces(options))
+    return yarp_impedance.interface_statements(yarp_impedance.run_interfaces(dataclasses.replace(options, speed=2.0)))
 
 
 def pushes(context, options):
-    run = functools.partial(yarp_impedance.run_push, options=options, hold=0.4)
+    run = functools.partial(yarp_impedance.run_push, options=dataclasses.replace(options, speed=2.0), hold=0.4)
     cases = (run("plain", compensated=False), run("soft", compensated=True), run("stiff", compensated=True, factor=3.0))
     return yarp_impedance.push_statements(*cases, options)
 
@@ -32,6 +33,7 @@ def fewer_and_slower(monkeypatch):
 
     monkeypatch.setattr(yarp_impedance, "biped", without_torso)
     monkeypatch.setattr(_yarp, "PERIOD", 0.01)
+    monkeypatch.setattr(yarp_impedance, "DESCRIPTION", yarp_impedance.DESCRIPTION.replace("yarp_imu", "other"))
 
 
 def other_trajectory(monkeypatch):
@@ -74,10 +76,15 @@ def _one_impedance(self, send, stiffness, damping):
 MUTATIONS = [
     Mutation(
         experiment="yarp-impedance",
-        name="a robot without a torso's board, states every 10 ms",
+        name="a robot without a torso's board, states every 10 ms, a description without inertial unit",
         patch=fewer_and_slower,
         run=boards,
-        turns=("control boards at the name server", "states sent a step"),
+        turns=(
+            "described plugins that answer at their ports",
+            "axes of all boards",
+            "control boards at the name server",
+            "states sent a step",
+        ),
     ),
     Mutation(
         experiment="yarp-impedance",
@@ -99,6 +106,7 @@ MUTATIONS = [
             "references less what was streamed",
             "measured less commanded torques",
             "measured torques less equation 1",
+            "torque of the joint in torque mode less that asked for, beside other modes",
         ),
     ),
     Mutation(
@@ -106,7 +114,11 @@ MUTATIONS = [
         name="the interaction stays stiff, the arm is thrown",
         patch=never_compliant,
         run=interfaces,
-        turns=("every mode is read back", "motion of a joint in the 20 ms after a change"),
+        turns=(
+            "every mode is read back",
+            "joints with the controller asked for",
+            "motion of a joint in the 20 ms after a change",
+        ),
     ),
     Mutation(
         experiment="yarp-impedance",
