@@ -4,8 +4,11 @@ The numbers were measured on the released model with the same rigs, time step 1 
 stored here with the digits that were printed.
 """
 
+import mujoco
 import pytest
 from tests.helpers.softfoot_rigs import press
+
+from pliant.robots.softfoot import softfoot
 
 FLAT = {100: (95.04, 46.8, 59.2), 300: (94.71, 153.0, 150.5), 500: (94.44, 288.1, 208.3)}
 """Load [N] -> height of the ankle [mm], force on the heel and on the first modules [N]."""
@@ -123,6 +126,29 @@ def test_skids_touch_a_bar_at_half_the_points_and_carry_as_boxes_do():
     assert skid.body_force("heel") == pytest.approx(box.body_force("heel"), abs=1.0)
     assert skid.pitches() == pytest.approx(box.pitches(), abs=0.5)
     assert skid.height == pytest.approx(box.height, abs=0.1e-3)
+
+
+def test_plain_shapes_change_what_is_drawn_only():
+    full, plain = (
+        press(300, shapes=kind, bar=(0.02, 0.02), seconds=1.0, n_chains=1, lump=True, **REDUCED)
+        for kind in ("full", "plain")
+    )
+    assert plain.data.qpos == pytest.approx(full.data.qpos, abs=1e-12)
+    drawn = [g for g in range(plain.model.ngeom) if plain.model.geom_bodyid[g]]
+    assert len(drawn) < 0.5 * (full.model.ngeom - 2)
+    assert all(plain.model.geom_contype[g] and plain.model.geom_group[g] < 3 for g in drawn)
+
+
+def test_a_foot_alone_is_solved_without_islands_and_rests_in_the_same_place():
+    alone = softfoot(n_chains=1).compile()
+    flag = mujoco.mjtDisableBit.mjDSBL_ISLAND
+    assert alone.opt.disableflags == flag
+    rest = press(300, seconds=1.0, timestep=2e-3, n_chains=1, lump=True, **REDUCED)
+    data = mujoco.MjData(rest.model)
+    data.qpos[:], data.qvel[:], data.qfrc_applied[0] = rest.data.qpos, rest.data.qvel, -300.0
+    rest.model.opt.disableflags |= flag
+    mujoco.mj_step(rest.model, data, 500)
+    assert data.qpos == pytest.approx(rest.data.qpos, abs=1e-6)
 
 
 def test_capsules_touch_a_bar_at_half_the_points():

@@ -28,11 +28,12 @@ def build(options: SoftFootRigOptions) -> Robot:
 
     from pliant.model import Press, Robot, Sole
     from pliant.robots.parts import box, finished, look_at, new_spec
-    from pliant.robots.softfoot.generator import add_softfoot
+    from pliant.robots.softfoot.generator import add_softfoot, disable_islands
     from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
 
     s = options.scale
     spec = new_spec("softfoot", options.timestep, extent=0.3 * s, center=(0.04 * s, 0.0, 0.05 * s))
+    disable_islands(spec)
     height = s * ANKLE_HEIGHT + options.bar + CLEARANCE
     carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, height])
     carriage.add_joint(

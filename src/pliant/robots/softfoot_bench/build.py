@@ -63,11 +63,13 @@ def build(options: SoftFootBenchOptions) -> Robot:
     from pliant.model import ForceTorque, Robot
     from pliant.robots.parts import box, finished, look_at, new_spec
     from pliant.robots.softfoot import add_softfoot
+    from pliant.robots.softfoot.generator import disable_islands
 
     s = options.scale
     places = block_positions(options)
     top = options.stand
     spec = new_spec("softfoot-bench", options.timestep, extent=0.3 * s, center=(0.04 * s, 0.0, top))
+    disable_islands(spec)
     carriage = spec.worldbody.add_body(name="carriage")
     carriage.add_joint(
         name="slide",
