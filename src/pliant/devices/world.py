@@ -403,6 +403,30 @@ class WorldDevice(DeviceBase):
             self._exclude()
 
     @request
+    def attach_model(self, model: str, model_link: str, link: str) -> None:
+        """Hold an object, or else a link of a model, where it is in the frame of a link.
+
+        Raises:
+            DeviceError: as `attach_object` and `tie`.
+        """
+        if model in self._made:
+            self.attach_object(model, link)
+        else:
+            self.tie(model_link, link)
+
+    @request
+    def detach_model(self, model: str, model_link: str) -> None:
+        """Let an object go, or else a link of a model from all that it is tied to.
+
+        Raises:
+            DeviceError: as `detach_object` and `untie`.
+        """
+        if model in self._made:
+            self.detach_object(model)
+        else:
+            self.untie(model_link)
+
+    @request
     def rename(self, name: str, new_name: str) -> None:
         """Give an object another name.
 

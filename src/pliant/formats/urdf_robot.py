@@ -85,7 +85,7 @@ def robot_of_urdf(
     robot = Robot(
         model.spec,
         plugins.actuators,
-        [*_shown(sensors, yarp), *yarp.boards],
+        [*_shown(sensors, yarp), *yarp.boards, *yarp.parts],
         interface=Interface(joints=joints, yarp=yarp.interface),
         notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,

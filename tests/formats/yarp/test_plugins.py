@@ -9,6 +9,7 @@ import pliant
 from pliant.errors import ModelError
 from pliant.formats.yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.control_board import ControlBoard
+from pliant.model.world import World
 from pliant.model.yarp import (
     AnalogServer,
     AxisReference,
@@ -402,10 +403,21 @@ def test_a_configuration_string_holds_pairs_only(text, tmp_path):
 
 
 def test_what_nothing_serves_is_reported_with_a_reason(tmp_path):
-    robot = load(tmp_path, plugin("worldinterface"), a="name /world\n")
+    robot = load(tmp_path, plugin("videotexture"), a="name /texture\n")
     problem = robot.interface.yarp.problems[0]
     assert problem.severity == "warning"
-    assert problem.message.startswith(f"{tmp_path / 'a.ini'}:1: it is read and not served: objects cannot be made")
+    assert problem.message.startswith(f"{tmp_path / 'a.ini'}:1: it is read and not served: images of other programs")
+
+
+def test_a_world_interface_gives_the_model_spare_objects_and_an_attacher_ties(tmp_path):
+    attacher = "name /attach\n[STARTUP]\nattachUnscoped ground_plane link robot arm\nother 1 2\n"
+    plugins = plugin("worldinterface") + plugin("linkattacher", file="b.ini", title="q")
+    robot = load(tmp_path, plugins, a="name /world\n", b=attacher)
+    assert [d for d in robot.devices if isinstance(d, World)] == [World(startup=(("world", "arm"),))]
+    assert [p.message for p in robot.interface.yarp.problems] == ["[STARTUP] has 'other 1 2', which is left out"]
+    alone = load(tmp_path, plugin("linkattacher"), a="name /attach\njointType revolute\n")
+    assert [d for d in alone.devices if isinstance(d, World)] == [World(objects=0)]
+    assert [p.message for p in alone.interface.yarp.problems] == ["revolute ties are fixed ones here"]
 
 
 def test_a_part_of_two_boards_is_served_by_one_server(tmp_path):

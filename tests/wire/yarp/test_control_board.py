@@ -158,7 +158,7 @@ def test_a_truth_value_is_read_from_integers_too():
         assert method.decode_request(bottle("f", value)) == (flag,)
 
 
-@pytest.mark.parametrize("line", ["f", "f(", "f(a)", "f(a: i33)", "f() -> a: str[]"])
+@pytest.mark.parametrize("line", ["f", "f(", "f(a)", "f(a: i33)", "f() -> a: bool[]"])
 def test_a_line_that_declares_no_method_is_refused(line):
     with pytest.raises(WireError):
         parse_method(line)

@@ -12,6 +12,7 @@ from pliant.bridges.yarp.fields import serve_fields
 from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.vectors import is_vector, serve_vector
+from pliant.bridges.yarp.world import is_world, serve_world
 from pliant.devices.base import SampleSource
 
 __all__ = ["KINDS", "Kind", "kind_of"]
@@ -36,6 +37,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),
     Kind("external wrench", is_external_wrench, serve_external_wrench),
+    Kind("world", is_world, serve_world),
 )
 """The first kind that matches serves the device."""
 

@@ -27,6 +27,7 @@ from pliant.formats.yarp.servers import Hardware, Servers, is_server
 from pliant.model.control_board import ControlBoard
 from pliant.model.problem import Problem
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.model.world import World
 from pliant.model.yarp import (
     AxisReference,
     BaseState,
@@ -65,6 +66,8 @@ class YarpTags:
     """What the robot shows over YARP; None without such tags."""
     boards: list[ControlBoard] = field(default_factory=list)
     """Control boards, in the order of the file."""
+    parts: list[World] = field(default_factory=list)
+    """Spare objects and ties for the world interface and the link attacher."""
     initial: dict[str, float] = field(default_factory=dict)
     """Positions at the start [rad or m] by joint."""
     used: set[str] = field(default_factory=set)
@@ -170,6 +173,7 @@ class _Reader:
                 self.skip(
                     plugin, f"there is no YARP plugin {plugin.kind!r}", nearest(plugin.kind, [*READERS, *UNSERVED])
                 )
+        self.found.parts = self._world()
         servers = Servers(self.hardware)
         for pending in self.pending:
             servers.add(pending.kind, pending.params, pending.name, pending.targets)
@@ -202,6 +206,43 @@ class _Reader:
             problems=tuple(problems),
         )
         return self.found
+
+    def _world(self) -> list[World]:
+        """Return the spare objects and ties that services of the robot need."""
+        devices = self.hardware.devices.values()
+        attachers = [d for d in devices if isinstance(d, LinkAttacher)]
+        objects = {} if any(isinstance(d, WorldInterface) for d in devices) else {"objects": 0}
+        if objects and not attachers:
+            return []
+        pairs = []
+        for attacher in attachers:
+            if attacher.joint_type == "revolute":
+                self.problems.append(Problem("warning", attacher.name, "revolute ties are fixed ones here"))
+            for words in attacher.startup:
+                pair = self._startup(words)
+                if pair is None:
+                    message = f"[STARTUP] has {' '.join(words)!r}, which is left out"
+                    hint = "must be attachUnscoped MODEL LINK ROBOT LINK, of links of this model"
+                    self.problems.append(Problem("warning", attacher.name, message, hint))
+                else:
+                    pairs.append(pair)
+        ties = max(8, len(pairs))
+        return [World(**objects, ties=ties, startup=tuple(pairs))]
+
+    def _startup(self, words: tuple[str, ...]) -> tuple[str, str] | None:
+        """Return the links that a request at the start ties together; None if it is another request."""
+        if "attachUnscoped" not in words[:2]:
+            return None
+        given = words[words.index("attachUnscoped") + 1 :]
+        if len(given) != 4:
+            return None
+        links = []
+        for model, link in (given[:2], given[2:]):
+            plain = "world" if model in ("world", "ground_plane") else link.rpartition("::")[2]
+            if plain not in (*self.links, "world"):
+                return None
+            links.append(plain)
+        return (links[0], links[1]) if links[0] != links[1] else None
 
     def _part_names(self, boards: list[ControlBoard], servers: list[YarpDevice]) -> dict[str, str]:
         """Return the name of the part that a board is, where one server shows just its axes."""
@@ -587,7 +628,8 @@ class _Reader:
         startup = config.group("STARTUP")
         requests = []
         for key, entry in startup.entries.items() if startup is not None else ():
-            requests.append((key, *(str(v) for v in entry.values)))
+            values = [w for v in entry.values for w in (v if isinstance(v, tuple) else (v,))]
+            requests.append((key, *map(str, values)))
         self.hardware.devices[common["name"]] = LinkAttacher(
             **common,
             port=self._port(config),
@@ -738,8 +780,6 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
 NOT_SERVED: Mapping[type[YarpDevice], str] = {
     SkinInertials: "the vector of the skin boards has numbers of the boards that the description does not give",
     LaserScan: "rays of a laser are not simulated",
-    WorldInterface: "objects cannot be made while the simulation runs",
-    LinkAttacher: "links cannot be tied together while the simulation runs",
     ModelPose: "there is no transform server to send it to",
     VideoTexture: "images of other programs are not drawn",
 }

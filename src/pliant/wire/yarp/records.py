@@ -15,6 +15,7 @@ stand in the outer list. A record that is an element of a list is a nested list.
 | `pid` | nested list of 10 numbers, in the order of dialect 4 | the same |
 | `f64*9` and so on | that many fields | the same |
 | `i32[]`, `f64[]`, `vocab[]` | vector | list |
+| `str[]` | list of strings | the same |
 | `pid[]`, `bottle[]` | list of nested lists | the same |
 | `flags` | list of (name, bool) lists | the same |
 
@@ -116,7 +117,7 @@ class Argument:
 def _split(type_: str) -> tuple[str, bool, int]:
     """Return the name of a type, whether it is a list, and how many fields it takes."""
     match = re.match(r"(\w+?)(\[\])?(?:\*(\d{1,2}))?\Z", type_)
-    if match is None or match[1] not in TYPES or (match[2] and match[1] in ("flags", "str", "bool", "i16")):
+    if match is None or match[1] not in TYPES or (match[2] and match[1] in ("flags", "bool", "i16")):
         raise WireError(f"type {type_!r} of a record; must be one of {', '.join(TYPES)}, with [] or *n behind it")
     return match[1], match[2] is not None, int(match[3] or 0)
 
@@ -174,7 +175,7 @@ def _encode(name: str, value: Any, dialect: Dialect) -> Value:
 
 
 def _encode_list(name: str, value: Sequence[Any], dialect: Dialect) -> Bottle:
-    kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32"}.get(name, "")
+    kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32", "str": "string"}.get(name, "")
     items = tuple([_encode(name, v, dialect) for v in value])
     return Bottle(items, layout="" if items else kind)
 
