@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test conformance bench bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs setup clean lock
+.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs setup clean lock
 
 setup: $(STAMP)
 
@@ -29,8 +29,8 @@ conformance: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
 
-# The other rooms: parallel robots, Franka, ROS, the SoftFoot. Some need the real clients or middleware.
-bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots: bench-%: $(STAMP)
+# The other rooms: cameras, parallel robots, Franka, ROS, the SoftFoot. Some need the real clients or middleware.
+bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots: bench-%: $(STAMP)
 	$(BIN)/python benchmarks/$*.py
 
 $(VENV)/.lint: $(STAMP)
