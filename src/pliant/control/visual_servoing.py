@@ -28,7 +28,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.spatial import inverse
-from pliant.vision.conditions import Condition, VisionError, finite_array, finite_result, number, pose_matrix
+from pliant.vision.conditions import (
+    Condition,
+    VisionError,
+    finite_array,
+    finite_result,
+    number,
+    pose_matrix,
+    require_fresh,
+)
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
 from pliant.vision.tasks import AdaptiveGain, Gain, SmoothStart, Task, gain_at, pseudo_inverse, solve
@@ -490,6 +498,7 @@ class VisualServo:
         smooth_start: rate of the smooth start [1/s]; 0 for none.
         max_velocity: largest size of each entry, number or shape (size,); the whole velocity is scaled, its direction
             kept; infinite for none.
+        max_age: largest age of what was measured [s]; older is the condition LATE. Infinite for none.
 
     Raises:
         VisionError: parameters out of range.
@@ -509,6 +518,7 @@ class VisualServo:
         size: int = 6,
         smooth_start: float = 0.0,
         max_velocity: ArrayLike = math.inf,
+        max_age: float = math.inf,
     ) -> None:
         self.task, self.gain, self.monitor = task, gain, monitor
         self.size = int(number("size", size, low=1))
@@ -518,6 +528,9 @@ class VisualServo:
         self.max_velocity = np.broadcast_to(np.asarray(max_velocity, dtype=float), (self.size,)).copy()
         if not np.all(self.max_velocity > 0.0):
             raise VisionError(Condition.OUT_OF_RANGE, "max_velocity must be more than 0", field="max_velocity")
+        if not max_age > 0.0:
+            raise VisionError(Condition.OUT_OF_RANGE, f"max_age is {max_age}; must be more than 0", field="max_age")
+        self.max_age = float(max_age)
         self._diverged = ""
 
     def reset(self) -> None:
@@ -527,17 +540,19 @@ class VisualServo:
         if self._smooth is not None:
             self._smooth.reset()
 
-    def __call__(self, measured: Any, t: float) -> ServoStep:
+    def __call__(self, measured: Any, t: float, *, age: float = 0.0) -> ServoStep:
         """Return what to do.
 
         Args:
             measured: what the task takes, such as the pose cMo.
             t: time [s], not decreasing.
+            age: time since it was measured [s].
         """
         zero = np.zeros(self.size)
         if self._diverged:
             return ServoStep(velocity=zero, status=ServoStatus.DIVERGED, error=math.inf, message=self._diverged)
         try:
+            require_fresh(age, self.max_age)
             task = self.task(measured)
             velocity = solve(task, self.gain)
             if velocity.shape != (self.size,):

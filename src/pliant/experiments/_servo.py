@@ -25,6 +25,7 @@ from pliant.control.visual_servoing import (
 from pliant.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.spatial import exp_so3, inverse, log_so3, pose
 from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
+from pliant.vision.conditions import require_fresh
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
@@ -56,6 +57,8 @@ HEIGHT = 0.5
 """Height of the base above the floor [m], as `pliant run franka` has it."""  # assumed
 PERIOD = 0.02
 """Time between two images [s], section III-F."""
+MAX_AGE = 0.1
+"""Largest age of an image that is acted on [s]."""  # assumed
 CYCLE = 1e-3
 """Period of the robot's interface [s]."""
 BORDER = 20.0
@@ -527,6 +530,7 @@ def servo(
 
     def task(_: Any) -> Task:
         seen, age, image = look()
+        require_fresh(age, MAX_AGE)
         held[:] = [seen]
         ages.append(age)
         images[:] = [image]

@@ -124,7 +124,11 @@ class _Seen:
 
 def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
     """Take an image."""
-    seen, _, _ = look()
+    from pliant.experiments._servo import MAX_AGE
+    from pliant.vision.conditions import require_fresh
+
+    seen, age, _ = look()
+    require_fresh(age, MAX_AGE)
     X_FC = cell.arm.get_fMc()
     p_C = np.column_stack([seen.xy * seen.Z[:, None], seen.Z])
     return _Seen(X_FC @ seen.X_CO, p_C @ X_FC[:3, :3].T + X_FC[:3, 3], seen.pixels)

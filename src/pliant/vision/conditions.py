@@ -23,6 +23,7 @@ __all__ = [
     "number",
     "pose_matrix",
     "positive_depth",
+    "require_fresh",
 ]
 
 Array = NDArray[np.float64]
@@ -54,6 +55,8 @@ class Condition(StrEnum):
     """The interaction matrix or Jacobian has lost rank."""
     DEGENERATE = "degenerate"
     """The target is seen edge-on, or its features coincide, so that the feature is not defined."""
+    LATE = "late"
+    """The image is older than the controller accepts."""
     DISTORTION = "distortion"
     """A pixel is outside the range in which the lens distortion can be inverted."""
 
@@ -167,3 +170,19 @@ def positive_depth(field: str, value: ArrayLike, *, condition: Condition = Condi
             condition, f"{field}[{bad[0]}] is {Z[bad[0]]:g} m; must be at least {MIN_DEPTH:g} m", field=field
         )
     return Z
+
+
+def require_fresh(age: Any, max_age: float) -> None:
+    """Refuse an image that is too old to act on.
+
+    Args:
+        age: time since the image was taken [s].
+        max_age: largest age [s].
+
+    Raises:
+        VisionError: LATE; an age that is no number (NOT_FINITE), or negative (OUT_OF_RANGE).
+    """
+    if number("age", age, low=0.0) > max_age:
+        raise VisionError(
+            Condition.LATE, f"the image is {1e3 * age:.0f} ms old; must be at most {1e3 * max_age:.0f} ms", field="age"
+        )
