@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import multiprocessing
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from pliant import sweep
 from pliant.engine import MujocoEngine
 from pliant.errors import ModelError, PliantError
 from pliant.loading import load
-from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep
+from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep, run_tasks
 
 MODEL = """
 <mujoco><option timestep="0.002"/><worldbody>
@@ -159,6 +160,21 @@ def test_a_folder_of_another_sweep_is_refused(robot_file, tmp_path):
 def test_processes_give_the_same_table(robot_file):
     p = plan(robot_file, "elbow.k1=0.001:0.003:6", duration=0.05)
     assert run_sweep(p, processes=2, chunk=3).rows == run_sweep(p).rows
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_tasks_of_any_function_give_their_results_one_by_one_and_a_fault_ends_them(processes):
+    found = {}
+    run_tasks(divmod, [(7, 2), (9, 4), (8, 3), (5, 5), (6, 4)], found.__setitem__, processes=processes)
+    assert found == {(7, 2): (3, 1), (9, 4): (2, 1), (8, 3): (2, 2), (5, 5): (1, 0), (6, 4): (1, 2)}
+    with pytest.raises(ZeroDivisionError):
+        run_tasks(divmod, [(7, 2), (1, 0), (3, 2)], found.__setitem__, processes=processes)
+    assert not any(child.is_alive() for child in multiprocessing.active_children())
+
+
+def test_tasks_without_a_process_are_refused():
+    with pytest.raises(PliantError, match="processes is 0; must be >= 1"):
+        run_tasks(divmod, [], {}.__setitem__, processes=0)
 
 
 @pytest.mark.slow

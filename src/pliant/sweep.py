@@ -18,11 +18,11 @@ import os
 import signal
 import time
 from asyncio import CancelledError as AsyncCancelledError
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
     from pliant.model.robot import Robot
 
-__all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation", "run_sweep"]
+__all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation", "run_sweep", "run_tasks"]
+
+T = TypeVar("T")
 
 CHUNK = 500
 """Simulations a chunk."""
@@ -512,12 +514,15 @@ def run_sweep(
         try:
             if dask is not None:
                 _on_cluster(dask, plan, pending, finish)
-            elif processes > 1 and len(pending) > 1:
-                threads = max(1, (os.cpu_count() or 1) // processes)
-                _on_processes(processes, plan, pending, threads, finish)
             else:
-                for first, points in pending:
-                    finish(run_chunk(plan, first, points))
+                several = processes > 1 and len(pending) > 1
+                threads = max(1, (os.cpu_count() or 1) // processes) if several else 0
+                run_tasks(
+                    run_chunk,
+                    [(plan, first, points, threads) for first, points in pending],
+                    lambda _, result: finish(result),
+                    processes=processes if several else 1,
+                )
         except KeyboardInterrupt:
             if not keep_interrupted:
                 raise
@@ -525,36 +530,58 @@ def run_sweep(
     return SweepResult(columns, [rows[i] for i in sorted(rows)], time.perf_counter() - began, before, interrupted)
 
 
-def _on_processes(
-    processes: int,
-    plan: SweepPlan,
-    pending: Sequence[tuple[int, list[dict[str, Any]]]],
-    threads: int,
-    finish: Callable[[list[list[Any]]], None],
+def run_tasks(
+    function: Callable[..., T],
+    tasks: Iterable[tuple[Any, ...]],
+    finish: Callable[[tuple[Any, ...], T], None],
+    *,
+    processes: int = 1,
 ) -> None:
+    """Call a function once a task, in several processes, and hand on each result as soon as it is there.
+
+    Few tasks wait at a time, so that an interruption loses no more than those at work. Sweeps run their chunks with it,
+    experiments the simulations that are no sweep of a compiled model.
+
+    Args:
+        function: of a module, called with the values of a task; it and they must be what pickle takes.
+        tasks: arguments of each call.
+        finish: called in this process with a task and its result, in the order in which they come.
+        processes: how many at once; 1 calls in this process, one task after the other.
+
+    Raises:
+        PliantError: less than one process.
+        BaseException: what the function or `finish` raises; the other calls then end with their processes.
+    """
+    if processes < 1:
+        raise PliantError(f"processes is {processes}; must be >= 1", field="processes")
+    if processes == 1:
+        for task in tasks:
+            finish(task, function(*task))
+        return
     import multiprocessing
 
     # Ctrl-C reaches every process of a terminal: this one decides what becomes of the others.
     with ProcessPoolExecutor(
         processes, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
     ) as pool:
-        waiting = set()
-        queue = iter(pending)
+        waiting: dict[Future[T], tuple[Any, ...]] = {}
+        queue = iter(tasks)
         try:
-            for first, points in itertools.islice(queue, 2 * processes):
-                waiting.add(pool.submit(run_chunk, plan, first, points, threads))
+            for task in itertools.islice(queue, 2 * processes):
+                waiting[pool.submit(function, *task)] = task
             while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
-                    finish(future.result())
-                    for first, points in itertools.islice(queue, 1):
-                        waiting.add(pool.submit(run_chunk, plan, first, points, threads))
-        except BaseException as error:
+                    finish(waiting.pop(future), future.result())
+                    for task in itertools.islice(queue, 1):
+                        waiting[pool.submit(function, *task)] = task
+        except BaseException:
             workers = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):  # a chunk may take minutes, and nobody wants it any more
-                for worker in workers:
-                    worker.terminate()
+            for worker in workers:  # a task may take minutes, and nobody wants it any more
+                worker.terminate()
+            for worker in workers:
+                worker.join()
             raise
 
 

@@ -484,12 +484,13 @@ def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str
         )  # fmt: skip
         (x,) = walked.bars
         # From the moment at which a foot carries the robot on the bar.
-        first = next((i for i, row in enumerate(trace) if _on_bar(row, x)), len(trace) // 2)
+        standing = (i for reach in (UNDER, course.sole) for i, row in enumerate(trace) if _on_bar(row, x, reach))
+        first = next(standing, len(trace) // 2)
         times = [min(len(trace) - 1, first + k) for k in (8, 30, 55)]
         built = build_robot(robot, {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
         for name, place, fovy in (
-            ("close", [x, -1.2, 0.07], 13.0),
-            ("whole", [x + 0.05, -2.6 * course.length, 0.5 * course.length], 27.0),
+            ("close", [x, -1.2 * course.length, 0.07 * course.length], 13.0),
+            ("whole", [x + 0.05, -2.6 * course.length, 0.55 * course.length], 30.0),
         ):
             camera = built.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
             camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
@@ -512,10 +513,14 @@ def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str
     )
 
 
-def _on_bar(row: Mapping[str, Any], bar: float) -> bool:
+UNDER = (-0.02, 0.09)
+"""Where a bar lies under the middle of a foot, from the ankle [m]."""
+
+
+def _on_bar(row: Mapping[str, Any], bar: float, reach: tuple[float, float]) -> bool:
     load = sum(row["load"])
     return any(
-        share > 0.6 * load > 0.0 and -0.02 < bar - float(foot[0]) < 0.09
+        share > 0.6 * load > 0.0 and reach[0] < bar - float(foot[0]) < reach[1]
         for foot, share in zip(row["feet"], row["load"], strict=True)
     )
 

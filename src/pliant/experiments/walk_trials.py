@@ -12,9 +12,7 @@ import hashlib
 import json
 import math
 import os
-import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import Any
 from pliant.control.walking.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.errors import PliantError
 from pliant.experiments.walking import WalkResult, run_walk
+from pliant.sweep import run_tasks
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
@@ -171,11 +170,6 @@ def _first_offset(trace: Sequence[Mapping[str, Any]], bar: float, sole: tuple[fl
     return math.nan
 
 
-def _ignore_interrupts() -> None:
-    # Ctrl-C reaches every process of a terminal; the first one decides what becomes of the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def read_walks(file: Path) -> dict[str, Crossing]:
     """Return the walks that a file holds, by their keys; lines that an interruption cut off are left out."""
     found: dict[str, Crossing] = {}
@@ -199,7 +193,7 @@ def walk_many(
     processes: int = 1,
     progress: Callable[[float, str], None] | None = None,
 ) -> dict[Walk, Crossing]:
-    """Simulate walks, in several processes, and keep each in a file as soon as it is finished.
+    """Simulate walks, in the processes of a sweep, and keep each in a file as soon as it is finished.
 
     Args:
         walks: what to simulate, in this order.
@@ -239,37 +233,12 @@ def walk_many(
             bar = f"{1e3 * walk.height:g} mm" if walk.height else "flat"
             progress(len(results) / len(chosen), f"{walk.robot}, {walk.feet} feet, {bar}, seed {walk.seed}")
 
-    if count == 1:
-        for walk in pending:
-            finish(walk, _run(walk, changes[walk]))
-        return results
-    import multiprocessing
-
-    with ProcessPoolExecutor(
-        count, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
-    ) as pool:
-        queue = iter(pending)
-        waiting: dict[Any, Walk] = {}
-
-        def submit() -> None:
-            walk = next(queue, None)
-            if walk is not None:
-                waiting[pool.submit(_run, walk, changes[walk])] = walk
-
-        try:
-            for _ in range(2 * count):
-                submit()
-            while waiting:
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    finish(waiting.pop(future), future.result())
-                    submit()
-        except BaseException:
-            workers = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in workers:
-                worker.terminate()
-            raise
+    run_tasks(
+        _run,
+        [(walk, changes[walk]) for walk in pending],
+        lambda task, result: finish(task[0], result),
+        processes=count,
+    )
     return results
 
 
