@@ -1,14 +1,29 @@
 """What the YARP bridge costs a step, and how long a call takes: 6 parts of 32 axes, 6 F/T, 4 IMU, one client on each.
+Where icub-models is installed, also how much faster than real time the iCub is on one core.
 
 python benchmarks/yarp.py [seconds]
+
+The time of a step is given three times. CPU is what the bridge computes on the loop's thread. The wall time contains
+waiting for the interpreter, and whatever else the machine runs meanwhile: steps above 2 ms, which a quiet machine does
+not have, are counted apart.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from typing import Any
 
 import mujoco
+import numpy as np
+
+from pliant.bridges import make_bridge
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.errors import MissingDependency
+from pliant.loading import load
+from pliant.simulation import Simulation
 
 PARTS, AXES, WRENCHES, UNITS = 6, 32, 6, 4
 
@@ -25,7 +40,7 @@ with YarpNetwork(server) as yarp:
         heard = counts[name]
         port = yarp.network.open(f"/reader/{k}", on_data=lambda a, h=heard: h.append(int(a.envelope.split()[0])))
         yarp.connect(name, port.name, "tcp")
-    with yarp.open_rpc("/bench/part0/rpc:i") as call:
+    with yarp.open_rpc(sys.argv[4]) as call:
         request = parse_bottle("[get] [axes]")
         times = []
         end = time.monotonic() + seconds
@@ -42,7 +57,7 @@ print(f"{len(times)} calls: p50 {p50:.0f} us, p99 {p99:.0f} us; {received} messa
 """
 
 
-def robot() -> object:
+def robot() -> Any:
     """Return a robot of 6 parts with 32 light axes each, 6 force/torque sensors and 4 inertial units."""
     from pliant.model import Robot
     from pliant.model.control_board import add_control_boards
@@ -65,30 +80,87 @@ def robot() -> object:
     return made
 
 
-def main() -> None:
-    from pliant.bridges import make_bridge
-    from pliant.devices import make_devices
-    from pliant.engine import MujocoEngine
-    from pliant.simulation import Simulation
+class StepTimes:
+    """Wall and CPU time that a bridge takes of each step on the loop's thread."""
 
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
-    made = robot()
-    bridge = make_bridge("yarp:server=127.0.0.1:0,name=bench,period=0.01", made)
+    def __init__(self, bridge: Any) -> None:
+        self.wall: list[int] = []
+        self.cpu: list[int] = []
+        self._wall = self._cpu = 0
+        publish, tick = bridge.publish, bridge.tick
+
+        def timed(action: Any, argument: Any) -> None:
+            wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            action(argument)
+            self._cpu += time.thread_time_ns() - cpu
+            self._wall += time.perf_counter_ns() - wall
+
+        def end_of_step(stamp_ns: int) -> None:
+            timed(tick, stamp_ns)
+            self.wall.append(self._wall)
+            self.cpu.append(self._cpu)
+            self._wall = self._cpu = 0
+
+        bridge.publish = lambda sample: timed(publish, sample)
+        bridge.tick = end_of_step
+
+    def __str__(self) -> str:
+        wall, cpu = np.array(self.wall) / 1e3, np.array(self.cpu) / 1e3
+        usual = wall[wall < 2000.0]
+        return (
+            f"{cpu.mean():.0f} us of CPU a step, wall time mean {wall.mean():.0f} us, median {np.median(wall):.0f} us, "
+            f"mean of the {100.0 * usual.size / wall.size:.1f} % of steps below 2 ms {usual.mean():.0f} us"
+        )
+
+
+def served(made: Any, outputs: list[str], call: str, options: str, seconds: float) -> None:
+    """Run a robot in real time with a reader of each output and a caller, and print what it took."""
+    bridge = make_bridge(f"yarp:server=127.0.0.1:0{options}", made)
+    times = StepTimes(bridge)
     simulation = Simulation(MujocoEngine(made, check=False), make_devices(made), [bridge], pacer=1.0)
     with simulation:
         simulation.start()
         simulation.run(0.5)
-        outputs = [f"/bench/part{p}/stateExt:o" for p in range(PARTS)]
-        outputs += [f"/bench/ft{k}/measures:o" for k in range(WRENCHES)]
-        outputs += [f"/bench/imu{k}/measures:o" for k in range(UNITS)]
+        times.wall.clear()
+        times.cpu.clear()
         client = subprocess.Popen(
-            [sys.executable, "-c", CLIENT, str(bridge.server.address), str(seconds), ",".join(outputs)]
+            [sys.executable, "-c", CLIENT, str(bridge.server.address), str(seconds), ",".join(outputs), call]
         )
         while client.poll() is None:
             simulation.run(0.5)
         health = bridge.health()
         pace = simulation.health()["pacer"]
-    print(f"bridge: {health['loop_us_per_step']:.0f} us a step mean, {health['dropped']} dropped, pacer {pace}")
+    print(f"bridge: {times}; {health['dropped']} dropped; {pace.achieved_rtf:.3f} x real time")
+
+
+def icub(seconds: float) -> None:
+    """Time the iCub of icub-models: physics, boards and sensors, bridge with two readers."""
+    try:
+        load("icub")
+    except MissingDependency as missing:
+        print(f"iCub: {missing}")
+        return
+    for what, devices in (("physics", False), ("6 boards and 9 sensors", True)):
+        made = load("icub")
+        with Simulation(MujocoEngine(made, check=False), make_devices(made) if devices else []) as simulation:
+            simulation.run(0.5)
+            began = time.process_time()
+            simulation.run(5.0)
+            spent = time.process_time() - began
+        print(
+            f"iCub, {what}: {spent / 5.0 * 1e3:.0f} us of CPU a step of 1 ms, {5.0 / spent:.1f} x real time on a core"
+        )
+    outputs = ["/icubSim/left_leg/stateExt:o", "/icubSim/left_leg/FT/measures:o"]
+    served(load("icub"), outputs, "/icubSim/left_leg/rpc:i", "", seconds)
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    outputs = [f"/bench/part{p}/stateExt:o" for p in range(PARTS)]
+    outputs += [f"/bench/ft{k}/measures:o" for k in range(WRENCHES)]
+    outputs += [f"/bench/imu{k}/measures:o" for k in range(UNITS)]
+    served(robot(), outputs, "/bench/part0/rpc:i", ",name=bench,period=0.01", seconds)
+    icub(seconds)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.send_rate import SendRate
-from pliant.bridges.ros.switching import SwitchInterval
+from pliant.bridges.switching import SwitchInterval
 from pliant.threads import Threads
 from pliant.wire.ros import Codec
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pliant.bridges.switching import SwitchInterval
 from pliant.bridges.yarp.analog_servers import serve_analog_servers
 from pliant.bridges.yarp.calls import NameClient
 from pliant.bridges.yarp.clock import serve_clock
@@ -67,6 +68,7 @@ class YarpBridge(BridgeBase):
         self._complaints = 0
         self._last_complaint = ""
         self._started = 0.0
+        self._interval = SwitchInterval()
         self._step_ns = self._loop_ns = self._worst_ns = self._steps = self._slow_steps = 0
 
     # ------------------------------------------------------------------ the loop
@@ -81,6 +83,7 @@ class YarpBridge(BridgeBase):
             BridgeError: no name server, a port whose name is taken, an address of another machine.
         """
         check_listening_host(self.options.host, "host")
+        self._interval.shorten()
         try:
             names = self._find_server()
             self.network = Network(names, host=self.options.host, threads=self.threads)
@@ -172,6 +175,7 @@ class YarpBridge(BridgeBase):
         if self.served is not None:
             for act in self.served.ticks:
                 act(stamp_ns)
+            self.served.network.reactor.wake()
         self._step_ns = time.perf_counter_ns() - began
 
     def wait(self, timeout: float) -> bool:
@@ -191,6 +195,7 @@ class YarpBridge(BridgeBase):
     def stop(self) -> None:
         """Unregister and close every port, and join the threads."""
         self.release()
+        self._interval.restore()
         if self.network is not None:
             self.network.release()
         if self.server is not None:
