@@ -17,9 +17,10 @@ import numpy as np
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
-from pliant.engine.guard import MAX_SPEED, Guard
+from pliant.engine.guard import Guard
+from pliant.engine.ports import port_places
 from pliant.errors import LawError, ModelError, PortError, nearest
-from pliant.laws import JOINT_FIELDS, Mode, layout
+from pliant.laws import Mode, layout
 from pliant.laws.actuator import call_hold
 from pliant.laws.compile import compiled
 
@@ -418,79 +419,9 @@ class MujocoEngine:
         return [self.model.actuator(int(i)).name for i in self._where[:, 0]]
 
     def _build_ports(self) -> tuple[dict[str, np.ndarray], dict[str, PortInfo]]:
-        m, d = self.model, self.data
-        ports: dict[str, np.ndarray] = {}
-        info: dict[str, PortInfo] = {}
-
-        def add(
-            name: str,
-            view: np.ndarray,
-            unit: str,
-            writable: bool,
-            text: str,
-            low: float = -np.inf,
-            high: float = np.inf,
-        ) -> None:
-            ports[name] = view
-            info[name] = PortInfo(view.shape, unit, writable, text, low, high)
-
-        slide = set()
-        for j in range(m.njnt):
-            kind = int(m.jnt_type[j])
-            if kind not in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
-                continue
-            name, q, v = m.joint(j).name, m.jnt_qposadr[j], m.jnt_dofadr[j]
-            if not name:
-                continue
-            linear = kind == int(mujoco.mjtJoint.mjJNT_SLIDE)
-            if linear:
-                slide.add(name)
-            low, high = (float(x) for x in m.jnt_range[j]) if m.jnt_limited[j] else (-np.inf, np.inf)
-            # A torque that reaches the speed at which the guard ends the run within 1 s, with the inertia at rest.
-            largest = MAX_SPEED * float(m.dof_M0[v]) or np.inf
-            add(f"{name}/position", d.qpos[q : q + 1], "m" if linear else "rad", True, "joint position", low, high)
-            add(f"{name}/velocity", d.qvel[v : v + 1], "m/s" if linear else "rad/s", True, "joint velocity")
-            add(
-                f"{name}/external_torque",
-                d.qfrc_applied[v : v + 1],
-                "N" if linear else "N m",
-                True,
-                "external torque on the joint, positive along the joint's axis",
-                -largest,
-                largest,
-            )
-        compliant = {int(i): k for k, i in enumerate(self._where[:, 0])}
-        companions = {i + 1 for i in compliant if m.actuator_user[i, layout.P_COMPANION] > 0.5}
-        for i in range(m.nactuator):
-            name = m.actuator(i).name
-            c = m.actuator_ctrladr[i]
-            if i in companions or not name:
-                continue
-            if i in compliant:
-                add(f"{name}/reference_1", d.ctrl[c : c + 1], "", True, "first reference of the mode")
-                if i + 1 in companions:
-                    c2 = m.actuator_ctrladr[i + 1]
-                    add(f"{name}/reference_2", d.ctrl[c2 : c2 + 1], "", True, "second reference of the mode")
-                lever = m.actuator_user[i, layout.P_SECOND] == 2.0
-                for field, column in layout.OUT.items():
-                    declared = JOINT_FIELDS[field]
-                    view = self.observed[compliant[i], column : column + 1]
-                    add(f"{name}/{field}", view, declared.unit_of(lever), False, declared.description)
-            else:
-                add(f"{name}/control", d.ctrl[c : c + m.actuator_ctrlnum[i]], "", True, "control of the actuator")
-                o = m.actuator_outadr[i]
-                force = d.actuator_force[o : o + m.actuator_outnum[i]]
-                add(f"{name}/force", force, "", False, "force of the actuator")
-        for s in range(m.nsensor):
-            name, a = m.sensor(s).name, m.sensor_adr[s]
-            if name:
-                add(f"sensor/{name}", d.sensordata[a : a + m.sensor_dim[s]], "", False, "sensor value")
-        for b in range(1, m.nbody):
-            name = m.body(b).name
-            if name:
-                add(f"body/{name}/wrench", d.xfrc_applied[b], "N, N m", True, "force and torque, world axes, at CoM")
-                add(f"body/{name}/position", d.xpos[b], "m", False, "origin of the body frame in the world")
-                add(f"body/{name}/orientation", d.xquat[b], "", False, "quaternion (w, x, y, z) of the body frame")
-        for field in ("qpos", "qvel", "act", "ctrl"):
-            add(f"state/{field}", getattr(d, field), "", True, f"all of mjData.{field}")
-        return ports, info
+        places = port_places(self.model, self.data, self._where)
+        fields = {
+            p.field: self.observed if p.field == "observed" else getattr(self.data, p.field) for p in places.values()
+        }
+        ports = {name: fields[p.field][p.index] for name, p in places.items()}
+        return ports, {name: p.info for name, p in places.items()}
