@@ -26,7 +26,16 @@ from pliant.laws.compile import compiled
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["addresses", "compliant_ids", "install", "installed", "laws_of", "observer", "register"]
+__all__ = [
+    "addresses",
+    "compliant_ids",
+    "install",
+    "installed",
+    "laws_of",
+    "observe_many",
+    "observer",
+    "register",
+]
 
 _SLOTS = 1024
 _EMPTY = -1
@@ -248,6 +257,41 @@ end:
 }}
 """
 
+_MANY = """
+define void @many(ptr %code, i64 %n, ptr %par, i64 %width, ptr %x, ptr %act, i64 %states, ptr %rate, ptr %out) {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %end
+body:
+  %row = mul i64 %i, %width
+  %par_i = getelementptr double, ptr %par, i64 %row
+  %five = mul i64 %i, 5
+  %q_p = getelementptr double, ptr %x, i64 %five
+  %q = load double, ptr %q_p
+  %dq_p = getelementptr double, ptr %q_p, i64 1
+  %dq = load double, ptr %dq_p
+  %r1_p = getelementptr double, ptr %q_p, i64 2
+  %r1 = load double, ptr %r1_p
+  %r2_p = getelementptr double, ptr %q_p, i64 3
+  %r2 = load double, ptr %r2_p
+  %h_p = getelementptr double, ptr %q_p, i64 4
+  %h = load double, ptr %h_p
+  %first = mul i64 %i, %states
+  %act_i = getelementptr double, ptr %act, i64 %first
+  %offset = mul i64 %i, {observations}
+  %into = getelementptr double, ptr %out, i64 %offset
+  call void %code(ptr %par_i, double %q, double %dq, double %r1, double %r2, double %h,
+                  ptr %act_i, ptr %rate, ptr %into)
+  %next = add i64 %i, 1
+  br label %head
+end:
+  ret void
+}}
+"""
+
 
 def _assembly() -> str:
     fields = {
@@ -284,6 +328,7 @@ def _assembly() -> str:
             qvel=abi.data_offset("qvel"),
         )
     )
+    parts.append(_MANY.format(observations=layout.OBSERVATIONS))
     return "\n".join(parts)
 
 
@@ -311,6 +356,10 @@ class _Machine:
         self.observe = ctypes.CFUNCTYPE(
             None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
         )(self._engine.get_function_address("observe"))
+        address, count = ctypes.c_void_p, ctypes.c_int64
+        self.many = ctypes.CFUNCTYPE(None, address, count, address, count, address, address, count, address, address)(
+            self._engine.get_function_address("many")
+        )
 
 
 _machine: _Machine | None = None
@@ -466,3 +515,21 @@ def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out:
 
     call.__dict__["keep"] = keep  # the addresses stay valid as long as the function lives
     return call
+
+
+def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: np.ndarray, out: np.ndarray) -> None:
+    """Evaluate the fields of `pliant.laws.fields.OBSERVED` for actuators of one law, in one call.
+
+    Args:
+        cls: their law.
+        rows: parameter vectors, shape (n, PARAMETERS or more). All arrays are float64 in C order.
+        points: q, dq, reference 1, reference 2, time step of each, shape (n, 5).
+        states: states, shape (n, states or 1).
+        out: result, shape (n, OBSERVATIONS).
+    """
+    rate = np.zeros(max(1, states.shape[1]))
+    n, width = rows.shape
+    _get_machine().many(
+        compiled(cls).observe, n, rows.ctypes.data, width, points.ctypes.data, states.ctypes.data, states.shape[1],
+        rate.ctypes.data, out.ctypes.data,
+    )  # fmt: skip

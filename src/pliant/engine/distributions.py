@@ -1,0 +1,106 @@
+"""Distributions from which a parameter is drawn, once for each world of a batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import ModelError
+
+__all__ = ["Choice", "Distribution", "LogUniform", "Normal", "Uniform"]
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """What a parameter is drawn from."""
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return ``count`` draws, shape (count,)."""
+        ...
+
+
+def _finite(distribution: object) -> None:
+    for field in fields(distribution):  # type: ignore[arg-type]
+        value = getattr(distribution, field.name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ModelError(
+                f"{type(distribution).__name__}: {field.name} is {value!r}; must be a finite number", field=field.name
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """Every value between two limits is equally likely."""
+
+    low: float
+    """Lower limit."""
+    high: float
+    """Upper limit, >= low."""
+
+    def __post_init__(self) -> None:
+        _finite(self)
+        if self.low > self.high:
+            raise ModelError(f"Uniform: low is {self.low:g}; must be <= high {self.high:g}", field="low")
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return draws, shape (count,)."""
+        return rng.uniform(self.low, self.high, count)
+
+
+@dataclass(frozen=True, slots=True)
+class LogUniform:
+    """The logarithm is uniform: every factor is equally likely."""
+
+    low: float
+    """Lower limit, > 0."""
+    high: float
+    """Upper limit, >= low."""
+
+    def __post_init__(self) -> None:
+        _finite(self)
+        if not 0.0 < self.low <= self.high:
+            raise ModelError(f"LogUniform: low is {self.low:g}; must be > 0 and <= high {self.high:g}", field="low")
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return draws, shape (count,)."""
+        return np.exp(rng.uniform(math.log(self.low), math.log(self.high), count))
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """Normal distribution."""
+
+    mean: float
+    """Mean."""
+    std: float
+    """Standard deviation, >= 0."""
+
+    def __post_init__(self) -> None:
+        _finite(self)
+        if self.std < 0.0:
+            raise ModelError(f"Normal: std is {self.std:g}; must be >= 0", field="std")
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return draws, shape (count,)."""
+        return rng.normal(self.mean, self.std, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some values, each equally likely."""
+
+    values: Sequence[float]
+    """The values; one or more."""
+
+    def __post_init__(self) -> None:
+        if not len(self.values) or not np.isfinite(np.asarray(self.values, dtype=float)).all():
+            raise ModelError(f"Choice: values are {list(self.values)}; must be finite numbers", field="values")
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return draws, shape (count,)."""
+        return rng.choice(np.asarray(self.values, dtype=float), count)

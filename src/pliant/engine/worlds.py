@@ -1,0 +1,524 @@
+"""Many worlds of one robot with one interface: on the CPU (`CpuBatch`), and in MuJoCo Warp (`pliant.engine.warp`).
+
+Ports have the names of the engine's and one row a world. Parameters have the names of `Robot.update`. A world that
+diverges is marked, with the reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import abc
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.engine import callbacks
+from pliant.engine.base import PortInfo
+from pliant.engine.batch import make_batch
+from pliant.engine.distributions import Distribution
+from pliant.engine.guard import MAX_SPEED
+from pliant.engine.mujoco_engine import hold_pose
+from pliant.engine.ports import PortPlace, port_places
+from pliant.errors import ModelError, PortError, nearest
+from pliant.laws import layout
+from pliant.laws.actuator import call_hold
+from pliant.laws.compile import compiled
+from pliant.model.parameters import change_actuator
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+
+__all__ = ["CpuBatch", "RobotBatch", "Selection"]
+
+Selection = ArrayLike | None
+"""Worlds: a mask of shape (worlds,), their indices, or None for all."""
+
+_JOINT_FIELDS = {"damping": "dof_damping", "friction": "dof_frictionloss", "armature": "dof_armature"}
+
+
+class RobotBatch(abc.ABC):
+    """Worlds of one robot that advance together.
+
+    Args:
+        robot: a robot, or a compiled `mujoco.MjModel` (without parameters by name, then).
+        worlds: how many, 1 or more.
+
+    Raises:
+        ModelError: ``worlds`` is not positive, the robot's check found errors, or the model uses RK4 with motor states.
+    """
+
+    def __init__(self, robot: Robot | mujoco.MjModel, worlds: int) -> None:
+        if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
+            raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
+        self.robot = None if isinstance(robot, mujoco.MjModel) else robot
+        self.worlds = int(worlds)
+        """Number of worlds."""
+        if self.robot is not None:
+            errors = [p for p in self.robot.check() if p.severity == "error"]
+            if errors:
+                raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
+        model: mujoco.MjModel = robot if isinstance(robot, mujoco.MjModel) else robot.compile()
+        ids = callbacks.compliant_ids(model)
+        if int(model.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4) and any(model.actuator_actnum[ids]):
+            raise ModelError(
+                "the integrator is RK4 and an actuator has motor states, which advance once a step; "
+                "must be implicitfast (the default), implicit or Euler",
+                field="integrator",
+            )
+        self.model = model
+        """The compiled model."""
+        self.dt = float(model.opt.timestep)
+        """Length of a step [s]."""
+        self.joints = [model.actuator(int(i)).name for i in ids]
+        """Names of the compliant actuators, in the order of observations."""
+        self._laws = callbacks.laws_of(model)
+        self._where = callbacks.addresses(model)
+        actuators = {} if self.robot is None else self.robot.actuators
+        self._presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
+        self._zero = bool(actuators) and {a.start for a in actuators.values()} == {"zero"}
+        self._data = mujoco.MjData(model)
+        key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
+        if key >= 0:
+            mujoco.mj_resetDataKeyframe(model, self._data, key)
+        hold_pose(model, self._data, self._presets, zero=self._zero)
+        self._places: dict[str, PortPlace] = port_places(model, self._data, self._where)
+        self._changes: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self._given: dict[str, NDArray[np.float64]] = {}
+
+    # -- what an implementation has ---------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def step(self, n: int = 1) -> None:
+        """Advance every world by n steps. A world that diverges is marked in `diverged`; the others go on."""
+
+    @abc.abstractmethod
+    def port(self, name: str) -> Any:
+        """Return the live array of a port, shape (worlds, ...): numpy's on the CPU, Warp's on a GPU.
+
+        Raises:
+            PortError: there is no such port; the message names the nearest.
+        """
+
+    @abc.abstractmethod
+    def steps(self) -> NDArray[np.int64]:
+        """Return the steps of each world since its last reset, shape (worlds,)."""
+
+    @abc.abstractmethod
+    def diverged_at(self) -> NDArray[np.int64]:
+        """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
+
+    @abc.abstractmethod
+    def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None: ...
+
+    @abc.abstractmethod
+    def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+
+    @abc.abstractmethod
+    def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+
+    @abc.abstractmethod
+    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None: ...
+
+    # -- ports ------------------------------------------------------------------------------------------------------
+
+    def ports(self) -> Mapping[str, PortInfo]:
+        """Return every port by name; shapes are those of one world."""
+        return {name: place.info for name, place in self._places.items()}
+
+    def _place(self, name: str) -> PortPlace:
+        place = self._places.get(name)
+        if place is None:
+            raise PortError(f"no port {name!r}; {nearest(name, self._places)}", field=name)
+        return place
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return a copy of a port's values, shape (worlds, ...).
+
+        Raises:
+            PortError: there is no such port.
+        """
+        value = self.port(name)
+        return np.array(value if isinstance(value, np.ndarray) else value.numpy())
+
+    def write(self, name: str, values: ArrayLike, worlds: Selection = None) -> None:
+        """Write a port.
+
+        Args:
+            name: the port.
+            values: a number, one world's values, or those of the chosen worlds, shape (chosen, ...).
+            worlds: which ones.
+
+        Raises:
+            PortError: no such port, one that cannot be written, another shape, NaN or infinity.
+        """
+        info = self._place(name).info
+        if not info.writable:
+            raise PortError(f"the port {name!r} is a result and cannot be written", field=name)
+        mask = self.select(worlds)
+        self._put(name, self._fitted(name, values, int(mask.sum()), info.shape), mask)
+
+    def _fitted(self, name: str, values: ArrayLike, count: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return values as an array (count, *shape)."""
+        try:
+            array = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise PortError(f"{name}: {values!r} is not an array of numbers", field=name) from None
+        if array.shape == (count,) and shape == (1,):
+            array = array[:, None]
+        if array.shape not in ((), shape, (count, *shape)):
+            valid = f"a number, {shape} or {(count, *shape)}"
+            raise PortError(f"{name}: the values have shape {array.shape}; must be {valid}", field=name)
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            raise PortError(
+                f"{name}: the value at {tuple(map(int, bad[0]))} is {array[tuple(bad[0])]}; must be finite", field=name
+            )
+        return np.broadcast_to(array, (count, *shape))
+
+    def select(self, worlds: Selection) -> NDArray[np.bool_]:
+        """Return worlds as a mask of shape (worlds,).
+
+        Raises:
+            PortError: a mask of another length, or an index that does not exist.
+        """
+        if worlds is None:
+            return np.ones(self.worlds, dtype=bool)
+        chosen = np.atleast_1d(np.asarray(worlds))
+        if chosen.dtype == bool:
+            if chosen.shape != (self.worlds,):
+                raise PortError(f"the mask has shape {chosen.shape}; must be ({self.worlds},)", field="worlds")
+            return chosen.copy()
+        mask = np.zeros(self.worlds, dtype=bool)
+        if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= self.worlds):
+            raise PortError(f"worlds is {worlds!r}; must be a mask or indices 0 to {self.worlds - 1}", field="worlds")
+        mask[chosen.astype(int)] = True
+        return mask
+
+    # -- state ------------------------------------------------------------------------------------------------------
+
+    def reset(self, worlds: Selection = None, positions: Mapping[str, ArrayLike] | None = None) -> None:
+        """Return worlds to the initial pose, every actuator at rest there, and their clocks to 0.
+
+        Parameters stay as they are.
+
+        Args:
+            worlds: which ones.
+            positions: joint name -> position [rad or m], a number or one for each chosen world.
+
+        Raises:
+            PortError: a joint that does not exist, a shape that does not fit, a value that is not finite.
+        """
+        mask = self.select(worlds)
+        qpos = None
+        if positions:
+            qpos = np.repeat(self._data.qpos[None, :], int(mask.sum()), axis=0)
+            for joint, values in positions.items():
+                place = self._place(f"{joint}/position")
+                qpos[(slice(None), *place.index)] = self._fitted(joint, values, len(qpos), (1,))
+        self._reset(mask, qpos)
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
+        return self.diverged_at() > 0
+
+    def reason(self, world: int) -> str:
+        """Return why a world counts as diverged, with the joint and the time; "" where it does not."""
+        at = int(self.diverged_at()[self.select(world)][0])
+        if not at:
+            return ""
+        speed = self.read("state/qvel")[world]
+        odd = np.flatnonzero(~np.isfinite(speed))
+        worst = int(odd[0]) if odd.size else int(np.abs(speed).argmax())
+        joint = self.model.joint(int(self.model.dof_jntid[worst])).name or f"degree of freedom {worst}"
+        what = "is not finite" if odd.size else f"ran away ({speed[worst]:.3g})"
+        return f"the velocity of {joint} {what} at {at * self.dt:.6g} s"
+
+    # -- parameters -------------------------------------------------------------------------------------------------
+
+    def set_parameters(self, values: Mapping[str, ArrayLike], worlds: Selection = None) -> None:
+        """Give worlds their own parameters.
+
+        Paths as in `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints) for what
+        the law, the motors and the controllers have; ``<joint>.damping``, ``friction``, ``armature``;
+        ``<body>.mass``, whose inertia follows; ``<geom>.friction``.
+
+        Args:
+            values: path -> a number, or one for each chosen world.
+            worlds: which ones.
+
+        Raises:
+            ModelError: an unknown name, a value that is out of range, one that changes the state of an actuator.
+        """
+        mask = self.select(worlds)
+        count = int(mask.sum())
+        changed: set[str] = set()
+        for path, given in values.items():
+            numbers = self._fitted(path, given, count, (1,))[:, 0]
+            owner, _, parameter = path.partition(".")
+            if not parameter:
+                raise ModelError(f"{path!r} is not a parameter; must be <name>.<parameter>", field=path)
+            joints = self.joints if owner == "actuator" else [owner] if owner in self.joints else []
+            if joints and not (owner != "actuator" and parameter in _JOINT_FIELDS):
+                for joint in joints:
+                    column = self._changes.setdefault(joint, {}).setdefault(parameter, np.full(self.worlds, np.nan))
+                    column[mask] = numbers
+                    changed.add(joint)
+            else:
+                self._set_field(path, owner, parameter, numbers, mask)
+            self._given.setdefault(path, np.full(self.worlds, np.nan))[mask] = numbers
+        for joint in sorted(changed):
+            self._put_rows(self.joints.index(joint), self._rows(joint, mask), mask)
+
+    def parameter(self, path: str) -> NDArray[np.float64]:
+        """Return the values that were given to a parameter, shape (worlds,); NaN where a world has the robot's own."""
+        return self._given.get(path, np.full(self.worlds, np.nan)).copy()
+
+    def randomize(
+        self, distributions: Mapping[str, Distribution], seed: int, worlds: Selection = None
+    ) -> dict[str, NDArray[np.float64]]:
+        """Draw parameters for worlds and set them; equal seeds give equal worlds, on every device.
+
+        Args:
+            distributions: path of a parameter -> `Uniform`, `LogUniform`, `Normal` or `Choice`.
+            seed: the seed.
+            worlds: which ones.
+
+        Returns:
+            The drawn values by path, shape (chosen,).
+
+        Example:
+            >>> batch.randomize({"joint_1.k1": Uniform(0.0015, 0.0024)}, seed=1)
+        """
+        mask = self.select(worlds)
+        drawn = {}
+        for path, distribution in distributions.items():
+            if not isinstance(distribution, Distribution):
+                raise ModelError(
+                    f"{path}: {distribution!r} is no distribution; must be Uniform, LogUniform, Normal or Choice",
+                    field=path,
+                )
+            # A draw for every world, so that what one gets does not depend on which others are drawn with it.
+            rng = np.random.default_rng((int(seed), zlib.crc32(path.encode())))
+            drawn[path] = distribution.sample(rng, self.worlds)[mask]
+        self.set_parameters(drawn, mask)
+        return drawn
+
+    def _rows(self, joint: str, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the parameter vectors of a joint in some worlds, shape (chosen, PARAMETERS)."""
+        if self.robot is None:
+            raise ModelError("a compiled model has no parameters by name; give the Robot itself", field=joint)
+        base = self.robot.actuators[joint]
+        first = base.pack(self.dt)
+        rows = []
+        for world in np.flatnonzero(mask):
+            tree: dict[str, Any] = {}
+            for path, column in self._changes[joint].items():
+                if np.isfinite(column[world]):
+                    *parents, leaf = path.split(".")
+                    branch = tree
+                    for parent in parents:
+                        branch = branch.setdefault(parent, {})
+                    branch[leaf] = float(column[world])
+            row = change_actuator(base, tree, joint).pack(self.dt)
+            same = (layout.P_STATES, layout.P_COMPANION, layout.P_LAW, layout.P_DELAY, layout.P_MODE)
+            if any(row[k] != first[k] for k in same):
+                raise ModelError(
+                    f"world {world}: {', '.join(self._changes[joint])} gives the actuator of {joint!r} another state "
+                    "than the model has; set it on the robot before the batch is made",
+                    field=joint,
+                )
+            rows.append(row)
+        return np.array(rows)
+
+    def _set_field(
+        self, path: str, owner: str, parameter: str, values: NDArray[np.float64], mask: NDArray[np.bool_]
+    ) -> None:
+        m = self.model
+        if (values < 0.0).any():
+            raise ModelError(f"{path} is {values.min():g}; must be >= 0", field=path)
+        names = {
+            kind: [mujoco.mj_id2name(m, kind, i) for i in range(count)]
+            for kind, count in (
+                (mujoco.mjtObj.mjOBJ_JOINT, m.njnt),
+                (mujoco.mjtObj.mjOBJ_BODY, m.nbody),
+                (mujoco.mjtObj.mjOBJ_GEOM, m.ngeom),
+            )
+        }
+        joints, bodies, geoms = names.values()
+        if owner in joints and parameter in _JOINT_FIELDS:
+            dof = int(m.jnt_dofadr[joints.index(owner)])
+            self._put_field(_JOINT_FIELDS[parameter], dof, values, mask)
+        elif owner in bodies and parameter == "mass":
+            body = bodies.index(owner)
+            if (values <= 0.0).any():
+                raise ModelError(f"{path} is {values.min():g}; must be > 0", field=path)
+            scale = values / m.body_mass[body]
+            self._put_field("body_mass", body, values, mask)
+            self._put_field("body_inertia", body, scale[:, None] * m.body_inertia[body], mask)
+        elif owner in geoms and parameter == "friction":
+            self._put_field("geom_friction", (geoms.index(owner), 0), values, mask)
+        else:
+            valid = [f"{j}.{p}" for j in joints if j for p in _JOINT_FIELDS]
+            valid += [f"{b}.mass" for b in bodies[1:] if b] + [f"{g}.friction" for g in geoms if g]
+            valid += [f"{j}.<parameter of its actuator>" for j in self.joints]
+            raise ModelError(
+                f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path
+            )
+
+
+class CpuBatch(RobotBatch):
+    """Worlds on the cores of this machine: `mujoco.batch.Batch` with the compiled laws in its threads.
+
+    Args:
+        robot: a robot, or a compiled `mujoco.MjModel`.
+        worlds: how many.
+        nthread: threads; 0 takes all cores.
+
+    Example:
+        >>> batch = CpuBatch(build_robot("qbmove-2dof"), 64)
+        >>> batch.write("joint_1/reference_1", 0.6)
+        >>> batch.step(1000)
+        >>> batch.read("joint_1/position").shape
+        (64, 1)
+    """
+
+    def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, nthread: int = 0) -> None:
+        super().__init__(robot, worlds)
+        # A reset that MuJoCo does by itself would hide a world that diverges.
+        self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        self.batch = make_batch(self.robot or self.model, self.worlds, nthread=nthread, model=self.model)
+        """The `mujoco.batch.Batch` itself."""
+        self.observed = np.zeros((self.worlds, len(self.joints), layout.OBSERVATIONS))
+        """What the laws give at the end of the last step; kept up to date once a port of it was asked for."""
+        self._watched = False
+        self._steps = np.zeros(self.worlds, dtype=np.int64)
+        self._bad = np.zeros(self.worlds, dtype=np.int64)
+        self._constants = False
+        self._bound = {"qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"}  # parts of the state
+        self._qvel = self.batch.bind("qvel")
+        self.reset()
+
+    def step(self, n: int = 1) -> None:
+        """Advance every world by n steps."""
+        if not callbacks.installed():
+            callbacks.install(self.model)
+        if self._constants:
+            self.batch.set_const()
+            self._constants = False
+        self.batch.step(nstep=n)
+        self._steps += n
+        with np.errstate(invalid="ignore", over="ignore"):
+            fine = np.einsum("ij,ij->i", self._qvel, self._qvel) < MAX_SPEED**2
+        if not fine.all():
+            new = ~fine & (self._bad == 0)
+            self._bad[new] = self._steps[new]
+        if self._watched:
+            self._observe()
+
+    def port(self, name: str) -> NDArray[Any]:
+        """Return the live array of a port, shape (worlds, ...)."""
+        place = self._place(name)
+        if place.field == "observed":
+            if not self._watched:
+                self._watched = True
+                self._observe()
+            return self.observed[(slice(None), *place.index)]
+        if place.field not in self._bound:
+            # A result that is bound between two steps would be zero until the next one.
+            self._bound.add(place.field)
+            self.batch.bind(place.field)
+            state = self.batch.state.copy()
+            self.batch.forward()
+            self.batch.state[:] = state
+        return self.batch.bind(place.field)[(slice(None), *place.index)]
+
+    def steps(self) -> NDArray[np.int64]:
+        """Return the steps of each world since its last reset, shape (worlds,)."""
+        return self._steps.copy()
+
+    def diverged_at(self) -> NDArray[np.int64]:
+        """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
+        return self._bad.copy()
+
+    def _rows_of(self, actuator: int) -> NDArray[np.float64]:
+        """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
+        rows = self.batch.expanded("actuator_user")
+        return self.model.actuator_user[None, actuator] if rows is None else rows[:, actuator]
+
+    def _observe(self) -> None:
+        act, ctrl = self.batch.bind("act"), self.batch.bind("ctrl")
+        qpos, qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
+        for k, (i, qa, va) in enumerate(self._where.tolist()):
+            rows = np.ascontiguousarray(np.broadcast_to(self._rows_of(i), (self.worlds, self.model.nuser_actuator)))
+            point = np.zeros((self.worlds, 5))
+            if qa >= 0:
+                point[:, 0], point[:, 1] = qpos[:, qa], qvel[:, va]
+            else:
+                out = int(self.model.actuator_outadr[i])
+                point[:, 0] = self.batch.bind("actuator_length")[:, out]
+                point[:, 1] = self.batch.bind("actuator_velocity")[:, out]
+            point[:, 2] = ctrl[:, self.model.actuator_ctrladr[i]]
+            if rows[0, layout.P_COMPANION] > 0.5:
+                point[:, 3] = ctrl[:, self.model.actuator_ctrladr[i + 1]]
+            point[:, 4] = self.dt
+            first, states = int(self.model.actuator_actadr[i]), int(rows[0, layout.P_STATES])
+            state = np.ascontiguousarray(act[:, first : first + states]) if states else np.zeros((self.worlds, 1))
+            values = np.zeros((self.worlds, layout.OBSERVATIONS))
+            callbacks.observe_many(self._laws[i], rows, point, state, values)
+            self.observed[:, k] = values
+
+    def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None:
+        ids = np.flatnonzero(mask)
+        if not ids.size:
+            return
+        self.batch.reset(ids, stage=int(mujoco.mjtStage.mjSTAGE_NONE))
+        for field in ("qpos", "qvel", "act", "ctrl"):
+            self.batch.bind(field)[ids] = getattr(self._data, field)
+        if qpos is not None:
+            self.batch.bind("qpos")[ids] = qpos
+        if qpos is not None or self.batch.expanded("actuator_user") is not None:
+            self._hold(ids)
+        self._steps[ids] = 0
+        self._bad[ids] = 0
+        self.batch.forward(ids)
+        if self._watched:
+            self._observe()
+
+    def _hold(self, ids: NDArray[np.int64]) -> None:
+        act, ctrl = self.batch.bind("act"), self.batch.bind("ctrl")
+        positions = self.batch.bind("qpos")
+        for i, qa, _ in self._where.tolist():
+            if qa < 0:
+                continue  # on a tendon: at rest in the initial pose, as in the model
+            rows = self._rows_of(i)
+            code = compiled(self._laws[i]).hold
+            name = self.model.actuator(i).name
+            lever = self.model.actuator_user[i, layout.P_SECOND] == 2.0
+            preset = self._presets.get(name, 0.01 if lever else 0.0)
+            c, first = int(self.model.actuator_ctrladr[i]), int(self.model.actuator_actadr[i])
+            refs = np.zeros(2)
+            for world in ids:
+                row = np.ascontiguousarray(rows[world if len(rows) > 1 else 0])
+                states = int(row[layout.P_STATES])
+                state = np.zeros(max(1, states))
+                call_hold(code, row, 0.0 if self._zero else float(positions[world, qa]), preset, state, refs)
+                if states:
+                    act[world, first : first + states] = state[:states]
+                ctrl[world, c] = refs[0]
+                if row[layout.P_COMPANION] > 0.5:
+                    ctrl[world, self.model.actuator_ctrladr[i + 1]] = refs[1]
+
+    def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+        self.port(name)[mask] = values
+
+    def _put_rows(self, row: int, rows: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+        self.batch.expand("actuator_user")[mask, int(self._where[row, 0]), : layout.PARAMETERS] = rows
+
+    def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
+        place = index if isinstance(index, tuple) else (index,)
+        self.batch.expand(field)[(mask, *place)] = values
+        self._constants = field in ("body_mass", "body_inertia", "dof_armature")
