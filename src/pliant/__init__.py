@@ -24,6 +24,8 @@ _EXPORTS: dict[str, str] = {
     "load": "pliant.loading",
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
+    "CpuBatch": "pliant.engine.worlds",
+    "WarpBatch": "pliant.engine.warp",
 }
 
 __all__ = ["__version__", *_EXPORTS]

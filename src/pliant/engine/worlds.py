@@ -244,7 +244,7 @@ class RobotBatch(abc.ABC):
 
         Paths as in `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints) for what
         the law, the motors and the controllers have; ``<joint>.damping``, ``friction``, ``armature``;
-        ``<body>.mass``, whose inertia follows; ``<geom>.friction``.
+        ``<body>.mass`` (an inertia that the description gives stays, others follow); ``<geom>.friction``.
 
         Args:
             values: path -> a number, or one for each chosen world.
@@ -254,24 +254,39 @@ class RobotBatch(abc.ABC):
             ModelError: an unknown name, a value that is out of range, one that changes the state of an actuator.
         """
         mask = self.select(worlds)
-        count = int(mask.sum())
+        changes = {joint: dict(columns) for joint, columns in self._changes.items()}
+        given = dict(self._given)
         changed: set[str] = set()
-        for path, given in values.items():
-            numbers = self._fitted(path, given, count, (1,))[:, 0]
+        fields: list[tuple[str, Any, NDArray[np.float64]]] = []
+        # All is tried before anything is written.
+        for path, value in values.items():
+            numbers = self._fitted(path, value, int(mask.sum()), (1,))[:, 0]
             owner, _, parameter = path.partition(".")
             if not parameter:
                 raise ModelError(f"{path!r} is not a parameter; must be <name>.<parameter>", field=path)
             joints = self.joints if owner == "actuator" else [owner] if owner in self.joints else []
             if joints and not (owner != "actuator" and parameter in _JOINT_FIELDS):
                 for joint in joints:
-                    column = self._changes.setdefault(joint, {}).setdefault(parameter, np.full(self.worlds, np.nan))
-                    column[mask] = numbers
+                    columns = changes.setdefault(joint, {})
+                    columns[parameter] = self._changed(columns.get(parameter), numbers, mask)
                     changed.add(joint)
             else:
-                self._set_field(path, owner, parameter, numbers, mask)
-            self._given.setdefault(path, np.full(self.worlds, np.nan))[mask] = numbers
-        for joint in sorted(changed):
-            self._put_rows(self.joints.index(joint), self._rows(joint, mask), mask)
+                fields += self._fields_of(path, owner, parameter, numbers)
+            given[path] = self._changed(given.get(path), numbers, mask)
+        rows = {joint: self._rows(joint, changes[joint], mask) for joint in sorted(changed)}
+        for joint, row in rows.items():
+            self._put_rows(self.joints.index(joint), row, mask)
+        for field, index, numbers in fields:
+            self._put_field(field, index, numbers, mask)
+        self._changes, self._given = changes, given
+
+    def _changed(
+        self, column: NDArray[np.float64] | None, numbers: NDArray[np.float64], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return the values of a parameter, NaN where a world has the robot's own, with some of them changed."""
+        new = np.full(self.worlds, np.nan) if column is None else column.copy()
+        new[mask] = numbers
+        return new
 
     def parameter(self, path: str) -> NDArray[np.float64]:
         """Return the values that were given to a parameter, shape (worlds,); NaN where a world has the robot's own."""
@@ -307,7 +322,9 @@ class RobotBatch(abc.ABC):
         self.set_parameters(drawn, mask)
         return drawn
 
-    def _rows(self, joint: str, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _rows(
+        self, joint: str, columns: Mapping[str, NDArray[np.float64]], mask: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
         """Return the parameter vectors of a joint in some worlds, shape (chosen, PARAMETERS)."""
         if self.robot is None:
             raise ModelError("a compiled model has no parameters by name; give the Robot itself", field=joint)
@@ -316,7 +333,7 @@ class RobotBatch(abc.ABC):
         rows = []
         for world in np.flatnonzero(mask):
             tree: dict[str, Any] = {}
-            for path, column in self._changes[joint].items():
+            for path, column in columns.items():
                 if np.isfinite(column[world]):
                     *parents, leaf = path.split(".")
                     branch = tree
@@ -327,16 +344,17 @@ class RobotBatch(abc.ABC):
             same = (layout.P_STATES, layout.P_COMPANION, layout.P_LAW, layout.P_DELAY, layout.P_MODE)
             if any(row[k] != first[k] for k in same):
                 raise ModelError(
-                    f"world {world}: {', '.join(self._changes[joint])} gives the actuator of {joint!r} another state "
+                    f"world {world}: {', '.join(columns)} gives the actuator of {joint!r} another state "
                     "than the model has; set it on the robot before the batch is made",
                     field=joint,
                 )
             rows.append(row)
         return np.array(rows)
 
-    def _set_field(
-        self, path: str, owner: str, parameter: str, values: NDArray[np.float64], mask: NDArray[np.bool_]
-    ) -> None:
+    def _fields_of(
+        self, path: str, owner: str, parameter: str, values: NDArray[np.float64]
+    ) -> list[tuple[str, Any, NDArray[np.float64]]]:
+        """Return what a parameter changes in the model: field, index, values of the chosen worlds."""
         m = self.model
         if (values < 0.0).any():
             raise ModelError(f"{path} is {values.min():g}; must be >= 0", field=path)
@@ -351,23 +369,22 @@ class RobotBatch(abc.ABC):
         joints, bodies, geoms = names.values()
         if owner in joints and parameter in _JOINT_FIELDS:
             dof = int(m.jnt_dofadr[joints.index(owner)])
-            self._put_field(_JOINT_FIELDS[parameter], dof, values, mask)
-        elif owner in bodies and parameter == "mass":
+            return [(_JOINT_FIELDS[parameter], dof, values)]
+        if owner in bodies and parameter == "mass":
             body = bodies.index(owner)
             if (values <= 0.0).any():
                 raise ModelError(f"{path} is {values.min():g}; must be > 0", field=path)
+            # As `Robot.update`: an inertia that is given in the description stays, one of a geom follows its mass.
+            if self.robot is not None and self.robot.spec.body(owner).explicitinertial:
+                return [("body_mass", body, values)]
             scale = values / m.body_mass[body]
-            self._put_field("body_mass", body, values, mask)
-            self._put_field("body_inertia", body, scale[:, None] * m.body_inertia[body], mask)
-        elif owner in geoms and parameter == "friction":
-            self._put_field("geom_friction", (geoms.index(owner), 0), values, mask)
-        else:
-            valid = [f"{j}.{p}" for j in joints if j for p in _JOINT_FIELDS]
-            valid += [f"{b}.mass" for b in bodies[1:] if b] + [f"{g}.friction" for g in geoms if g]
-            valid += [f"{j}.<parameter of its actuator>" for j in self.joints]
-            raise ModelError(
-                f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path
-            )
+            return [("body_mass", body, values), ("body_inertia", body, scale[:, None] * m.body_inertia[body])]
+        if owner in geoms and parameter == "friction":
+            return [("geom_friction", (geoms.index(owner), 0), values)]
+        valid = [f"{j}.{p}" for j in joints if j for p in _JOINT_FIELDS]
+        valid += [f"{b}.mass" for b in bodies[1:] if b] + [f"{g}.friction" for g in geoms if g]
+        valid += [f"{j}.<parameter of its actuator>" for j in self.joints]
+        raise ModelError(f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path)
 
 
 class CpuBatch(RobotBatch):
@@ -406,9 +423,7 @@ class CpuBatch(RobotBatch):
         """Advance every world by n steps."""
         if not callbacks.installed():
             callbacks.install(self.model)
-        if self._constants:
-            self.batch.set_const()
-            self._constants = False
+        self._settle()
         self.batch.step(nstep=n)
         self._steps += n
         with np.errstate(invalid="ignore", over="ignore"):
@@ -418,6 +433,11 @@ class CpuBatch(RobotBatch):
             self._bad[new] = self._steps[new]
         if self._watched:
             self._observe()
+
+    def _settle(self) -> None:
+        if self._constants:
+            self.batch.set_const()
+            self._constants = False
 
     def port(self, name: str) -> NDArray[Any]:
         """Return the live array of a port, shape (worlds, ...)."""
@@ -484,6 +504,7 @@ class CpuBatch(RobotBatch):
             self._hold(ids)
         self._steps[ids] = 0
         self._bad[ids] = 0
+        self._settle()
         self.batch.forward(ids)
         if self._watched:
             self._observe()
@@ -521,4 +542,4 @@ class CpuBatch(RobotBatch):
     def _put_field(self, field: str, index: Any, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
         place = index if isinstance(index, tuple) else (index,)
         self.batch.expand(field)[(mask, *place)] = values
-        self._constants = field in ("body_mass", "body_inertia", "dof_armature")
+        self._constants = self._constants or field in ("body_mass", "body_inertia", "dof_armature")
