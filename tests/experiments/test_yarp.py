@@ -47,11 +47,12 @@ def test_a_loop_that_wakes_late_is_counted_and_not_judged():
 
 def test_a_sleeper_wakes_at_its_time_and_not_before():
     with serve(biped(timestep=0.001)) as world, NewestTime(world) as newest:
+        start = round(1e9 * world.time)
         world.step(5)
-        first = newest.sleep_until(6_000_000)  # one step was taken before
-        assert first == 6_000_000
+        assert newest.sleep_until(start + 5_000_000) == start + 5_000_000
         world.step(3)
-        assert newest.sleep_until(first + 2_000_000) >= first + 2_000_000
+        assert newest.sleep_until(start + 7_000_000) >= start + 7_000_000
+        assert newest.sleep_until(start + 8_000_000) == start + 8_000_000
 
 
 def test_a_sleeper_is_told_when_the_clock_is_not_followed_any_more():

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from pliant.wire.yarp import Bottle
     from pliant.wire.yarp.joints import JointState
 
-__all__ = ["PAPER", "PARTS", "Board", "World", "biped", "serve"]
+__all__ = ["PAPER", "PARTS", "TIMEOUT_S", "Board", "World", "biped", "serve"]
 
 Array = NDArray[np.float64]
 
 PAPER = "Mingo Hoffman et al.: Yarp based plugins for Gazebo simulator. MESAS 2014"
 PARTS = ("torso", "left_arm", "right_arm", "left_leg", "right_leg")
 WRENCH_PORT = "/biped/applyExternalWrench/rpc:i"
-START_TIMEOUT_S = 120.0
-"""Longest wait for the first step [s of wall time]; kernels may be compiled before it."""
+TIMEOUT_S = 120.0
+"""Longest wait for a step, a message or an answer [s of wall time]; kernels may be compiled before the first."""
 PERIOD = 0.0
 """Time between two messages of the bridge [s]; 0 for one each step."""
 BATCH = 400
@@ -137,7 +137,7 @@ class World:
             self.step(count)
             for name, reader in readers.items():
                 for _ in range(count):
-                    message = reader.read()
+                    message = reader.read(TIMEOUT_S)
                     stamp = np.nan if message.stamp is None else message.stamp.time
                     rows[name].append(np.array([stamp, *floats(message.content, name)]))
             left -= count
@@ -213,7 +213,7 @@ class Board:
         """Return the next states of `stateExt:o`."""
         from pliant.wire.yarp.joints import JointState
 
-        return [JointState.decode(self.states.read().content) for _ in range(count)]
+        return [JointState.decode(self.states.read(TIMEOUT_S).content) for _ in range(count)]
 
     def run(self, steps: int) -> list[JointState]:
         """Take steps and return the state after each."""
@@ -271,7 +271,7 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
         try:
             assert bridge.server is not None
             with (
-                YarpNetwork(str(bridge.server.address), timeout=START_TIMEOUT_S) as yarp,
+                YarpNetwork(str(bridge.server.address), timeout=TIMEOUT_S) as yarp,
                 yarp.open_rpc("/clock/rpc", "/experiment/clock/rpc:o") as clock,
             ):
                 world = World(yarp, simulation, faults, clock)
@@ -282,6 +282,6 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
         finally:
             simulation.stop()
             bridge.release()
-            thread.join(START_TIMEOUT_S)
+            thread.join(TIMEOUT_S)
             if faults and started:
                 raise faults[0]

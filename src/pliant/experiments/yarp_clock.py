@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import BridgeError
-from pliant.experiments._yarp import PAPER, Board, World, biped, serve
+from pliant.experiments._yarp import PAPER, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.options import option
 
@@ -30,8 +30,6 @@ DELAYS_MS = (1.0, 10.0, 10.5, 50.0)
 """Delays that a thread asks for [ms]; the third lies between two steps.  # assumed"""
 MAX_READ = 20_000
 """Most ticks that wait for the loop."""
-SLEEP_TIMEOUT_S = 30.0
-"""Longest wait for a simulated time [s of wall time]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +129,11 @@ class NewestTime:
         """Sleep until a simulated time, or until a number of ticks arrived, and return the newest time.
 
         Raises:
-            BridgeError: no such time came within 30 s of wall time, or the clock is not followed any more.
+            BridgeError: no such time came within `TIMEOUT_S`, or the clock is not followed any more.
         """
         with self._changed:
             come = self._changed.wait_for(
-                lambda: self._ended or self._now >= time_ns or self._ticks >= ticks, SLEEP_TIMEOUT_S
+                lambda: self._ended or self._now >= time_ns or self._ticks >= ticks, TIMEOUT_S
             )
             if self._ended or not come:
                 raise BridgeError(f"the clock did not reach {time_ns} ns", field="clock")
@@ -181,15 +179,15 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
             world.call(world.clock, bottle("continueSimulation"))
             stamps, times = np.empty(executions, dtype=np.int64), np.empty(executions, dtype=np.int64)
             for k in range(executions):
-                stamps[k] = _nanoseconds(reader.read().content)
+                stamps[k] = _nanoseconds(reader.read(TIMEOUT_S).content)
                 times[k] = wall.perf_counter_ns()
             delays = []
             for wanted in DELAYS_MS:
-                start = now = _nanoseconds(reader.read().content)
+                start = now = _nanoseconds(reader.read(TIMEOUT_S).content)
                 while now < start + wanted * 1e6:
-                    now = _nanoseconds(reader.read().content)
+                    now = _nanoseconds(reader.read(TIMEOUT_S).content)
                 delays.append((now - start) / 1e6)
-            sleeper.join(SLEEP_TIMEOUT_S)
+            sleeper.join(TIMEOUT_S)
             world.call(world.clock, bottle("pauseSimulation"))
         sleeper.join(10.0)
     return LoopRun(label=label, factor=factor, stamps=stamps, times=times, slept=np.array(slept), delays=tuple(delays))
@@ -211,7 +209,7 @@ def run_lockstep(executions: int, *, torque: float = 0.3) -> tuple[LoopRun, np.n
             now = -PERIOD_NS
             for k in range(executions):
                 world.step()
-                stamps[k] = _nanoseconds(reader.read().content)
+                stamps[k] = _nanoseconds(reader.read(TIMEOUT_S).content)
                 slept[k] = now = newest.sleep_until(now + PERIOD_NS, ticks=k + 1)
                 times[k] = wall.perf_counter_ns()
                 board.call(f"[set] [torq] [ref] 3 {torque * math.sin(0.1 * k):.17g}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.experiments._yarp import PAPER, PARTS, Board, World, biped, serve
+from pliant.experiments._yarp import PAPER, PARTS, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.options import option
 from pliant.wire.yarp import parse_bottle
@@ -250,7 +250,7 @@ def count_boards() -> tuple[int, int, float]:
         world.step(steps)
         count, stamp = 0, 0.0
         while stamp < 0.1 - 0.5 * TIMESTEP:
-            message = reader.read()
+            message = reader.read(TIMEOUT_S)
             count, stamp = count + 1, 0.1 if message.stamp is None else message.stamp.time
     return len(boards), axes, count / steps
 
@@ -276,7 +276,7 @@ def run_described(folder: Path) -> dict[str, bool]:
             if port in ports:
                 reader = world.reader(port)
                 world.step(20)
-                found[name] = len(reader.read().content.items) == size
+                found[name] = len(reader.read(TIMEOUT_S).content.items) == size
     return found
 
 
@@ -365,7 +365,7 @@ def run_push(
         imu = world.reader("/biped/imu")
         board.set_impedance(stiffness, damping)
         states = board.run(1)
-        angles = np.radians([float(str(x)) for x in imu.read().content.items[:3]])
+        angles = np.radians([float(str(x)) for x in imu.read(TIMEOUT_S).content.items[:3]])
         if compensated:
             board.set_offsets(model.torques(angles, _rows(states, "joint_position")[-1]))
         board.modes("pos", "comp")
@@ -380,7 +380,7 @@ def run_push(
             for _ in range(cycles):
                 states = board.run(CYCLE)
                 for _ in range(CYCLE):
-                    message = imu.read()
+                    message = imu.read(TIMEOUT_S)
                 angles = np.radians([float(str(x)) for x in message.content.items[:3]])
                 q = _rows(states, "joint_position")[-1]
                 gravity = model.torques(angles, q)
