@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.errors import BridgeError
+from pliant.engine import MujocoEngine
+from pliant.errors import BridgeError, DivergedError
 from pliant.experiments._yarp import Board, biped, serve
 from pliant.experiments.yarp_clock import LoopRun, NewestTime
 from pliant.experiments.yarp_ft_imu import noise_targets
@@ -69,6 +70,22 @@ def test_a_refused_call_says_what_was_asked():
         with pytest.raises(BridgeError, match=r"\[get\] \[nope\] 0.*was refused"):
             board.call("[get] [nope] 0")
         board.close()
+
+
+@pytest.mark.parametrize("steps", [0, 20])
+def test_a_simulation_that_breaks_is_reported_with_its_cause(steps, monkeypatch):
+    step, left = MujocoEngine.step, steps
+
+    def breaking(*arguments):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise DivergedError("broken for this test")
+        return step(*arguments)
+
+    monkeypatch.setattr(MujocoEngine, "step", breaking)
+    with pytest.raises(DivergedError, match="broken for this test"), serve(biped(timestep=0.001)) as world:
+        world.step(50)
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,6 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
             faults.append(fault)
 
     thread = threading.Thread(target=work, name="pliant-experiment-simulation")
-    started = False
     with simulation:
         simulation.start()
         if not lockstep:
@@ -277,11 +276,10 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
                 world = World(yarp, simulation, faults, clock)
                 if lockstep:
                     world.step()  # the first step is taken without a call; behind this nothing moves by itself
-                started = True
                 yield world
         finally:
             simulation.stop()
             bridge.release()
             thread.join(TIMEOUT_S)
-            if faults and started:
+            if faults:
                 raise faults[0]
