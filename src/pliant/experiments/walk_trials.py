@@ -73,8 +73,8 @@ COURSES = {
     "g1": Course(mass=33.34, height=0.6629, sole=(-0.055, 0.125), foot=0.025),
     "talos": Course(
         mass=90.27, height=0.8806, sole=(-0.1163, 0.1046), foot=-0.0159,
-        support="The pitch stiffness of a SoftFoot is 0.85 of the m g h of Talos: it cannot stand passively on one of "
-        "them, and the controller balances it by the torque of the ankle.",
+        support="The pitch stiffness of a SoftFoot is 0.91 of the m g h of Talos on one foot (0.85 straight under the "
+        "ankle): with held joints Talos falls from it, and the controller balances it by the torque of the ankle.",
     ),
 }  # fmt: skip
 """By robot."""
