@@ -12,7 +12,7 @@ from pliant.documents.xml_tree import parse_xml
 from pliant.errors import ModelError
 from pliant.formats.sensor_tags import is_sensor_plugin, read_sensor_tags
 from pliant.loading import load
-from pliant.model import Camera, ForceTorque, Imu, Noise
+from pliant.model import Camera, ForceTorque, Imu, Laser, Noise
 
 URDF = """<?xml version="1.0"?>
 <robot name="bench">
@@ -273,14 +273,39 @@ def test_the_topic_of_gazebo_sim_is_that_of_the_picture(read, kind, expected):
     assert {key: getattr(eye, key) for key in expected} == expected
 
 
+# ---------------------------------------------------------------------------- lasers
+LASER = """<gazebo reference="arm"><sensor name="scan" type="{type}"><pose>0.1 0 0.2 0 0 0</pose>
+<update_rate>20</update_rate><{tag}><scan><horizontal><samples>91</samples><resolution>2</resolution><min_angle>-1.5</min_angle>
+<max_angle>1.5</max_angle></horizontal>{vertical}</scan><range><min>0.1</min><max>8</max><resolution>0.01</resolution>
+</range><noise><type>gaussian</type><stddev>0.02</stddev></noise></{tag}></sensor></gazebo>"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "tag"), [("ray", "ray"), ("gpu_ray", "ray"), ("lidar", "lidar"), ("gpu_lidar", "ray")]
+)
+def test_a_laser_is_read_with_its_angles_ranges_and_noise(read, type_, tag):
+    scan = one(read(LASER.format(type=type_, tag=tag, vertical="")))
+    assert isinstance(scan, Laser)
+    assert (scan.rays, scan.min_angle, scan.max_angle, scan.min_range, scan.max_range) == (182, -1.5, 1.5, 0.1, 8.0)
+    assert (scan.rate, scan.pos, scan.body) == (20.0, (0.1, 0.0, 0.2), "arm")
+    assert scan.noise == Noise(std=0.02, resolution=0.01)
+
+
+def test_a_laser_of_several_planes_scans_one_and_one_without_rays_is_refused(read):
+    vertical = "<vertical><samples>16</samples></vertical>"
+    assert "scans one plane" in "".join(read(LASER.format(type="ray", tag="ray", vertical=vertical)).notes)
+    with pytest.raises(ModelError, match="needs <ray> or <lidar>"):
+        read('<gazebo reference="arm"><sensor name="scan" type="ray"/></gazebo>')
+
+
 # ---------------------------------------------------------------------------- the rest
 def test_other_sensors_and_tags_are_noted(read):
     robot = read(
-        """<gazebo reference="arm"><sensor name="laser" type="ray"/><sensor name="i" type="imu"><sparkle/>
+        """<gazebo reference="arm"><sensor name="sonar" type="sonar"/><sensor name="i" type="imu"><sparkle/>
         <imu><orientation_reference_frame/></imu></sensor></gazebo>"""
     )
     text = "\n".join(robot.notes)
-    assert "bench.urdf:12: sensor 'laser' of type 'ray' is not simulated and left out" in text
+    assert "bench.urdf:12: sensor 'sonar' of type 'sonar' is not simulated and left out" in text
     assert "<sparkle> of sensor 'i' has no effect" in text
     assert "<orientation_reference_frame> of sensor 'i' has no effect" in text
     assert [device.name for device in robot.devices] == ["i"]

@@ -23,6 +23,7 @@ from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
 from pliant.devices.joint_angles import JointAnglesDevice
 from pliant.devices.kinds import device_for
+from pliant.devices.laser import LaserDevice
 from pliant.devices.load_cells import LoadCellsDevice
 from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
@@ -43,6 +44,7 @@ __all__ = [
     "ForceTorqueDevice",
     "ImuDevice",
     "JointAnglesDevice",
+    "LaserDevice",
     "LoadCellsDevice",
     "Mailbox",
     "Mount",

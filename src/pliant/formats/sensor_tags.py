@@ -1,8 +1,8 @@
 """Gazebo's `<sensor>` tags in URDF and SDF, and the tags of the ROS plugins inside them, as described sensors.
 
-Read are the types imu, force_torque, camera, depth (depth_camera) and rgbd (rgbd_camera); of the plugins those of
-gazebo_ros_pkgs, for ROS 1 and ROS 2, with the topics that they would publish. Values have to be right: a number that is
-none is refused with its line. What a tag asks for and pliant does not do stands in the notes.
+Read are the types imu, force_torque, camera, depth (depth_camera), rgbd (rgbd_camera) and ray (lidar); of the plugins
+those of gazebo_ros_pkgs, for ROS 1 and ROS 2, with the topics that they would publish. Values have to be right: a
+number that is none is refused with its line. What a tag asks for and pliant does not do stands in the notes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pliant.model.sensors import (
     Camera,
     ForceTorque,
     Imu,
+    Laser,
     Quaternion,
     SensorDescription,
 )
@@ -44,6 +45,10 @@ TYPES = {
     "depth_camera": "depth",
     "rgbd": "rgbd",
     "rgbd_camera": "rgbd",
+    "ray": "laser",
+    "gpu_ray": "laser",
+    "lidar": "laser",
+    "gpu_lidar": "laser",
 }
 """Type of a sensor tag -> kind that is simulated."""
 OPTICAL: Quaternion = (0.5, -0.5, 0.5, -0.5)
@@ -61,6 +66,7 @@ _MODEL_PLUGINS = ("imu", "imu_sensor", "ft_sensor")
 """Plugins that also stand outside a sensor, where they make one."""
 _QUIET = {
     "always_on", "visualize", "update_rate", "pose", "topic", "plugin", "imu", "force_torque", "camera", "depth_camera",
+    "ray", "lidar",
     "enable_metrics", "gz_frame_id", "ignition_frame_id", "frame_id",
 }  # fmt: skip
 _IMU_TAGS = {"angular_velocity", "linear_acceleration", "noise", "enable_orientation"}
@@ -165,6 +171,7 @@ class _Reader:
             raise tags.fault("it stands on no link; must be inside <gazebo reference='a link or joint'>", "reference")
         plugin = self.plugin(element)
         makers: dict[str, Callable[..., SensorDescription]] = {"imu": self.imu, "force_torque": self.force_torque}
+        makers["laser"] = self.laser
         make = makers.get(TYPES[kind], self.camera)
         for child in element:
             if isinstance(child.tag, str) and child.tag not in _QUIET:
@@ -336,6 +343,37 @@ class _Reader:
             topic=self.topic(tags, plugin),
             force_noise=self.axes(tags, "force_torque/force", extra),
             torque_noise=self.axes(tags, "force_torque/torque", extra),
+        )
+
+    def laser(self, tags: Tags, plugin: Tags | None, name: str, reference: str, _: str) -> SensorDescription:
+        element = tags.element
+        beam = next((node for node in (element.find("ray"), element.find("lidar")) if node is not None), None)
+        if beam is None:
+            raise tags.fault("a laser needs <ray> or <lidar>", "ray", element)
+        own = tags.inner(beam)
+        if own.number("scan/vertical/samples", 1, least=1, whole=True) > 1:
+            self.note(element, f"the laser {name!r} scans one plane; <vertical> has no effect")
+        rays = int(own.number("scan/horizontal/samples", 640, least=1, whole=True))
+        rays = max(1, round(rays * own.number("scan/horizontal/resolution", 1.0, least=1e-6)))
+        noise = self.noise(beam.find("noise"), tags)
+        grid = own.number("range/resolution", 0.0, least=0.0)
+        self.note_unknown(beam, {"scan", "range", "noise"}, tags)
+        return self.build(
+            tags,
+            element,
+            Laser,
+            name=self.free(name, element),
+            body=self.link(tags, reference),
+            **_place(tags.pose()),
+            rays=rays,
+            min_angle=own.number("scan/horizontal/min_angle", 0.0),
+            max_angle=own.number("scan/horizontal/max_angle", 0.0),
+            min_range=own.number("range/min", 0.0, least=0.0),
+            max_range=own.number("range/max", 30.0, least=0.0),
+            noise=_noise([(noise[0], noise[1], max(noise[2], grid), noise[3])], 0.0),
+            rate=self.rate(tags, plugin),
+            frame=self.frame(tags, plugin),
+            topic=self.topic(tags, plugin),
         )
 
     def camera(self, tags: Tags, plugin: Tags | None, name: str, reference: str, kind: str) -> SensorDescription:

@@ -8,7 +8,7 @@ from pliant.model.noise import Noise
 from pliant.model.press import Press
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription, sensor_kind
+from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription, sensor_kind
 from pliant.model.sole import Sole
 from pliant.model.tags import add_tag
 from pliant.model.world import World, add_world
@@ -26,6 +26,7 @@ __all__ = [
     "Imu",
     "Interface",
     "JointInterface",
+    "Laser",
     "Noise",
     "PluginManager",
     "Press",

@@ -31,6 +31,7 @@ __all__ = [
     "Camera",
     "ForceTorque",
     "Imu",
+    "Laser",
     "SensorDescription",
     "change_sensor",
     "described_sensors",
@@ -46,6 +47,8 @@ HALF_TURN: Quaternion = (0.0, 1.0, 0.0, 0.0)
 """From the optical frame to MuJoCo's frame of the same camera, and back."""
 MAX_IMAGE_SIDE = 4096
 """Most pixels along a side; assumed, four times what the default buffers of drivers hold."""
+MAX_RAYS = 100_000
+"""Most rays of a laser; assumed."""
 LENS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
 """Fields of `pliant.vision.CameraModel` in the order of `Camera.focal`, `principal`, `distortion`."""
 MAX_BLUR = 50.0
@@ -363,6 +366,62 @@ class ForceTorque(SensorDescription):
             ModelError: the site or body that it names does not exist, or has no parent.
         """
         self.sensors(original, add=spec)
+
+
+@sensor_kind("laser")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laser(SensorDescription):
+    """A planar laser scanner: distances along rays in the plane z = 0 of its frame, x forward.
+
+    Rays hit what is drawn, on every body but its own.
+
+    Example:
+        >>> robot.devices.append(Laser(name="laser", body="base", rays=181, min_angle=-1.57, max_angle=1.57))
+    """
+
+    rate: float = option(10.0, unit="Hz", low=0.0)
+    """Scans a second of simulation time."""
+    rays: int = option(360, low=1, high=MAX_RAYS)
+    """Rays of a scan, the first at `min_angle`, the last at `max_angle`."""
+    min_angle: float = option(-math.pi, unit="rad", low=-2.0 * math.pi, high=2.0 * math.pi)
+    """Angle of the first ray from x towards y."""
+    max_angle: float = option(math.pi, unit="rad", low=-2.0 * math.pi, high=2.0 * math.pi)
+    """Angle of the last ray."""
+    min_range: float = option(0.05, unit="m", low=0.0)
+    """Nearest distance; what is nearer is measured as minus infinity (REP 117 of ROS)."""
+    max_range: float = option(30.0, unit="m", low=0.0, above=True)
+    """Farthest distance; where nothing is up to there, the measurement is infinite."""
+    noise: Noise = field(default_factory=Noise)
+    """Of each finite distance [m]."""
+
+    def __post_init__(self) -> None:
+        super(Laser, self).__post_init__()
+        if self.max_angle < self.min_angle:
+            raise self.fault(
+                f"max_angle is {self.max_angle:g} rad; must be at least min_angle, {self.min_angle:g} rad", "max_angle"
+            )
+        if self.max_range <= self.min_range:
+            raise self.fault(
+                f"max_range is {self.max_range:g} m; must be above min_range, {self.min_range:g} m", "max_range"
+            )
+        self._check_noise("noise", 1)
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Angles of the rays [rad]."""
+        return np.linspace(self.min_angle, self.max_angle, self.rays)
+
+    def frame_site(self) -> str:
+        """Return the name of the site of its frame."""
+        return self.site or f"{self.name}/frame"
+
+    def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
+        """Add a site to a model.
+
+        Raises:
+            ModelError: the site or body that it names does not exist.
+        """
+        self._site(spec)
 
 
 @sensor_kind("camera")

@@ -138,10 +138,16 @@ class CameraImages(YarpDevice):
 class LaserScan(YarpDevice):
     """A planar laser scanner."""
 
-    sensor_name: str
-    """Name of the sensor tag."""
+    references: ClassVar[tuple[str, ...]] = ("sensor",)
+
+    sensor: str
+    """Described sensor of the robot that measures."""
     range_clip: tuple[float, float] | None = None
-    """Nearest and farthest distance that is reported [m]; None: those of the sensor."""
+    """Distances [m] to which others are set; None: those of the sensor."""
+    range_discard: tuple[float, float] | None = None
+    """Distances [m] outside which a measurement is taken as infinite."""
+    skipped: tuple[tuple[float, float], ...] = ()
+    """Sectors (from, to) whose measurements are taken as infinite [rad], from the first ray."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

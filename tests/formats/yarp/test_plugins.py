@@ -1,5 +1,6 @@
 """Plugin tags of YARP: each is read, or reported with a reason, and refused where its configuration is wrong."""
 
+import math
 from pathlib import Path
 
 import mujoco
@@ -9,6 +10,7 @@ import pliant
 from pliant.errors import ModelError
 from pliant.formats.yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.control_board import ControlBoard
+from pliant.model.sensors import Laser
 from pliant.model.world import World
 from pliant.model.yarp import (
     AnalogServer,
@@ -69,6 +71,15 @@ def sensor(name, kind, inside, extra=""):
 def inner(name, file="a.ini"):
     config = f"<yarpConfigurationFile>{file}</yarpConfigurationFile>"
     return f'<plugin name="p" filename="libgazebo_yarp_{name}.so">{config}</plugin>'
+
+
+LASER = sensor(
+    "scan", "ray", inner("lasersensor"), "<ray><scan><horizontal><samples>4</samples></horizontal></scan></ray>"
+)
+GENERAL = (
+    "[GENERAL]\nclip_min_range 0.2\nclip_max_range 5\ndiscard_min_range 0.3\ndiscard_max_range 4\n"
+    "enable_clip_range 1\nenable_discard_range 0\n"
+)
 
 
 def only(robot, kind):
@@ -247,10 +258,22 @@ def test_a_depth_camera_needs_depth(tmp_path):
     assert "gives no depth" in robot.interface.yarp.problems[0].message
 
 
+def test_a_laser_has_limits_sectors_and_a_port(tmp_path):
+    wrapper = "[WRAPPER]\ndevice Rangefinder2DWrapper\nname /r/laser:o\nperiod 50\n"
+    robot = load(tmp_path, LASER, a=GENERAL + "[SKIP]\nmin 10 180\nmax 20 360\n" + wrapper)
+    scan = only(robot, LaserScan)
+    assert (scan.sensor, scan.range_clip, scan.range_discard) == ("scan", (0.2, 5.0), None)
+    assert scan.skipped == ((math.radians(10), math.radians(20)), (math.pi, 2 * math.pi))
+    server = only(robot, VectorServer)
+    assert (server.port, server.period, server.device) == ("/r/laser:o", 0.05, "scan")
+    assert [d.enabled for d in robot.devices if isinstance(d, Laser)] == [True]
+    other = GENERAL.replace("enable_clip_range 1", "enable_clip_range 0").replace("discard_range 0", "discard_range 1")
+    assert only(load(tmp_path, LASER, a=other), LaserScan).range_discard == (0.3, 4.0)
+
+
 @pytest.mark.parametrize(
     ("name", "config", "kind", "values"),
     [
-        ("lasersensor", "sensorName l\nmin_distance 0.1\nmax_distance 5\n", LaserScan, {"range_clip": (0.1, 5.0)}),
         ("worldinterface", "name /world\nsynchro 0\n", WorldInterface, {"port": "/world", "synchronous": False}),
         (
             "linkattacher",
@@ -381,7 +404,10 @@ def test_a_sensor_that_the_robot_lacks_is_reported(tmp_path):
             "loadCellX has 1 values; must be 2, one for each of the load cells",
         ),
         (plugin("maissensor"), "x 1\n", "the key 'jointNames' is missing"),
-        (plugin("lasersensor"), "min_distance 2\nmax_distance 1\n", "must be 0 <= min < max"),
+        (LASER, "min_distance 2\nmax_distance 1\n", "must be 0 <= min < max"),
+        (LASER, "[GENERAL]\nenable_clip_range 1\nclip_min_range 0\n", "clip_max_range"),
+        (LASER, GENERAL.replace("discard_range 0", "discard_range 1"), "both on"),
+        (LASER, "[SKIP]\nmin 1 2\nmax 3\n", "as many angles"),
         (plugin("inertialmtb"), "x 1\n", r"the group \[PART_DRIVER\] is missing"),
         (plugin("videotexture"), "widthRes 0\n", "widthRes is 0; must be a finite number >= 1"),
         (plugin("imu"), "x 1\n", "it is in no <sensor> and has no 'sensorName'"),

@@ -9,6 +9,7 @@ from pliant.bridges.yarp.camera import is_camera, serve_camera
 from pliant.bridges.yarp.control_board import is_control_board, serve_control_board
 from pliant.bridges.yarp.external_wrench import is_external_wrench, serve_external_wrench
 from pliant.bridges.yarp.fields import serve_fields
+from pliant.bridges.yarp.laser import is_laser, serve_laser
 from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.vectors import is_vector, serve_vector
@@ -37,6 +38,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("force/torque sensor", is_wrench, serve_wrench),
     Kind("camera", is_camera, serve_camera),
     Kind("external wrench", is_external_wrench, serve_external_wrench),
+    Kind("laser", is_laser, serve_laser),
     Kind("world", is_world, serve_world),
 )
 """The first kind that matches serves the device."""

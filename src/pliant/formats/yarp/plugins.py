@@ -26,7 +26,7 @@ from pliant.formats.yarp.robot_interface import RobotInterface, read_robot_inter
 from pliant.formats.yarp.servers import Hardware, Servers, is_server
 from pliant.model.control_board import ControlBoard
 from pliant.model.problem import Problem
-from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription
 from pliant.model.world import World
 from pliant.model.yarp import (
     AxisReference,
@@ -580,18 +580,48 @@ class _Reader:
 
     def laser(self, plugin: _Plugin) -> None:
         config = self.config(plugin)
-        if config is None:
+        sensor = self.sensor(plugin, config, Laser) if config is not None else None
+        if config is None or sensor is None:
             return
-        name = plugin.sensor or config.text("sensorName", plugin.name)
-        clip = None
-        limits = [config.number(key, math.inf) for key in ("min_distance", "max_distance")]
-        if all(map(math.isfinite, limits)):
-            clip = (limits[0], limits[1])
-            if not 0.0 <= clip[0] < clip[1]:
-                raise config.fault(
-                    f"min_distance {clip[0]:g} and max_distance {clip[1]:g}; must be 0 <= min < max", "min_distance"
-                )
-        self.add(plugin, config, LaserScan(**self.common(plugin, config, name), sensor_name=name, range_clip=clip))
+        ranges: dict[str, tuple[float, float] | None] = {"clip": None, "discard": None}
+        general = config.group("GENERAL")
+        for kind in ranges if general is not None else ():
+            if general is not None and general.flag(f"enable_{kind}_range"):
+                ranges[kind] = self._range(general, f"{kind}_min_range", f"{kind}_max_range")
+        if general is not None and all(ranges.values()):
+            raise general.fault("enable_clip_range and enable_discard_range are both on; must be one of them")
+        if config.has("min_distance") and config.has("max_distance") and not ranges["clip"]:
+            ranges["clip"] = self._range(config, "min_distance", "max_distance")
+        self.add(
+            plugin,
+            config,
+            LaserScan(
+                **self.common(plugin, config, sensor.name),
+                sensor=sensor.name,
+                range_clip=ranges["clip"],
+                range_discard=ranges["discard"],
+                skipped=self._skipped(config),
+            ),
+        )
+
+    def _range(self, group: Group, low: str, high: str) -> tuple[float, float]:
+        group.required(low, "a distance [m]")
+        group.required(high, "a distance [m]")
+        least, most = group.number(low, 0.0), group.number(high, 0.0)
+        if not (math.isfinite(most) and 0.0 <= least < most):
+            raise group.fault(f"{low} {least:g} and {high} {most:g}; must be 0 <= min < max", low)
+        return least, most
+
+    def _skipped(self, config: Group) -> tuple[tuple[float, float], ...]:
+        """Return the sectors of the group [SKIP] in radians."""
+        group = config.group("SKIP")
+        if group is None:
+            return ()
+        starts, ends = group.numbers("min") or (), group.numbers("max") or ()
+        pairs = list(zip(starts, ends, strict=False))
+        if len(starts) != len(ends) or not all(0.0 <= a < b <= 360.0 for a, b in pairs):
+            raise group.fault("min and max must be as many angles from 0 to 360 [deg], each min below its max", "min")
+        return tuple((math.radians(a), math.radians(b)) for a, b in pairs)
 
     def clock(self, plugin: _Plugin) -> None:
         port = self.tag(plugin, "portName") or self.tag(plugin, "port") or "/clock"
@@ -779,7 +809,6 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
 
 NOT_SERVED: Mapping[type[YarpDevice], str] = {
     SkinInertials: "the vector of the skin boards has numbers of the boards that the description does not give",
-    LaserScan: "rays of a laser are not simulated",
     ModelPose: "there is no transform server to send it to",
     VideoTexture: "images of other programs are not drawn",
 }
