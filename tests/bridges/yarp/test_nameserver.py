@@ -1,12 +1,14 @@
 """The name server: names, properties, connections that it keeps, limits."""
 
+import itertools
+
 import pytest
 from fuzz import until
 from yarp_world import exchange, yarp_world
 
 from pliant.bridges.yarp import nameserver
 from pliant.bridges.yarp.calls import NameClient, ask_administration
-from pliant.bridges.yarp.nameserver import NameServer
+from pliant.bridges.yarp.nameserver import LAST_FIRST_PORT, NameServer, first_client_port
 from pliant.bridges.yarp.network import Network
 from pliant.errors import BridgeError
 from pliant.wire.yarp import format_bottle, parse_bottle
@@ -175,3 +177,12 @@ def test_ports_register_again_with_a_server_that_has_lost_them(monkeypatch):
             assert names.query("/a/state:o") == port.contact
             assert names.query("/reader") == reader.contact
             until(lambda: not network.lost, "the server is found again")
+
+
+def test_clients_get_the_ports_above_the_server_and_servers_of_one_machine_different_ones():
+    assert first_client_port(10_000) == 10_002
+    assert first_client_port(21_500) == 21_502
+    system = [first_client_port(own) for own in range(32_768, 65_536)]
+    assert min(system) >= 10_000
+    assert max(system) <= LAST_FIRST_PORT
+    assert all(abs(a - b) >= 64 for a, b in itertools.pairwise(system))

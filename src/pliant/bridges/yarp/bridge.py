@@ -175,7 +175,6 @@ class YarpBridge(BridgeBase):
         if self.served is not None:
             for act in self.served.ticks:
                 act(stamp_ns)
-            self.served.network.reactor.wake()
         self._step_ns = time.perf_counter_ns() - began
 
     def wait(self, timeout: float) -> bool:

@@ -38,10 +38,10 @@ from pliant.wire.yarp.nameserver import (
 )
 from pliant.wire.yarp.values import FAIL, OK, Value, text
 
-__all__ = ["NameServer"]
+__all__ = ["NameServer", "first_client_port"]
 
-FIRST_PORT = 10002
-"""First TCP port that is given to a client."""
+LAST_FIRST_PORT = 30_000
+"""Largest number of the first TCP port that is given to a client, below those that Linux gives to connections."""
 MAX_CLIENTS = 400
 """Most connections to the server at once; a further one is closed. Queries last for some milliseconds."""
 MAX_CONTACTS = 10_000
@@ -94,6 +94,18 @@ class Subscription:
         return bottle("subscription", ("src", self.source), ("dest", self.target), ("mode", self.carrier))
 
 
+def first_client_port(own: int) -> int:
+    """Return the first TCP port that a name server gives to its clients: two above its own, as yarpserver does.
+
+    Between the answer and the moment at which the client listens, nothing reserves a port. So servers of one machine
+    begin at different numbers, and none among those that Linux gives to connections.
+
+    Args:
+        own: port of the server.
+    """
+    return own + 2 if own + 2 <= LAST_FIRST_PORT else 10_000 + 64 * (own % 312)
+
+
 class NameServer:
     """A name server.
 
@@ -101,7 +113,7 @@ class NameServer:
         port: TCP port; 0 takes a free one.
         host: address to listen on.
         name: name of its own port, which is the name space.
-        first_port: first TCP port that is given to a client.
+        first_port: first TCP port that is given to a client; 0 for the one of `first_client_port`.
         threads: whose threads they are; None for new ones.
 
     Example:
@@ -115,7 +127,7 @@ class NameServer:
         host: str = "127.0.0.1",
         *,
         name: str = "/root",
-        first_port: int = FIRST_PORT,
+        first_port: int = 0,
         threads: Threads | None = None,
     ) -> None:
         self.host = listening_address(host, "ip")
@@ -174,6 +186,7 @@ class NameServer:
         """
         listener = listen(self.host, self._number, "the name server")
         self._number = listener.getsockname()[1]
+        self._first_port = self._next_port = self._first_port or first_client_port(self._number)
         self._reactor = Reactor(self.threads, "pliant-yarp-server")
         port = Port(
             self.name,

@@ -46,7 +46,6 @@ class Port:
         dialect_of: the dialect for a receiver by its name; None for `dialect` always.
         limit: longest message that it takes [bytes].
         max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
-        batched: whether what is written waits until the reactor is woken, which the writer does once a step.
         queue: most messages that wait for one receiver; a further one is dropped and counted.
         dial: connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later.
         undial: tells a receiver that a connection without a stream has ended: ``undial(port, contact)``.
@@ -66,7 +65,6 @@ class Port:
         dialect_of: Callable[[str], Dialect] | None = None,
         limit: int = SMALL_MESSAGE,
         max_inputs: int = 0,
-        batched: bool = False,
         queue: int = 100,
         dial: Callable[[Port, str, str], Future[str]] | None = None,
         undial: Callable[[Port, Contact], None] | None = None,
@@ -83,7 +81,6 @@ class Port:
         self.dialect_of = dialect_of
         self.limit = limit
         self.max_inputs = max_inputs
-        self.batched = batched
         self.queue = queue
         self.dial = dial
         self.undial = undial
@@ -128,7 +125,7 @@ class Port:
             return
         self._posted += 1
         publication = Publication(encode, envelope)
-        self.reactor.call(lambda: self._publish(publication), wake=not self.batched)
+        self.reactor.call(lambda: self._publish(publication))
 
     def write_bottle(self, content: Bottle, envelope: str | None = None) -> None:
         """Send a Bottle to everybody that is connected; returns at once."""

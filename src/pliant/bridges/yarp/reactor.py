@@ -66,19 +66,10 @@ class Reactor:
         return self._stopping
 
     # ------------------------------------------------------------------ any thread
-    def call(self, action: Callable[[], None], *, wake: bool = True) -> None:
-        """Run ``action()`` in the reactor's thread soon; calls run in the order in which they came.
-
-        Without ``wake`` the caller calls `wake` later. To wake the thread gives it the interpreter: where the loop did
-        that with each sample, it would wait for this thread several times a step.
-        """
+    def call(self, action: Callable[[], None]) -> None:
+        """Run ``action()`` in the reactor's thread soon; calls run in the order in which they came."""
         self._calls.append(action)
-        if wake:
-            self.wake()
-
-    def wake(self) -> None:
-        """Let the thread run the calls that wait."""
-        if self._calls and not self._woken:
+        if not self._woken:
             self._woken = True
             with contextlib.suppress(OSError):
                 self._wake_out.send(b"\0")

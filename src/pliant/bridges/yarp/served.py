@@ -94,7 +94,7 @@ class Served:
     def output(self, name: str, type_name: str, **options: Any) -> Port:
         """Open a port that sends."""
         port = self.network.open(
-            name, dialect=self.dialect, type_name=type_name, batched=True, **{"queue": self.options.queue, **options}
+            name, dialect=self.dialect, type_name=type_name, **{"queue": self.options.queue, **options}
         )
         self.ports.append((port, type_name, "out"))
         return port
