@@ -256,7 +256,7 @@ class Simulation:
     @property
     def time(self) -> float:
         """Simulation time since the last reset [s]."""
-        return self._now * 1e-9
+        return self._now / 1e9
 
     @property
     def elapsed(self) -> float:

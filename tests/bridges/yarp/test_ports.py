@@ -133,6 +133,24 @@ def test_an_object_is_encoded_once_for_each_dialect():
     assert {b.items for b, _ in heard} == {(1.5,)}
 
 
+def test_a_port_that_latches_gives_a_new_receiver_the_newest_message_once_and_in_order():
+    first, second = [], []
+    with yarp_world() as (_, _, network):
+        source = network.open("/out", latch=True)
+        for k in range(3):
+            source.write_bottle(bottle(k))
+        for name, heard in (("/a", first), ("/b", second)):
+            target = network.open(name, on_data=lambda a, heard=heard: heard.append(a.bottle()[0]))
+            connected(network, source, target)
+        until(lambda: first and second, "the newest message")
+        for k in range(3, 200):
+            source.write_bottle(bottle(k))
+            if k % 20 == 0:
+                until(lambda k=k: second[-1] == k, "no queue is full")
+        until(lambda: first[-1] == second[-1] == 199, "the last message")
+    assert first == second == list(range(2, 200))
+
+
 def test_a_call_is_answered_and_a_handler_that_refuses_answers_fail():
     def answer(arrival):
         content = arrival.bottle()

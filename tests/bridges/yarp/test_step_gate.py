@@ -63,6 +63,17 @@ def test_the_simulation_takes_the_steps_that_clients_ask_for_and_answers_calls_b
 
 
 @pytest.mark.network
+def test_a_program_that_asks_for_the_steps_itself_gets_the_time_when_it_connects():
+    with served(bench(), ",name=robot,lockstep=true", pacer=sync()) as world:
+        world.yarp.rpc("/clock/rpc", parse_bottle("stepSimulationAndWait 5"))
+        now = world.yarp.rpc("/clock/rpc", bottle("getSimulationTime"))[0]
+        reader = world.yarp.open_input("/late")
+        world.yarp.connect("/clock", "/late")
+        seconds, nanoseconds = reader.read(timeout=20.0).content.items
+        assert seconds + 1e-9 * nanoseconds == pytest.approx(now, abs=1e-12)
+
+
+@pytest.mark.network
 def test_a_run_in_lock_step_can_be_let_go_and_held_again():
     with served(bench(), ",name=robot,lockstep=true", pacer=sync()) as world:
         yarp = world.yarp

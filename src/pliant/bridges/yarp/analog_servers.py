@@ -111,7 +111,7 @@ def _serve(served: Served, server: AnalogServer, sensors: list[_Shown]) -> None:
         for sensor in sensors:
             sample = samples[sensor.device.name]
             numbers += sensor.numbers(sample)
-            numbers.append(sample.stamp_ns * 1e-9)
+            numbers.append(sample.stamp_ns / 1e9)
         return template.fill(numbers, dialect)
 
     def tick(stamp_ns: int) -> None:

@@ -86,12 +86,12 @@ class StepQueue:
 
 def serve_clock(served: Served, name: str) -> None:
     """Serve the time of every step as ``(seconds nanoseconds)`` at a port, and its calls at ``<name>/rpc``."""
-    port = served.output(name, "Bottle", queue=CLOCK_QUEUE)
+    # A program waits for the first time before it does anything. If it is the one that asks for the steps, or while the
+    # simulation is paused, no further step would give it one.
+    port = served.output(name, "Bottle", queue=CLOCK_QUEUE, latch=True)
 
     def tick(stamp_ns: int) -> None:
-        if port.active:
-            data = _TIME.pack(*_HEAD, *divmod(stamp_ns, 1_000_000_000))
-            port.write(lambda dialect: data)
+        port.write(lambda dialect: _TIME.pack(*_HEAD, *divmod(stamp_ns, 1_000_000_000)))
 
     served.ticks.append(tick)
     if served.simulation is not None:

@@ -59,6 +59,8 @@ class Publication:
     """Returns the bytes of the object."""
     envelope: str | None = None
     """What goes with it."""
+    number: int = 0
+    """Running number at its port."""
     encoded: dict[int, bytes] = field(default_factory=dict)
     """Dialect -> bytes of the object, once they were needed."""
 

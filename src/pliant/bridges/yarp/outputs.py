@@ -121,6 +121,8 @@ class Output:
         self.sent = 0
         self.dropped = 0
         """Messages that the receiver was too slow for."""
+        self.seen = 0
+        """Number of the message that it got when it was connected; those up to it are not sent again."""
         self._acknowledged = carrier in ("tcp", "text_ack")
         self._queue: deque[bytes] = deque()
         self._queued = 0
@@ -138,7 +140,7 @@ class Output:
 
     def send(self, publication: Publication) -> None:
         """Send a message, queue it, or drop it where too many wait."""
-        if self._closed:
+        if self._closed or publication.number <= self.seen:
             return
         if len(self._queue) >= self.port.queue or self._queued > MAX_QUEUED_BYTES:
             self.dropped += 1

@@ -46,6 +46,7 @@ class Port:
         dialect_of: the dialect for a receiver by its name; None for `dialect` always.
         limit: longest message that it takes [bytes].
         max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
+        latch: whether a new receiver gets the newest message at once.
         queue: most messages that wait for one receiver; a further one is dropped and counted.
         dial: connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later.
         undial: tells a receiver that a connection without a stream has ended: ``undial(port, contact)``.
@@ -65,6 +66,7 @@ class Port:
         dialect_of: Callable[[str], Dialect] | None = None,
         limit: int = SMALL_MESSAGE,
         max_inputs: int = 0,
+        latch: bool = False,
         queue: int = 100,
         dial: Callable[[Port, str, str], Future[str]] | None = None,
         undial: Callable[[Port, Contact], None] | None = None,
@@ -81,6 +83,7 @@ class Port:
         self.dialect_of = dialect_of
         self.limit = limit
         self.max_inputs = max_inputs
+        self.latch = latch
         self.queue = queue
         self.dial = dial
         self.undial = undial
@@ -104,6 +107,7 @@ class Port:
         self.refused = 0
         self._posted = 0
         self._taken = 0
+        self._newest: Publication | None = None
 
     @property
     def contact(self) -> Contact:
@@ -118,13 +122,17 @@ class Port:
             encode: returns the bytes in a dialect; called later, in the reactor's thread, at most once a dialect.
             envelope: what goes with it.
         """
+        if self.latch:  # kept first: a receiver that becomes active now gets it from `add_output`
+            number = 1 if self._newest is None else self._newest.number + 1
+            self._newest = publication = Publication(encode, envelope, number)
+        else:
+            publication = Publication(encode, envelope, self._posted + 1)
         if not self.active:
             return
         if self._posted - self._taken >= self.queue:  # the reactor does not come to it
             self.dropped += 1
             return
         self._posted += 1
-        publication = Publication(encode, envelope)
         self.reactor.call(lambda: self._publish(publication))
 
     def write_bottle(self, content: Bottle, envelope: str | None = None) -> None:
@@ -179,6 +187,10 @@ class Port:
         self.outputs[output.target] = output
         self.active = True
         output.start()
+        if self._newest is not None:
+            newest = self._newest
+            output.send(newest)
+            output.seen = newest.number
 
     def drop_output(self, output: Output) -> None:
         """Send to a receiver no longer, because its connection has ended."""

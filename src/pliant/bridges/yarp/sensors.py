@@ -109,7 +109,7 @@ def _serve_measures(served: Served, name: str, device: SampleSource, groups: Map
     order = [group for group in _order() if group in groups]
 
     def encode(sample: Sample, dialect: Dialect) -> bytes:
-        time = sample.stamp_ns * 1e-9
+        time = sample.stamp_ns / 1e9
         numbers: list[float] = []
         for group in order:
             numbers += groups[group](sample)

@@ -1000,7 +1000,7 @@ class ControlBoardDevice(DeviceBase):
     @property
     def time(self) -> float:
         """Time of the measurements [s]."""
-        return self._engine.time_ns * 1e-9
+        return self._engine.time_ns / 1e9
 
     def mode_of(self, axis: int) -> ControlMode:
         """Return the control mode of an axis."""
