@@ -44,14 +44,13 @@ def test_the_five_joint_arm_moves_as_in_the_engine_for_two_seconds(precision, li
 
 def test_a_callback_that_was_there_before_runs_too_and_one_that_comes_later():
     batch = WarpBatch(build_robot("qbmove-2dof", {"mounting": "vertical"}), 2)
-    calm = batch.read("joint_1/position")
     called = []
     batch.warp_model.callback.act_bias = lambda m, d: called.append("bias")
     batch.warp_model.callback.control = lambda m, d: d.ctrl.fill_(0.3)
     batch.step(40)
     assert len(called) == 40
     assert (batch.read("joint_1/reference_1") == np.float32(0.3)).all()
-    assert abs(batch.read("joint_1/position") - calm).max() > 1e-4
+    assert (batch.read("joint_1/motor_1_position") > 0.1).all()  # the laws run beside theirs
 
 
 def test_a_callback_that_calls_the_one_before_it_does_not_call_itself_for_ever():

@@ -169,7 +169,7 @@ def _kernels() -> dict[str, Any]:
     @wp.kernel(enable_backward=False, module="unique")
     def watch(
         qvel: wp.array2d(dtype=wp.float32),  # type: ignore[valid-type]
-        limit: wp.float32,
+        limit: wp.float32,  # type: ignore[valid-type]
         steps: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
         bad: wp.array(dtype=wp.int64),  # type: ignore[valid-type]
     ):

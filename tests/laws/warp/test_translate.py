@@ -235,3 +235,12 @@ def test_the_missing_package_is_named_with_the_command_that_installs_it(monkeypa
     with pytest.raises(MissingDependency, match=r'pip install "pliant\[warp\]"'):
         load_warp()
     load_warp.cache_clear()
+
+
+def test_a_module_of_another_that_hides_warp_is_named(monkeypatch, tmp_path):
+    other = SimpleNamespace(__file__=str(tmp_path / "warp.py"))
+    monkeypatch.setitem(__import__("sys").modules, "warp", other)
+    load_warp.cache_clear()
+    with pytest.raises(LawError, match=r"warp\.py is not NVIDIA's Warp and hides it; rename that file"):
+        load_warp()
+    load_warp.cache_clear()

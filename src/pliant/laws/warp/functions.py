@@ -116,6 +116,9 @@ def load_warp() -> Any:
         import warp
     except ImportError:
         raise MissingDependency("Warp", command='pip install "pliant[warp]"', purpose="running laws in Warp") from None
+    if not hasattr(warp, "config"):
+        place = getattr(warp, "__file__", None) or "an unknown place"
+        raise LawError(f"the module 'warp' at {place} is not NVIDIA's Warp and hides it; rename that file")
     if ours:  # who imported it before has chosen what it prints
         warp.config.log_level = logging.ERROR
     warp.init()

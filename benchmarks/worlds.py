@@ -1,0 +1,71 @@
+"""Steps a second of many worlds, and what the laws cost in them: `CpuBatch` and `WarpBatch`.
+
+Usage: python benchmarks/worlds.py [--device cpu|cuda:0] [--worlds 256] [--robot qbmove-5dof] [--precision float64]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from pliant.engine.warp import WarpBatch
+from pliant.engine.worlds import CpuBatch
+from pliant.errors import PliantError
+from pliant.laws.warp import load_warp
+from pliant.robots import build_robot
+
+
+def rate(batch: Any, steps: int, wait: Any) -> float:
+    """Return steps of all worlds a second, the best of three."""
+    best = 0.0
+    for _ in range(3):
+        wait()
+        start = time.perf_counter()
+        batch.step(steps)
+        wait()
+        best = max(best, steps * batch.worlds / (time.perf_counter() - start))
+    return best
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--worlds", type=int, default=256)
+    parser.add_argument("--robot", default="qbmove-5dof")
+    parser.add_argument("--precision", default="float64")
+    parser.add_argument("--steps", type=int, default=20)
+    options = parser.parse_args()
+    robot = build_robot(options.robot)
+    cpu = CpuBatch(robot, options.worlds)
+    print(f"CpuBatch                         {rate(cpu, options.steps, lambda: None):12.0f} steps/s")
+    try:
+        wp = load_warp()
+        start = time.perf_counter()
+        batch = WarpBatch(robot, options.worlds, options.device, precision=options.precision)
+        batch.step()
+    except PliantError as error:
+        print(error)
+        return
+    print(f"WarpBatch: made in {time.perf_counter() - start:.1f} s (machine code is kept for later runs)")
+    with_laws = rate(batch, options.steps, wp.synchronize)
+    print(f"WarpBatch on {options.device}, {options.precision:8} {'':8} {with_laws:12.0f} steps/s")
+    # On the CPU by processor time, which other programs do not disturb.
+    clock = time.process_time if options.device == "cpu" else time.perf_counter
+    groups = batch._groups
+    spent = {}
+    for name, kept in (("with", groups), ("without", []), ("again", groups)):
+        batch._groups, batch._graph = kept, None
+        batch.step(2)
+        wp.synchronize()
+        start = clock()
+        batch.step(options.steps)
+        wp.synchronize()
+        spent[name] = clock() - start
+    complete = min(spent["with"], spent["again"])
+    print(f"laws and observation: {100.0 * (1.0 - spent['without'] / complete):.1f} % of a step")
+
+
+if __name__ == "__main__":
+    main()
