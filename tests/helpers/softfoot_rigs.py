@@ -85,6 +85,7 @@ def press(
     pitch_deg=0.0,
     roll_deg=0.0,
     forward=False,
+    sideways=False,
     bar=None,
     timestep=1e-3,
     seconds=4.0,
@@ -102,6 +103,7 @@ def press(
         pitch_deg: imposed pitch of the ankle, positive with the toes down [deg].
         roll_deg: imposed roll of the ankle, positive with its right side down [deg].
         forward: whether the ankle also slides in x.
+        sideways: whether the ankle also slides in y.
         bar: edge of a square bar and its position ahead of the ankle [m]; then, for a bar under a part of the width,
             the positions of its right and its left end, y to the left [m].
         timestep: length of a step [s].
@@ -110,8 +112,8 @@ def press(
         solref: time constant and damping ratio of the closure in place of its own.
         mass: of the carriage [kg].
         add: adds the foot to a body of the spec.
-        servo: stiffness [N m/rad] and damping [N m s/rad] of a servo that holds the pitch, and inertia of what it holds
-            beside the foot [kg m^2]; None: the pitch is fixed.
+        servo: stiffness [N m/rad] and damping [N m s/rad] of a servo that holds pitch or roll and gives way under the
+            load, and inertia of what it holds beside the foot [kg m^2]; None: pitch and roll are fixed.
         options: of the foot.
     """
     spec = mujoco.MjSpec()
@@ -139,12 +141,14 @@ def press(
     carriage.add_joint(name="z", type=slide, axis=[0.0, 0.0, 1.0], damping=[100.0, 0.0, 0.0])
     if forward:
         carriage.add_joint(name="x", type=slide, axis=[1.0, 0.0, 0.0], damping=[100.0, 0.0, 0.0])
+    if sideways:
+        carriage.add_joint(name="y", type=slide, axis=[0.0, 1.0, 0.0], damping=[100.0, 0.0, 0.0])
     p, r = 0.5 * math.radians(pitch_deg), 0.5 * math.radians(roll_deg)
     turn = [math.cos(p) * math.cos(r), math.cos(p) * math.sin(r), math.sin(p) * math.cos(r), -math.sin(p) * math.sin(r)]
     if servo is None:
         add(spec, carriage.add_body(name="ankle", quat=turn), **options)
     else:
-        _add_servo(spec, carriage, servo)
+        _add_servo(spec, carriage, servo, [1.0, 0.0, 0.0] if roll_deg else [0.0, 1.0, 0.0])
         add(spec, carriage.add_body(name="ankle"), **options)
     for equality in spec.equalities:
         if equality.name.startswith("frontal_arch"):
@@ -154,7 +158,7 @@ def press(
     data = mujoco.MjData(model)
     data.qfrc_applied[0] = -load
     if servo is not None:
-        data.ctrl[0] = data.qpos[model.joint("pitch").qposadr[0]] = math.radians(pitch_deg)
+        data.ctrl[0] = data.qpos[model.joint("servo").qposadr[0]] = math.radians(roll_deg or pitch_deg)
     for _ in range(round(seconds / timestep)):
         mujoco.mj_step(model, data)
     speed = float(np.abs(data.qvel).max())
@@ -162,12 +166,12 @@ def press(
     return Rest(model, data, float(data.xpos[model.body("attachment_cube").id][2]), speed)
 
 
-def _add_servo(spec, carriage, servo):
-    """Hold the pitch of the carriage by a position servo."""
+def _add_servo(spec, carriage, servo, axis):
+    """Hold the turn of the carriage about an axis by a position servo."""
     stiffness, damping, inertia = servo
     if not carriage.mass:
         carriage.explicitinertial, carriage.mass, carriage.gravcomp = True, 1e-6, 1.0
     carriage.inertia = [inertia] * 3
-    carriage.add_joint(name="pitch", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0.0, 1.0, 0.0])
-    actuator = spec.add_actuator(name="pitch", target="pitch", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    carriage.add_joint(name="servo", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+    actuator = spec.add_actuator(name="servo", target="servo", trntype=mujoco.mjtTrn.mjTRN_JOINT)
     actuator.set_to_position(kp=stiffness, kv=damping)

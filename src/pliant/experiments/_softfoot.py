@@ -22,6 +22,10 @@ SLIDE_DAMPING = 100.0
 """Of the vertical and the horizontal slide [N s/m], as in the released scene."""
 TOE_STIFFNESS = 100.0
 """Of the servos that bend the toes, all chains together [N m/rad].  # assumed: much stiffer than the bands"""
+TRIAL_RIG = {"stiffness": 3000.0, "damping": 100.0, "mass": 1.0, "inertia": 0.2}
+"""Servo and carriage of the rig of the trial with the released model [N m/rad, N m s/rad, kg, kg m^2], which was not
+described. The stiffness follows from the printed angles of roll, at which servos rest that are sent to round angles;
+mass and inertia are fitted to the printed centres of pressure (they make MuJoCo's closure stiffer)."""
 PLATE = (-0.091, 0.174, 0.116)
 """A rigid foot with the outline of the SoftFoot: heel, toes, width [m]."""
 
@@ -34,6 +38,8 @@ class Standing:
     """Height of the ankle [m]."""
     center: float
     """Centre of pressure ahead of the ankle [m]."""
+    side: float
+    """Centre of pressure beside the ankle, to the right [m]."""
     support: float
     """Distance of the foremost from the rearmost loaded contact [m]."""
     forces: dict[str, float]
@@ -67,6 +73,7 @@ def stand(
     toes: float | None = None,
     rigid: bool = False,
     forward: bool = False,
+    servo: tuple[str, float] | None = None,
     timestep: float = 2e-3,
     seconds: float = 2.5,
     **foot: Any,
@@ -80,6 +87,8 @@ def stand(
         toes: dorsiflexion of the toes against the metatarsus, by servos after the first half second [rad]; None: free.
         rigid: a rigid plate with the outline of the foot in its place.
         forward: whether the ankle slides forward as well.
+        servo: "pitch" or "roll" and the angle to which the servo of `TRIAL_RIG` is sent [rad]; the ankle then
+            slides forwards or sideways, too. None: the pitch is fixed.
         timestep: length of a step [s].
         seconds: duration [s].
         foot: options of the foot.
@@ -94,17 +103,21 @@ def stand(
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[2.0, 2.0, 0.1])
-    above = 0.3e-3 + 0.15 * abs(math.sin(pitch))
+    kind, angle = servo or ("", 0.0)
+    above = 0.3e-3 + 0.15 * abs(math.sin(pitch + angle))
     if bar is not None:
         half = 0.5 * bar[0]
         above += bar[0]
         box = mujoco.mjtGeom.mjGEOM_BOX
         spec.worldbody.add_geom(name="bar", type=box, size=[half, 0.2, half], pos=[bar[1], 0.0, half])
     carriage = spec.worldbody.add_body(name="carriage", pos=[0.0, 0.0, ANKLE_HEIGHT + above])
-    axes = {"z": [0.0, 0.0, 1.0], **({"x": [1.0, 0.0, 0.0]} if forward else {})}
+    axes = {"z": [0.0, 0.0, 1.0], **({"x": [1.0, 0.0, 0.0]} if forward or kind == "pitch" else {})}
+    axes |= {"y": [0.0, 1.0, 0.0]} if kind == "roll" else {}
     for name, axis in axes.items():
         slide = mujoco.mjtJoint.mjJNT_SLIDE
         carriage.add_joint(name=name, type=slide, axis=axis, damping=[SLIDE_DAMPING, 0.0, 0.0])
+    if servo is not None:
+        _hold(spec, carriage, kind)
     ankle = carriage.add_body(name="ankle", quat=[math.cos(0.5 * pitch), 0.0, math.sin(0.5 * pitch), 0.0])
     if rigid:
         rear, front, width = PLATE
@@ -117,6 +130,8 @@ def stand(
     model = spec.compile()
     data = mujoco.MjData(model)
     data.qfrc_applied[0] = -load
+    if servo is not None:
+        data.ctrl[0] = data.joint("hold").qpos[0] = angle
     half_second = round(0.5 / timestep)
     mujoco.mj_step(model, data, half_second)
     # Bent within half a second, not at once.
@@ -127,6 +142,19 @@ def stand(
     speed = float(np.abs(data.qvel).max())
     mujoco.mj_forward(model, data)
     return _measured(model, data, speed)
+
+
+def _hold(spec: Any, carriage: Any, kind: str) -> None:
+    """Hold pitch or roll of the carriage as the rig of the trial does."""
+    import mujoco
+
+    rig = TRIAL_RIG
+    carriage.explicitinertial, carriage.mass, carriage.gravcomp = True, rig["mass"], 1.0
+    carriage.inertia = [rig["inertia"]] * 3
+    axis = [1.0, 0.0, 0.0] if kind == "roll" else [0.0, 1.0, 0.0]
+    carriage.add_joint(name="hold", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+    actuator = spec.add_actuator(name="hold", target="hold", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    actuator.set_to_position(kp=rig["stiffness"], kv=rig["damping"])
 
 
 def _add_servos(spec: Any) -> list[float]:
@@ -150,7 +178,7 @@ def _measured(model: mujoco.MjModel, data: mujoco.MjData, speed: float) -> Stand
 
     ankle = data.xpos[model.body("ankle").id]
     forces: dict[str, float] = {}
-    points, loads, on_bar = [], [], 0.0
+    points, sides, loads, on_bar = [], [], [], 0.0
     wrench = np.zeros(6)
     for i in range(data.ncon):
         contact = data.contact[i]
@@ -163,6 +191,7 @@ def _measured(model: mujoco.MjModel, data: mujoco.MjData, speed: float) -> Stand
         forces[name] = forces.get(name, 0.0) + vertical
         on_bar += vertical if model.geom(one).name == "bar" else 0.0
         points.append(float(contact.pos[0] - ankle[0]))
+        sides.append(float(ankle[1] - contact.pos[1]))
         loads.append(vertical)
     total = sum(loads)
     loaded = [x for x, f in zip(points, loads, strict=True) if f > 0.01 * total]
@@ -174,6 +203,7 @@ def _measured(model: mujoco.MjModel, data: mujoco.MjData, speed: float) -> Stand
     return Standing(
         height=float(ankle[2]),
         center=float(np.dot(points, loads) / total) if total else math.nan,
+        side=float(np.dot(sides, loads) / total) if total else math.nan,
         support=max(loaded) - min(loaded) if loaded else 0.0,
         forces=forces,
         bar=on_bar,

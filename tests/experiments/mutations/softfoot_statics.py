@@ -4,6 +4,7 @@ import dataclasses
 
 from mutations import Mutation
 
+from pliant.experiments import _softfoot
 from pliant.experiments import softfoot_statics as module
 from pliant.experiments._softfoot import REDUCED, stand
 
@@ -50,6 +51,10 @@ def _large_capsules(patch):
 def _stiff_closure(context, options):
     stiff = module.centers(**REDUCED, closure_compliance=2e-6)
     return module.center_targets(stiff, module.centers(**{**REDUCED, "contact": "capsule"}))
+
+
+def _stiff_rig(patch):
+    patch.setitem(_softfoot.TRIAL_RIG, "stiffness", 30000.0)
 
 
 def _nearly_equal_loads(patch):
@@ -122,6 +127,13 @@ MUTATIONS = [
         name="the closure is stiffer, and the reduced foot has capsules",
         run=_stiff_closure,
         turns=("Pitch sweep: *", "Reduced foot: *"),
+    ),
+    Mutation(
+        experiment="softfoot-statics",
+        name="the rig of the trial holds the ankle ten times as stiffly",
+        patch=_stiff_rig,
+        run=lambda context, options: module.rig_targets(True),
+        turns=("Rig of the trial, *",),
     ),
     Mutation(
         experiment="softfoot-statics",

@@ -58,10 +58,11 @@ class SoftFootOptions:
         low=0.0,
         above=True,
         high=1.0,
-        source="fitted to the pitch stiffness of the release; the real one is unknown",
+        source="fitted to a pitch sweep of the release, as if its ankle had been held rigidly; the real one is unknown",
     )
     """Compliance of the closure between frontal arch and metatarsus of a whole foot, for deflections of more than 1 mm;
-    below that it is up to 5.4 times larger, as in the release. It sets most of the stiffness in standing."""
+    below that it is up to 5.4 times larger, as in the release. It sets most of the stiffness in standing. On the rig of
+    that sweep, whose servo gave way, the release has 7.0e-6 m/N, and the default is a tenth softer."""
     coupling_compliance: float = option(
         0.0386,
         unit="rad/(N m)",
