@@ -65,3 +65,17 @@ def test_a_tag_out_of_view_stops_the_arm_and_says_why(start, features):
     assert "the image has 640 x 480 pixels" in run.servo.message
     assert not len(run.torque)
     assert math.isinf(module.ends([run])[0])
+
+
+def test_the_damping_of_unseen_motion_does_not_accelerate_the_camera_and_opposes_that_motion(start):
+    from pliant.robots.franka import dynamics, kinematics
+
+    J, mass = kinematics.jacobian(start.q), dynamics.mass(start.q)
+    dq = np.random.default_rng(0).normal(size=7)
+    torque = module.null_torque(OPTIONS, J, dq, mass)
+    acceleration = np.linalg.solve(mass, torque)
+    assert np.abs(J @ acceleration).max() < 1e-9
+    unseen = dq - np.linalg.pinv(J) @ (J @ dq)
+    np.testing.assert_allclose(acceleration, -OPTIONS.null_damping * unseen, atol=1e-9)
+    published = module.FrankaDynamicServoOptions(null_space="inertia")
+    assert not module.null_torque(published, J, dq, mass).any()

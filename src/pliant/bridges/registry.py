@@ -42,6 +42,9 @@ class BridgeEntry:
 
 _OWN: dict[str, BridgeEntry] = {
     "fci": BridgeEntry("Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci:make"),
+    "pictures": BridgeEntry(
+        "Pictures of cameras in files that programs of this machine map", "pliant.bridges.pictures:make"
+    ),
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.bridges.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.bridges.ros2:make"),
     "yarp": BridgeEntry(

@@ -136,9 +136,9 @@ def main() -> None:
     import numpy as np
 
     from pliant.bridges.fci import FciBridge, FciOptions
+    from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.experiments._pictures import PictureFile
     from pliant.robots.franka.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
     from pliant.robots.franka.parameters import arm
     from pliant.simulation import Simulation
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--start", type=float, nargs=7, default=Q_START.tolist(), help="joint positions [rad]")
     parser.add_argument("--tag", type=float, nargs=4, help="size and place of AprilTag 0 in the base [m]")
     parser.add_argument("--height", type=float, default=0.0, help="of the base above the floor [m]")
-    parser.add_argument("--pictures", default="", help="file for the pictures of a wrist camera")
+    parser.add_argument("--pictures", default="", help="folder for the pictures of a wrist camera")
     parser.add_argument("--report", action="store_true", help="print counters and work per cycle as JSON at the end")
     given = parser.parse_args()
     tags = []
@@ -175,7 +175,7 @@ def main() -> None:
         tags=tags,
     )
     bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))
-    pictures = [PictureFile(given.pictures, "franka_camera")] if given.pictures else []
+    pictures = [Pictures(PicturesOptions(folder=given.pictures))] if given.pictures else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*pictures, bridge]) as simulation:
         try:
             simulation.start()

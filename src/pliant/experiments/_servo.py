@@ -429,31 +429,30 @@ def served_cell(
         BridgeError: no server started.
     """
     from pliant.clients.franka import FrankaRobot
+    from pliant.clients.pictures import SharedPictures
     from pliant.experiments._franka import serve
-    from pliant.experiments._pictures import map_pictures
     from pliant.robots.franka.build import MOTOR_INERTIA, WristCamera
 
     mount, plant = WristCamera(), plant or Plant()
     motors = MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia
     camera = exact_camera()
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        path = Path(folder) / "pictures"
         options = [f"--mode={MODE}", f"--motor-inertia={motors}", f"--height={HEIGHT}", "--report"]
         options += [f"--friction={int(plant.friction)}", f"--compensated={int(plant.compensated)}"]
         options += ["--start", *map(repr, start.q.tolist())]
         if rendered:
-            options += ["--tag", repr(setup.size), *map(repr, TAG), "--pictures", str(path)]
+            options += ["--tag", repr(setup.size), *map(repr, TAG), "--pictures", folder]
         with serve(options) as server, FrankaRobot.connect(server.host, arm="fer", period=period or PERIOD) as arm:
             arm.set_eMc(inverse(arm.get_flMe()) @ mount.F_T_C)
-            stamp, pixels = map_pictures(path, (camera.height, camera.width, 3)) if rendered else (None, None)
+            eye = SharedPictures(Path(folder) / "franka_camera") if rendered else None
 
             def true_pose() -> Array:
                 return inverse(arm.get_fMc()) @ pose(TAG)
 
             def picture() -> tuple[float, NDArray[np.uint8]]:
-                assert stamp is not None
-                assert pixels is not None
-                return arm.time - 1e-9 * float(stamp[0]), np.array(pixels)
+                assert eye is not None
+                stamp_ns, image = eye.latest()
+                return 1e-9 * (round(1e9 * arm.time) - stamp_ns), image
 
             yield Cell(
                 arm,

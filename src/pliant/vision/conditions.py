@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 MIN_DEPTH = 1e-6
 """Smallest depth that counts as in front of the camera [m]; below it 1/Z leaves the range of any control."""  # assumed
+ROUNDING_OF_AGE = 1e-6
+"""Rounding of the difference of two times [s]."""
 ROTATION_TOLERANCE = 1e-6
 """Largest entry of R^T R - I of a pose."""  # assumed
 
@@ -180,9 +182,9 @@ def require_fresh(age: Any, max_age: float) -> None:
         max_age: largest age [s].
 
     Raises:
-        VisionError: LATE; an age that is no number (NOT_FINITE), or negative (OUT_OF_RANGE).
+        VisionError: LATE; an age that is no number (NOT_FINITE), or negative by more than rounding (OUT_OF_RANGE).
     """
-    if number("age", age, low=0.0) > max_age:
+    if number("age", age, low=-ROUNDING_OF_AGE) > max_age:
         raise VisionError(
             Condition.LATE, f"the image is {1e3 * age:.0f} ms old; must be at most {1e3 * max_age:.0f} ms", field="age"
         )

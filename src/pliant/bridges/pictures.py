@@ -1,0 +1,146 @@
+"""Pictures of cameras in files that other processes of this machine map: no copy through a socket, no wait."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.devices.base import Sample, SampleSource
+from pliant.errors import BridgeError, nearest
+from pliant.options import option
+from pliant.simulation.bridge import BridgeBase
+from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, PictureHeader, encode_header
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["Pictures", "PicturesOptions", "make"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PicturesOptions:
+    """Options of the bridge."""
+
+    folder: str = option("")
+    """Folder of the files, one named as each camera; it is made if it is not there. "" makes one of its own, which is
+    removed at the end."""
+    camera: str = option("")
+    """Camera whose pictures are written; "" for all."""
+
+
+class _File:
+    """One mapped file."""
+
+    def __init__(self, path: Path, height: int, width: int) -> None:
+        self.path = path
+        header = PictureHeader(height=height, width=width)
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, encode_header(header))
+            os.truncate(descriptor, header.file_bytes)
+            self._map = mmap.mmap(descriptor, header.file_bytes)
+        finally:
+            os.close(descriptor)
+        found = np.frombuffer(self._map, dtype=np.uint8)
+        self.counter, self.stamp = found[COUNTER].view(np.int64), found[STAMP].view(np.int64)
+        self.pixels = found[HEADER_BYTES:].reshape(height, width, 3)
+        self.count = 0
+
+    def write(self, sample: Sample) -> None:
+        """Write a picture between two counts."""
+        self.counter[0] += 1
+        self.pixels[:] = sample.values["image"]
+        self.stamp[0] = sample.stamp_ns
+        self.counter[0] += 1
+        self.count += 1
+
+    def close(self) -> None:
+        """Remove the file; who has mapped it keeps what is in it."""
+        del self.counter, self.stamp, self.pixels
+        self._map.close()
+        self.path.unlink(missing_ok=True)
+
+
+class Pictures(BridgeBase):
+    """Writes the newest picture of each camera into a file.
+
+    A client that holds the state of a cycle of a lock-step bridge finds the pictures of that cycle if this bridge
+    stands before the other among the bridges. `pliant.clients.pictures.SharedPictures` reads them.
+
+    Args:
+        options: folder and camera.
+    """
+
+    def __init__(self, options: PicturesOptions | None = None) -> None:
+        super().__init__()
+        self.options = options or PicturesOptions()
+        self._files: dict[str, _File] = {}
+        self._own = ""
+        self._where: dict[str, str] = {}
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The file of each camera."""
+        return dict(self._where)
+
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
+        """Make the files.
+
+        Raises:
+            BridgeError: there is no such camera, or a file cannot be written.
+        """
+        cameras = {
+            name: device.samples["image"].shape
+            for name, device in devices.items()
+            if "image" in device.samples and len(device.samples["image"].shape) == 3
+        }
+        wanted = self.options.camera
+        if wanted and wanted not in cameras:
+            raise BridgeError(f"pictures: no camera {wanted!r}; {nearest(wanted, cameras)}", field="camera")
+        folder = Path(self.options.folder)
+        try:
+            if not self.options.folder:
+                self._own = self._own or tempfile.mkdtemp(prefix="pliant-pictures-")
+                folder = Path(self._own)
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, (height, width, _) in cameras.items():
+                if not wanted or name == wanted:
+                    path = (folder / name.replace("/", "_")).absolute()
+                    self._files[name] = _File(path, height, width)
+                    self._where[name] = str(path)
+        except OSError as fault:
+            self.stop()
+            raise BridgeError(f"pictures: {fault}", field="folder") from None
+
+    def publish(self, sample: Sample) -> None:
+        """Write a picture."""
+        if (file := self._files.get(sample.device)) is not None:
+            file.write(sample)
+
+    def stop(self) -> None:
+        """Remove the files."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+        self._where.clear()
+        if self._own:
+            shutil.rmtree(self._own, ignore_errors=True)
+            self._own = ""
+
+    def health(self) -> Mapping[str, Any]:
+        """Return how many pictures were written, by camera."""
+        return {"pictures": {name: file.count for name, file in self._files.items()}}
+
+
+def make(robot: Robot | None, options: PicturesOptions) -> Pictures:
+    """Return the bridge for a robot."""
+    return Pictures(options)

@@ -1,0 +1,75 @@
+"""The newest picture of a camera of a simulation in another process of this machine."""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import BridgeError, WireError
+from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
+
+__all__ = ["SharedPictures"]
+
+MAX_TRIES = 1000
+"""How often a picture that is being written is read again."""
+
+
+class SharedPictures:
+    """Reads the file of ``--bridge pictures``.
+
+    Args:
+        path: file of the camera.
+
+    Raises:
+        BridgeError: no such file, or it is not one of pictures.
+
+    Example:
+        >>> eye = SharedPictures("/tmp/cell/franka_camera")
+        >>> stamp_ns, image = eye.latest()
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            with Path(path).open("rb") as file:
+                header = decode_header(file.read(HEADER_BYTES))
+                file.seek(0, 2)
+                if file.tell() != header.file_bytes:
+                    raise WireError(
+                        f"the file has {file.tell()} bytes; must be {header.file_bytes} for {header.width} x "
+                        f"{header.height} pixels"
+                    )
+                self._map = mmap.mmap(file.fileno(), header.file_bytes, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise BridgeError(
+                f"no pictures at {path}; is the simulation running with --bridge pictures?", file=path
+            ) from None
+        except (OSError, WireError) as fault:
+            raise BridgeError(f"{path} cannot be read: {fault}", file=path) from None
+        found = np.frombuffer(self._map, dtype=np.uint8)
+        self._counter, self._stamp = found[COUNTER].view(np.int64), found[STAMP].view(np.int64)
+        self._pixels = found[HEADER_BYTES:].reshape(header.height, header.width, 3)
+
+    def latest(self) -> tuple[int, NDArray[np.uint8]]:
+        """Return the stamp [ns] and the newest picture, shape (height, width, 3), RGB.
+
+        Raises:
+            BridgeError: there is none yet, or it is being written all the time.
+        """
+        for _ in range(MAX_TRIES):
+            before = int(self._counter[0])
+            if before % 2:
+                continue
+            stamp, image = int(self._stamp[0]), np.array(self._pixels)
+            if int(self._counter[0]) == before:
+                if stamp < 0:
+                    raise BridgeError("the camera has no picture yet", field="pictures")
+                return stamp, image
+        raise BridgeError("the picture is being written all the time", field="pictures")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        del self._counter, self._stamp, self._pixels
+        self._map.close()
