@@ -18,6 +18,7 @@ from pliant.errors import ModelError
 from pliant.model.problem import Problem
 
 __all__ = [
+    "SKIN_BOARDS",
     "AnalogServer",
     "AxisReference",
     "BaseState",
@@ -96,6 +97,25 @@ class InertialSensor(YarpDevice):
     """Name that the server gives it."""
     relative_orientation: bool = False
     """Whether its orientation is that since the start (useInitialSensorOrientationAsReference)."""
+
+
+def _arm(board: int, first: int) -> dict[str, int]:
+    return {f"{board}b{7 + i}": first + i for i in range(7)}
+
+
+def _leg(board: int, first: int, order: tuple[int, ...]) -> dict[str, int]:
+    return {f"{board}b{sensor}": first + i for i, sensor in enumerate(order)}
+
+
+SKIN_BOARDS: Mapping[str, tuple[Mapping[str, int], int]] = {
+    "left_arm": (_arm(1, 1), 8),
+    "left_leg": (_leg(10, 8, (12, 13, 8, 9, 10, 11, 1, 2, 3, 4, 5, 6, 7)), 13),
+    "right_arm": (_arm(2, 25), 8),
+    "right_leg": (_leg(11, 32, (12, 13, 8, 9, 10, 11, 1, 2, 3, 5, 4, 6, 7)), 13),
+    "torso": ({f"9b{7 + i}": 49 + i for i in range(4)}, 4),
+}
+"""Part -> number of each position of its skin boards, and most sensors of the part; gazebo-yarp-plugins,
+inertialMTBPartDriver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

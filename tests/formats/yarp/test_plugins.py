@@ -221,14 +221,29 @@ def test_an_imu_can_be_relative_and_have_a_second_server(tmp_path):
     assert only(robot, AnalogServer).period == 0.005
 
 
+SKIN = (
+    "[WRAPPER]\ndevice analogServer\nname /r/mtb\nperiod 10\n"
+    "[PART_DRIVER]\nrobotPart {part}\nenabledSensors ({names})\n"
+)
+
+
 def test_skin_inertials_list_their_sensors(tmp_path):
-    text = (
-        "[WRAPPER]\ndevice analogServer\nname /r/mtb\nperiod 10\n[PART_DRIVER]\nrobotPart arm\n"
-        "enabledSensors (r::arm::one\n                r::arm::two)\n"
-    )
-    tags = sensor("one", "imu", "") + sensor("two", "imu", "") + plugin("inertialmtb")
-    device = only(load(tmp_path, tags, a=text), SkinInertials)
-    assert (device.part, device.sensors, device.sensor_names) == ("arm", ("one", "two"), ("r::arm::one", "r::arm::two"))
+    first, second = "l_arm_mtb_acc_1b7", "l_arm_mtb_gyro_1b13"
+    tags = sensor(first, "imu", "") + sensor(second, "imu", "") + plugin("inertialmtb")
+    names = (f"r::arm::{first}", f"r::arm::{second}")
+    device = only(load(tmp_path, tags, a=SKIN.format(part="left_arm", names=" ".join(names))), SkinInertials)
+    assert (device.part, device.sensors, device.sensor_names) == ("left_arm", (first, second), names)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "message"),
+    [("left_arm", "l_arm_mtb_acc_9b7", "no sensor of the skin"), ("tail", "l_arm_mtb_acc_1b7", "no skin boards")],
+)
+def test_skin_sensors_of_other_boards_are_left_out_with_a_reason(part, name, message, tmp_path):
+    tags = sensor(name, "imu", "") + plugin("inertialmtb")
+    robot = load(tmp_path, tags, a=SKIN.format(part=part, names=name))
+    assert robot.interface.yarp.devices == ()
+    assert message in robot.interface.yarp.problems[0].message
 
 
 def test_a_camera_can_be_flipped(tmp_path):

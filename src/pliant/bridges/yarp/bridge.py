@@ -25,6 +25,7 @@ from pliant.bridges.yarp.nameserver import NameServer
 from pliant.bridges.yarp.network import JOIN_TIMEOUT_S, Network
 from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.served import Served
+from pliant.bridges.yarp.skin_inertials import serve_skin_inertials
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, WireError, printable
@@ -97,7 +98,7 @@ class YarpBridge(BridgeBase):
                 serve_clock(served, "/" + self.options.clock.strip("/"))
             for name in devices:
                 served.writers[name] = []
-            shown = serve_analog_servers(served) | serve_described_parts(served)
+            shown = serve_analog_servers(served) | serve_described_parts(served) | serve_skin_inertials(served)
             for name, device in devices.items():
                 if name not in shown:
                     kind_of(device).serve(served, name, device)

@@ -29,6 +29,7 @@ from pliant.model.problem import Problem
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription
 from pliant.model.world import World
 from pliant.model.yarp import (
+    SKIN_BOARDS,
     AxisReference,
     BaseState,
     CameraImages,
@@ -530,6 +531,19 @@ class _Reader:
         if any(sensor is None for sensor in sensors):
             return
         part = driver.text("robotPart")
+        if part not in SKIN_BOARDS:
+            self.skip(plugin, f"robotPart is {part!r}, which has no skin boards", nearest(part, SKIN_BOARDS))
+            return
+        boards, most = SKIN_BOARDS[part]
+        for name in names:
+            kind, _, label = name.rpartition("::")[2].rpartition("_")
+            if label not in boards or kind.rpartition("_")[2] not in ("acc", "gyro"):
+                valid = f"must end in _acc_ or _gyro_ and one of {', '.join(boards)}"
+                self.skip(plugin, f"enabledSensors has {name!r}, which is no sensor of the skin of {part}", valid)
+                return
+        if not 0 < len(names) <= most:
+            text = f"enabledSensors has {len(names)} names; must be 1 to {most} of {part}"
+            raise driver.fault(text, "enabledSensors")
         common = self.common(plugin, config, f"{part}_inertials")
         used = tuple(s.name for s in sensors if s is not None)
         self.add(plugin, config, SkinInertials(**common, part=part, sensors=used, sensor_names=names))
@@ -808,7 +822,6 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
 
 
 NOT_SERVED: Mapping[type[YarpDevice], str] = {
-    SkinInertials: "the vector of the skin boards has numbers of the boards that the description does not give",
     ModelPose: "there is no transform server to send it to",
     VideoTexture: "images of other programs are not drawn",
 }
