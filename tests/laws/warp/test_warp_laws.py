@@ -1,5 +1,8 @@
 """The laws in Warp: every law, mode and option against the machine code of the engine."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 from law_cases import ALL
@@ -8,7 +11,7 @@ from warp_cases import DT, cases, motion
 pytest.importorskip("warp", reason="Warp is not installed: pip install 'pliant[warp]'")
 
 from pliant.errors import LawError
-from pliant.laws import BAVS, SEA, CompliantActuator, QbMove, get_law
+from pliant.laws import BAVS, SEA, CompliantActuator, QbMove, base, get_law
 from pliant.laws.warp import simulate, warp_law
 
 
@@ -145,3 +148,26 @@ def test_actuators_of_several_laws_are_refused():
         simulate([CompliantActuator(BAVS()), CompliantActuator(QbMove())], np.zeros(3), None, 0.0)
     with pytest.raises(LawError, match=r"have the laws none"):
         simulate([], np.zeros(3), None, 0.0)
+
+
+def test_what_warp_refuses_itself_is_named_with_the_line_of_the_law(monkeypatch, tmp_path):
+    module = sys.modules["pliant.laws.warp.translate"]  # the package has a function of this name
+    monkeypatch.setitem(module._FUNCTIONS, "gamma", "wp.no_such_function({0})")
+    path = tmp_path / "odd.py"
+    path.write_text(
+        "import math\nfrom dataclasses import dataclass\nfrom pliant.laws import Law, law\n\n"
+        "@law('test_odd_spring')\n@dataclass(frozen=True)\nclass Odd(Law):\n    k: float = 1.0\n    motors = 1\n\n"
+        "    @staticmethod\n    def energy(q, theta_1, theta_2, p):\n        x = q - theta_1\n"
+        "        return p[0] * math.gamma(2.0 + x * x)\n\n"
+        "    @staticmethod\n    def torques(q, theta_1, theta_2, p):\n        return 0.0, 0.0, 0.0\n\n"
+        "    @staticmethod\n    def stiffness(q, theta_1, theta_2, p):\n        return 0.0\n"
+    )
+    space = {"__name__": "odd"}
+    monkeypatch.setitem(sys.modules, "odd", ModuleType("odd"))
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    try:
+        with pytest.raises(LawError, match="Warp refuses the kernels of Odd") as caught:
+            warp_law(space["Odd"]).evaluate(np.zeros(16), 0.1, 0.0)
+    finally:
+        base._LAWS.pop("test_odd_spring", None)
+    assert (caught.value.file, caught.value.line) == (str(path), 14)
