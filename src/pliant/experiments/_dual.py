@@ -125,7 +125,13 @@ def serve_torso(options: Sequence[str] = ()) -> Iterator[TorsoServer]:
 
 @contextlib.contextmanager
 def open_torso(
-    *, fci: bool, rendered: bool, obstacle: bool, friction: bool = True, mode: str = "lockstep"
+    *,
+    fci: bool,
+    rendered: bool,
+    obstacle: bool,
+    friction: bool = True,
+    mode: str = "lockstep",
+    start: Sequence[Sequence[float]] | None = None,
 ) -> Iterator[Torso]:
     """Yield both arms, at rest at their start.
 
@@ -135,6 +141,7 @@ def open_torso(
         obstacle: whether the post stands on the table.
         friction: whether the identified joint friction acts, and is compensated.
         mode: time mode of the interface.
+        start: joints of both arms at the start [rad]; None: the robot's own.
 
     Raises:
         MissingDependency: pylibfranka, a renderer or pyapriltags is missing.
@@ -145,22 +152,26 @@ def open_torso(
     from pliant.robots.franka.torso import CAMERA
 
     if not fci:
-        with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction) as found:
+        with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction, start=start) as found:
             yield found
         return
     options = [f"--obstacle={int(obstacle)}", f"--camera={int(rendered)}", f"--friction={int(friction)}"]
+    if start is not None:
+        options += ["--start", *(repr(float(angle)) for q in start for angle in q)]
     with (
         serve_torso([*options, f"--mode={mode}"]) as server,
         FrankaRobot.connect(server.host(0), arm="fer") as left,
         FrankaRobot.connect(server.host(1), arm="fer") as right,
     ):
         wrench = map_wrench(server.wrench)
-        picture = None
+        picture: Callable[[], tuple[float, NDArray[np.uint8]]] | None = None
         if rendered:
             stamp, pixels = map_pictures(server.pictures, (CAMERA.height, CAMERA.width, 3))
 
-            def picture() -> tuple[float, NDArray[np.uint8]]:
+            def take() -> tuple[float, NDArray[np.uint8]]:
                 return 1e-9 * float(stamp[0]), np.array(pixels)
+
+            picture = take
 
         yield Torso(
             left,
@@ -173,7 +184,9 @@ def open_torso(
 
 
 @contextlib.contextmanager
-def torso_in_process(*, rendered: bool, obstacle: bool, friction: bool = True) -> Iterator[Torso]:
+def torso_in_process(
+    *, rendered: bool, obstacle: bool, friction: bool = True, start: Sequence[Sequence[float]] | None = None
+) -> Iterator[Torso]:
     """Yield both arms, simulated in this process.
 
     Raises:
@@ -182,10 +195,11 @@ def torso_in_process(*, rendered: bool, obstacle: bool, friction: bool = True) -
     from pliant.clients.franka import FrankaRobot
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.robots.franka.torso import torso
+    from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
 
-    robot = torso(camera=rendered, tag=rendered, obstacle=obstacle, friction=friction)
+    q_left, q_right = (Q_LEFT, Q_RIGHT) if start is None else start
+    robot = torso(camera=rendered, tag=rendered, obstacle=obstacle, friction=friction, q_left=q_left, q_right=q_right)
     with (
         Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation,
         FrankaRobot.of(simulation, "left") as left,
@@ -209,7 +223,7 @@ def main() -> None:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.experiments._pictures import PictureFile
-    from pliant.robots.franka.torso import torso
+    from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
 
     parser = argparse.ArgumentParser()
@@ -218,11 +232,19 @@ def main() -> None:
     parser.add_argument("--obstacle", type=int, default=1)
     parser.add_argument("--camera", type=int, default=0)
     parser.add_argument("--friction", type=int, default=1)
+    parser.add_argument(
+        "--start", type=float, nargs=14, default=[*Q_LEFT, *Q_RIGHT], help="left and right joints [rad]"
+    )
     parser.add_argument("--wrench", required=True, help="file for the wrench of the right sensor")
     parser.add_argument("--pictures", required=True, help="file for the pictures of the right camera")
     given = parser.parse_args()
     robot = torso(
-        camera=bool(given.camera), tag=bool(given.camera), obstacle=bool(given.obstacle), friction=bool(given.friction)
+        camera=bool(given.camera),
+        tag=bool(given.camera),
+        obstacle=bool(given.obstacle),
+        friction=bool(given.friction),
+        q_left=given.start[:7],
+        q_right=given.start[7:],
     )
     interface = FciBridge(FciOptions(host=given.host, mode=given.mode))
     bridges: list[Any] = [WrenchFile(given.wrench, "right_wrench")]

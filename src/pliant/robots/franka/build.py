@@ -135,7 +135,7 @@ class HeldTag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A box that is fixed to the world."""
+    """A box in the world, fixed or on a padding."""
 
     name: str
     """Name of its geom."""
@@ -146,7 +146,11 @@ class Block:
     rgba: tuple[float, float, float, float] = _GREY
     """Its colour."""
     stiffness: float = math.inf
-    """Of its surface, acting on a mass of 1 kg [N/m]; infinite: as hard as MuJoCo's contacts are by themselves."""
+    """Of its padding along x, by which the whole box yields [N/m]; infinite: it is fixed."""
+    damping: float = 0.0
+    """Of the padding [N s/m]."""
+    mass: float = 0.2
+    """Of what yields [kg]."""
     friction: float = 1.0
     """Coefficient of sliding friction."""
     collides: bool = True
@@ -602,21 +606,30 @@ def _add_held_tag(spec: mujoco.MjSpec, mount: ArmMount) -> None:
 def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
     import mujoco
 
-    geom = spec.worldbody.add_geom(
+    soft = math.isfinite(block.stiffness)
+    carrier = spec.worldbody
+    if soft:
+        carrier = carrier.add_body(name=block.name, pos=list(block.position))
+        carrier.add_joint(
+            name=block.name,
+            type=mujoco.mjtJoint.mjJNT_SLIDE,
+            axis=[1, 0, 0],
+            stiffness=[block.stiffness, 0, 0],
+            damping=[block.damping, 0, 0],
+        )
+    carrier.add_geom(
         name=block.name,
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=[0.5 * edge for edge in block.size],
-        pos=list(block.position),
+        pos=[0.0, 0.0, 0.0] if soft else list(block.position),
         rgba=list(block.rgba),
+        mass=block.mass if soft else 0.0,
         friction=[block.friction, 0.005, 0.0001],
         priority=1,  # its surface decides, not the finger's
         condim=3,
         contype=int(block.collides),
         conaffinity=int(block.collides),
     )
-    if math.isfinite(block.stiffness):
-        # MuJoCo's direct form: stiffness and damping for a unit mass; critical damping.
-        geom.solref = [-block.stiffness, -2.0 * math.sqrt(block.stiffness)]
 
 
 def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:

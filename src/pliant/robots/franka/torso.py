@@ -36,8 +36,10 @@ TABLE = Block(name="table", position=(0.65, 0.0, 0.725), size=(0.7, 1.4, 0.05), 
 """The work table."""  # assumed
 POST_FACE = 0.395
 """Where the face of the post is that looks forward, along x [m]."""  # assumed
-POST_STIFFNESS = 3000.0
-"""[N/m] for 1 kg: rubber."""  # assumed
+POST_STIFFNESS = 2000.0
+"""Of its padding [N/m]: foam rubber."""  # assumed
+POST_DAMPING = 60.0
+"""[N s/m]."""  # assumed
 POST_FRICTION = 0.1
 """Polished."""  # assumed
 Q_LEFT = (-0.1249, 0.8504, 0.5515, -1.7867, -0.3588, 2.4658, 1.4581)
@@ -109,6 +111,7 @@ def torso(
                 size=(0.06, 0.07, 0.4),
                 rgba=(0.8, 0.35, 0.2, 1.0),
                 stiffness=POST_STIFFNESS,
+                damping=POST_DAMPING,
                 friction=POST_FRICTION,
             )
         )
