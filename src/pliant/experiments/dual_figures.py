@@ -20,11 +20,18 @@ DOTS = 90
 """Balls that draw a path."""
 
 
-def figures(contact: Run, free: Run, published: Run) -> list[Figure]:
-    """Return the figures of the experiment."""
+def figures(contact: Run, free: Run, published: Run, reference: tuple[Array, Array]) -> list[Figure]:
+    """Return the figures of the experiment.
+
+    Args:
+        contact: the run with the post.
+        free: the run without it; the same one in the quick version.
+        published: the run of the published law.
+        reference: times [s] and errors [m] of that law alone.
+    """
     if len(contact.time) < 2 or math.isnan(contact.circle_at):
         return []
-    return [_overview(contact), _paths(contact, free), _following(free, published)]
+    return [_overview(contact), _paths(contact, free), _following(free, published, reference)]
 
 
 def _overview(run: Run) -> Figure:
@@ -55,7 +62,7 @@ def _overview(run: Run) -> Figure:
     view.set_xticks([])
     view.set_yticks([])
     label(view, "", "", f"right camera at {run.time[row]:.2f} s")
-    legend(view, fontsize=7, loc="lower right")
+    legend(view, fontsize=7, loc="lower right", frameon=True, facecolor="white", framealpha=0.9)
     picture, reason = scene(run, row)
     space.grid(False)
     space.set_xticks([])
@@ -128,7 +135,7 @@ def _paths(contact: Run, free: Run) -> Figure:
         axis.set_aspect("equal")
         axis.set_xlim(-70, 70)
         axis.set_ylim(-70, 70)
-    legend(right, fontsize=6.5, loc="center")
+    legend(right, fontsize=6.5, loc="center", bbox_to_anchor=(0.56, 0.5))
     return Figure(
         name="circle-and-d",
         caption="The circle and the D: paths of the tag and of the right hand in their plane, seen from the right arm. "
@@ -137,8 +144,7 @@ def _paths(contact: Run, free: Run) -> Figure:
     )
 
 
-def _following(free: Run, published: Run) -> Figure:
-    from pliant.experiments.franka_dual_arm import published_law
+def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Figure:
     from pliant.figures import COLORS, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 1, height=2.4, squeeze=False)
@@ -155,7 +161,7 @@ def _following(free: Run, published: Run) -> Figure:
             run.time[rows] - run.circle_at, 1e3 * np.linalg.norm(e[:, :3], axis=1), color=color, lw=1.4, label=text
         )
     if not math.isnan(published.circle_at):
-        times, sizes = published_law(published.plan, float(published.time[-1] - published.circle_at))
+        times, sizes = reference
         axis.plot(times, 1e3 * sizes, color="black", lw=0.9, ls="--", label="published law, reference")
     axis.axhline(10.0, color=MUTED, lw=0.8, ls=":")
     label(axis, "time on the circle [s]", "error of place [mm]", "free motion")

@@ -553,7 +553,7 @@ def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
         statements=statements,
         targets=checks,
         tables=[_table(contact, free, published)],
-        figures=dual_figures.figures(contact, free, published),
+        figures=dual_figures.figures(contact, free, published, published_law(short, short.laps / short.frequency)),
         summary=(
             f"One program moves both arms, {contact.through}. The tag goes round a circle of "
             f"{1e3 * plan.radius:g} mm at {plan.frequency:g} Hz; the right camera follows it and its hand meets "
