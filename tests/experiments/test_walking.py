@@ -18,6 +18,13 @@ def test_it_walks_some_steps_on_flat_ground(feet):
     assert result.max_base_pitch < math.radians(5.0)
 
 
+def test_a_robot_that_stands_still_to_the_end_has_not_completed_a_walk():
+    standing = run_walk(duration=1.0, push=0.0, options={"walk_start": 100.0})
+    assert math.isnan(standing.fall_time)
+    assert standing.steps == 0
+    assert not standing.completed
+
+
 def test_equal_seeds_give_equal_walks_and_other_seeds_others():
     first, again, other = (run_walk(seed=seed, duration=2.5) for seed in (3, 3, 4))
     assert repr(first) == repr(again)

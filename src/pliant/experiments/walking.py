@@ -22,7 +22,8 @@ class WalkResult:
     """What came out of one walk."""
 
     completed: bool
-    """Whether the robot walked for the whole duration, or as far as `goal`, without a fall."""
+    """Whether the robot walked as far as `goal`, or without one to the end of the duration, without a fall. A robot
+    that stood still at the end, for two steps or longer, did not."""
     fall_time: float
     """When it fell [s]; NaN if it did not."""
     distance: float
@@ -138,6 +139,7 @@ def run_walk(
     rolls: list[float] = []
     errors, adjustments = 0.0, 0.0
     fall, diverged = float("nan"), False
+    touchdowns, stepped = 0, -math.inf
     every = max(1, round(0.02 / engine.dt))
     with Simulation(engine, [device], pacer="free", seed=seed) as simulation:
         data.qvel[:2] = speed
@@ -154,6 +156,8 @@ def run_walk(
                 fall, diverged = time, True
                 break
             done += count
+            if walker.steps != touchdowns:
+                touchdowns, stepped = walker.steps, time
             roll, pitch = device._inclination
             if time >= given["walk_start"]:
                 pitches.append(float(pitch))
@@ -186,7 +190,9 @@ def run_walk(
                 break
     sizes = np.abs(pitches) if pitches else np.zeros(1)
     found = [model.geom(g) for g in range(model.ngeom) if model.geom(g).name.startswith("bar_")]
-    reached = goal is None or float(data.qpos[0]) - x0 >= goal
+    settings = walker.settings
+    two_steps = settings.first_support + 2.0 * (settings.single_support + settings.double_support)
+    reached = done * engine.dt - stepped < two_steps if goal is None else float(data.qpos[0]) - x0 >= goal
     return WalkResult(
         completed=bool(np.isnan(fall)) and reached,
         fall_time=float(fall),
