@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -24,6 +25,12 @@ MODE_NAMES: dict[str, Mode] = {
     "PIDEqPres": Mode.PID_EQ_PRESET,
 }
 """The toolbox's names of the operation modes."""
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    """Return the types of a dataclass's fields; batches ask for them once a world."""
+    return typing.get_type_hints(cls)
 
 
 def parse_mode(value: Any, what: str = "mode") -> Mode:
@@ -87,7 +94,7 @@ def rebuild(instance: Any, tree: Mapping[str, Any], where: str) -> Any:
     Raises:
         ModelError: an unknown field, a value that does not convert or that the class refuses.
     """
-    hints = typing.get_type_hints(type(instance))
+    hints = _hints(type(instance))
     valid = [f.name for f in dataclasses.fields(instance)]
     changes: dict[str, Any] = {}
     for name, value in tree.items():
@@ -129,7 +136,7 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
         ModelError: an unknown name, with the nearest valid one; a value that does not convert or is out of range.
     """
     own = [f.name for f in dataclasses.fields(CompliantActuator)]
-    hints = typing.get_type_hints(CompliantActuator)
+    hints = _hints(CompliantActuator)
     changes: dict[str, Any] = {}
     law: Law = actuator.law
     law_tree: dict[str, Any] = {}
