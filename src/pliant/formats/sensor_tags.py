@@ -7,6 +7,7 @@ number that is none is refused with its line. What a tag asks for and pliant doe
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -164,6 +165,9 @@ class _Reader:
             raise tags.fault("a sensor has no name", "name", element)
         if not kind:
             raise tags.fault(f"the type is missing; must be one of {', '.join(TYPES)}", "type", element)
+        if kind == "multicamera":
+            self.several_cameras(element, name, reference)
+            return
         if kind not in TYPES:
             self.note(element, f"sensor {name!r} of type {kind!r} is not simulated and left out")
             return
@@ -177,6 +181,19 @@ class _Reader:
             if isinstance(child.tag, str) and child.tag not in _QUIET:
                 self.note(child, f"<{child.tag}> of sensor {name!r} has no effect")
         self.add(make(tags, plugin, name, reference, TYPES[kind]))
+
+    def several_cameras(self, element: ET.Element, name: str, reference: str) -> None:
+        """Read a sensor of several cameras as as many cameras, named by the sensor and the camera."""
+        cameras = element.findall("camera")
+        if not cameras:
+            raise Tags(element, f"sensor {name!r}", self.file).fault("a multicamera needs <camera>", "camera", element)
+        for number, camera in enumerate(cameras, 1):
+            one = copy.copy(element)
+            one.attrib = {**element.attrib, "type": "camera", "name": f"{name}_{camera.get('name') or number}"}
+            for other in cameras:
+                if other is not camera:
+                    one.remove(other)
+            self.sensor(one, reference)
 
     def add(self, described: SensorDescription) -> None:
         self.taken.add(described.name)

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.bridges.yarp.camera import changed, serve_camera
+from pliant.bridges.yarp.camera import changed, encode_image, serve_camera, serve_joined_cameras
+from pliant.devices.base import Sample
 from pliant.model.yarp import CameraImages, ImageServer, YarpInterface
 
 PIXELS = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
@@ -47,3 +48,26 @@ def test_a_camera_is_served_at_the_name_and_period_of_its_server():
     serve_camera(served, "eye", SimpleNamespace(samples={"image": shape}))
     serve_camera(served, "other", SimpleNamespace(samples={"image": shape, "depth": SimpleNamespace(shape=(2, 2))}))
     assert opened == [("/sim/cam/left", 0.05), ("/r/other/rgbImage:o", 0.0), ("/r/other/depthImage:o", 0.0)]
+
+
+@pytest.mark.parametrize("vertical", [False, True])
+def test_images_of_several_cameras_are_sent_as_one_where_they_are_of_one_time(vertical):
+    sent = []
+    pair = CameraImages(name="eyes", sensors=("left", "right"), vertical=vertical)
+    server = ImageServer(name="nws", port="/sim/stereo", period=0.1, device="eyes")
+    camera = SimpleNamespace(samples={"image": SimpleNamespace(shape=(2, 2, 3))})
+    port = SimpleNamespace(active=True, write=lambda encode, envelope: sent.append((encode(3), envelope)))
+    served = SimpleNamespace(
+        robot=SimpleNamespace(interface=SimpleNamespace(yarp=YarpInterface(devices=(pair,), servers=(server,)))),
+        devices={"left": camera, "right": camera},
+        writers={"left": [], "right": []},
+        output=lambda name, kind, queue: port,
+    )
+    assert serve_joined_cameras(served) == {"left", "right"}
+    for stamp in (100_000_000, 200_000_000):
+        for name, pixels in (("left", PIXELS), ("right", PIXELS + 100)):
+            sample = Sample(name, 0, stamp, {"image": pixels})
+            for write in served.writers[name]:
+                write(sample)
+    assert [envelope for _, envelope in sent] == ["1 0.1", "2 0.2"]
+    assert sent[0][0] == encode_image(np.concatenate([PIXELS, PIXELS + 100], axis=0 if vertical else 1), "image")

@@ -10,7 +10,7 @@ import pliant
 from pliant.errors import ModelError
 from pliant.formats.yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.control_board import ControlBoard
-from pliant.model.sensors import Laser
+from pliant.model.sensors import Camera, Laser
 from pliant.model.world import World
 from pliant.model.yarp import (
     AnalogServer,
@@ -271,6 +271,40 @@ def test_a_depth_camera_quantises_depth(tmp_path):
 def test_a_depth_camera_needs_depth(tmp_path):
     robot = load(tmp_path, sensor("d", "camera", inner("depthCamera"), "<update_rate>20</update_rate>"), a="x 1\n")
     assert "gives no depth" in robot.interface.yarp.problems[0].message
+
+
+EYES = "".join(
+    f'<camera name="{eye}"><image><width>64</width><height>{height}</height></image></camera>'
+    for eye, height in (("left", 48), ("right", 48))
+)
+
+
+def test_several_cameras_of_one_sensor_are_shown_side_by_side(tmp_path):
+    config = "vertical 0\nhorizontal_flip\n[WRAPPER]\ndevice grabberDual\nname /r/stereo\n"
+    inside = "<always_on>1</always_on><update_rate>20</update_rate>" + EYES + inner("multicamera")
+    robot = load(tmp_path, sensor("eyes", "multicamera", inside), a=config)
+    images = only(robot, CameraImages)
+    assert (images.sensors, images.vertical, images.flip_horizontal) == (("eyes_left", "eyes_right"), False, True)
+    assert only(robot, ImageServer).port == "/r/stereo"
+    cameras = {d.name: d for d in robot.devices if isinstance(d, Camera)}
+    assert {name: (c.width, c.height, c.enabled) for name, c in cameras.items()} == {
+        "eyes_left": (64, 48, True),
+        "eyes_right": (64, 48, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("cameras", "message"),
+    [
+        (EYES[: len(EYES) // 2], "has 1 cameras"),
+        (EYES.replace("48", "24", 1), "different heights"),
+    ],
+)
+def test_cameras_that_cannot_be_joined_are_left_out_with_a_reason(cameras, message, tmp_path):
+    inside = "<always_on>1</always_on><update_rate>20</update_rate>" + cameras + inner("multicamera")
+    robot = load(tmp_path, sensor("eyes", "multicamera", inside), a="vertical 0\n")
+    assert robot.interface.yarp.devices == ()
+    assert message in robot.interface.yarp.problems[0].message
 
 
 def test_a_laser_has_limits_sectors_and_a_port(tmp_path):

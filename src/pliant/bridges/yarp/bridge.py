@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.bridges.switching import SwitchInterval
 from pliant.bridges.yarp.analog_servers import serve_analog_servers
 from pliant.bridges.yarp.calls import NameClient
+from pliant.bridges.yarp.camera import serve_joined_cameras
 from pliant.bridges.yarp.clock import serve_clock
 from pliant.bridges.yarp.configuration import (
     DEFAULT_PORT,
@@ -98,7 +99,8 @@ class YarpBridge(BridgeBase):
                 serve_clock(served, "/" + self.options.clock.strip("/"))
             for name in devices:
                 served.writers[name] = []
-            shown = serve_analog_servers(served) | serve_described_parts(served) | serve_skin_inertials(served)
+            shown = serve_analog_servers(served) | serve_described_parts(served)
+            shown |= serve_skin_inertials(served) | serve_joined_cameras(served)
             for name, device in devices.items():
                 if name not in shown:
                     kind_of(device).serve(served, name, device)

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.yarp import CameraImages, ImageServer
@@ -13,7 +14,7 @@ from pliant.wire.yarp import Dialect
 from pliant.wire.yarp.binary import LIST, tag_of
 from pliant.wire.yarp.values import Vocab
 
-__all__ = ["changed", "encode_image", "is_camera", "serve_camera"]
+__all__ = ["changed", "encode_image", "is_camera", "serve_camera", "serve_joined_cameras"]
 
 IMAGE_QUEUE = 2
 """Images that wait for a slow receiver; YARP's own grabbers keep none."""
@@ -67,6 +68,47 @@ def serve_camera(served: Served, name: str, device: SampleSource) -> None:
                 return encode_image(pixels if images is None else changed(pixels, field, images), field)
 
             served.publish(prefix + ending, "Image", device, encode, period=period, queue=IMAGE_QUEUE)
+
+
+def serve_joined_cameras(served: Served) -> set[str]:
+    """Serve the images of several cameras as one, side by side or above each other; return the cameras shown."""
+    interface = None if served.robot is None else served.robot.interface.yarp
+    shown: set[str] = set()
+    for server in () if interface is None else interface.servers:
+        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
+        if not isinstance(server, ImageServer) or not isinstance(images, CameraImages) or len(images.sensors) < 2:
+            continue
+        devices = [served.devices.get(name) for name in images.sensors]
+        if all(device is not None and "image" in device.samples for device in devices):
+            _serve_joined(served, server, images)
+            shown |= set(images.sensors)
+    return shown
+
+
+def _serve_joined(served: Served, server: ImageServer, images: CameraImages) -> None:
+    port = served.output(server.port, "Image", queue=IMAGE_QUEUE)
+    every = RateTimer(1.0 / server.period)
+    latest: dict[str, Sample] = {}
+    count = 0
+
+    def joined(samples: list[Sample]) -> bytes:
+        eyes = [changed(np.asarray(sample.values["image"]), "image", images) for sample in samples]
+        return encode_image(np.concatenate(eyes, axis=0 if images.vertical else 1), "image")
+
+    def write(sample: Sample) -> None:
+        nonlocal count
+        latest[sample.device] = sample
+        samples = [latest[name] for name in images.sensors if name in latest]
+        stamps = {other.stamp_ns for other in samples}
+        # Only pictures of one time belong together.
+        if len(samples) < len(images.sensors) or len(stamps) > 1 or not every.due(sample.stamp_ns):
+            return
+        count = (count + 1) & 0x7FFFFFFF
+        if port.active:
+            port.write(lambda dialect: joined(samples), f"{count} {sample.stamp_ns * 1e-9:.15g}")
+
+    for name in images.sensors:
+        served.writers[name].append(write)
 
 
 def changed(pixels: np.ndarray, field: str, images: CameraImages) -> np.ndarray:

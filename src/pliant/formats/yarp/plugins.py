@@ -592,6 +592,31 @@ class _Reader:
             ),
         )
 
+    def several_cameras(self, plugin: _Plugin) -> None:
+        config = self.config(plugin)
+        if config is None:
+            return
+        if not plugin.sensor:
+            raise self.fault(plugin, "it is in no <sensor>; must be in one of type multicamera", "sensor")
+        eyes = [s for s in self.sensors if isinstance(s, Camera) and s.name.startswith(f"{plugin.sensor}_")]
+        vertical = config.flag("vertical")
+        if len(eyes) < 2:
+            self.skip(plugin, f"the sensor {plugin.sensor!r} has {len(eyes)} cameras", "must be two or more <camera>")
+            return
+        if len({eye.width if vertical else eye.height for eye in eyes}) > 1:
+            side = "width" if vertical else "height"
+            self.skip(plugin, f"its cameras have different {side}s", f"must have the same {side} to be joined")
+            return
+        self.found.used.update(eye.name for eye in eyes)
+        images = CameraImages(
+            **self.common(plugin, config, plugin.sensor),
+            sensors=tuple(eye.name for eye in eyes),
+            vertical=vertical,
+            flip_vertical=config.flag("vertical_flip"),
+            flip_horizontal=config.flag("horizontal_flip"),
+        )
+        self.add(plugin, config, images)
+
     def laser(self, plugin: _Plugin) -> None:
         config = self.config(plugin)
         sensor = self.sensor(plugin, config, Laser) if config is not None else None
@@ -794,6 +819,7 @@ READERS: Mapping[str, Callable[[_Reader, _Plugin], None]] = {
     "distributedinertials": _Reader.skin_inertials,
     "camera": _Reader.camera,
     "depthcamera": _Reader.depth_camera,
+    "multicamera": _Reader.several_cameras,
     "lasersensor": _Reader.laser,
     "laser": _Reader.laser,
     "clock": _Reader.clock,
@@ -809,8 +835,10 @@ READERS: Mapping[str, Callable[[_Reader, _Plugin], None]] = {
 }
 """What is read, by the name of the plugin in lower case."""
 UNSERVED: Mapping[str, tuple[Any, str]] = {
-    "multicamera": ("warning", "a sensor of type multicamera is not simulated; describe two cameras"),
-    "stereodepthcamera": ("warning", "a stereo sensor is not simulated; describe a camera of type rgbd"),
+    "stereodepthcamera": (
+        "warning",
+        "a stereo sensor is not simulated; describe a multicamera, or one of type rgbd",
+    ),
     "doublelaser": ("warning", "two lasers as one are not simulated"),
     "jointsensors": (
         "warning",
