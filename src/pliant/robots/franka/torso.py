@@ -107,7 +107,7 @@ def torso(
         blocks.append(
             Block(
                 name="obstacle",
-                position=(POST_FACE - 0.03, -0.015, top + 0.2),
+                position=(POST_FACE - 0.03, -0.015, top + 0.205),  # on its padding, clear of the table
                 size=(0.06, 0.07, 0.4),
                 rgba=(0.8, 0.35, 0.2, 1.0),
                 stiffness=POST_STIFFNESS,
