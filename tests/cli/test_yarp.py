@@ -101,6 +101,7 @@ def test_the_name_server_answers_a_command(call, server):
     code, out, _ = call("yarp", "name", "query", "/root", "--server", server)
     assert code == 0
     assert out.startswith("registration name /root ip 127.0.0.1 port ")
+    assert out.splitlines()[1:] == ["*** end of message"]
 
 
 def test_a_server_that_does_not_answer_and_a_port_that_is_not_there_are_told(call, server):

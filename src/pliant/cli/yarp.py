@@ -222,7 +222,7 @@ def name(
     """Send a command to the name server and print its answer."""
     with _network(server) as network:
         answer = network.names.ask_text(*(words or ("help",))).decode("utf-8", "replace")
-    emit({"answer": answer.splitlines()}) if json else print(_shown(answer), end="")
+    emit({"answer": answer.splitlines()}) if json else print(_shown("\n".join(answer.splitlines())))
     return 0
 
 

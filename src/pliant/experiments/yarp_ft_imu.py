@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -192,14 +191,16 @@ def repetition_target(clean: Traces, noisy: Traces) -> Target:
 
 
 def _turned(traces: Traces) -> float:
-    """Return how far the integrated angular velocity ends from the orientation that is told [rad]."""
+    """Return how far the integrated angular velocity leaves the orientation that is told, at most [rad]."""
     from pliant.spatial import exp_so3, log_so3, rotation_from_rpy
 
     angles, rates = np.radians(traces.inertial[:, ANGLES]), np.radians(traces.inertial[:, RATES])
     rotation = rotation_from_rpy(angles[0])
-    for before, after in itertools.pairwise(rates):
+    off = 0.0
+    for told, before, after in zip(angles[1:], rates[:-1], rates[1:], strict=True):
         rotation = rotation @ exp_so3(0.5 * TIMESTEP * (before + after))
-    return float(np.linalg.norm(log_so3(rotation.T @ rotation_from_rpy(angles[-1]))))
+        off = max(off, float(np.linalg.norm(log_so3(rotation.T @ rotation_from_rpy(told)))))
+    return off
 
 
 def load_statements(clean: Traces) -> list[Statement]:
@@ -228,6 +229,7 @@ def load_statements(clean: Traces) -> list[Statement]:
             ],
             found=f"The name server lists {clean.sensors[0]} force/torque sensors and {clean.sensors[1]} inertial "
             "unit.",
+            rests_on="The robot is pliant's biped, which was given the sensors of COMAN.",
         ),
         Statement(
             what="A force/torque sensor sends six numbers, the forces and torques on the frame of a joint, every step.",
@@ -288,7 +290,7 @@ def inertial_statements(clean: Traces) -> list[Statement]:
             ],
             found=f"At rest it measures {np.linalg.norm(rest[ACCELERATION]):.4f} m/s^2, gravity in the orientation "
             f"that it tells within {off:.1g} m/s^2. Its angular velocity, integrated over "
-            f"{TIMESTEP * len(clean.inertial):.2g} s with all pushes, ends {1e3 * turned:.1g} mrad from its "
+            f"{TIMESTEP * len(clean.inertial):.2g} s with all pushes, stays within {1e3 * turned:.1g} mrad of its "
             "orientation.",
         ),
         Statement(

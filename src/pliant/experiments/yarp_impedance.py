@@ -440,6 +440,7 @@ def board_statements(boards: int, axes: int, states_per_step: float, described: 
             where="section 3.3.5",
             targets=[Target("control boards at the name server", boards, equals=5, source="section 3.3.5")],
             found=f"The name server lists the state of {boards} control boards.",
+            rests_on="The robot is pliant's biped, which was given the chains of COMAN.",
         ),
         Statement(
             what="In every cycle of the simulation a control board reads positions, velocities and torques, and "
@@ -448,7 +449,8 @@ def board_statements(boards: int, axes: int, states_per_step: float, described: 
             targets=[
                 Target("states sent a step", states_per_step, equals=1.0, source="section 3.3.1"),
             ],
-            found=f"stateExt:o sent {states_per_step:g} messages a step; the bridge's option period sends fewer.",
+            found=f"stateExt:o sent {states_per_step:g} messages a step with the bridge's option period=0; by "
+            "default it sends one every 10 ms.",
         ),
     ]  # fmt: skip
 

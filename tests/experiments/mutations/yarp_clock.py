@@ -4,6 +4,7 @@ import math
 
 from mutations import Mutation
 
+from pliant import simulation
 from pliant.bridges.yarp import clock
 from pliant.experiments import yarp_clock
 
@@ -34,6 +35,16 @@ def all_runs(context, options):
     return yarp_clock.statements([*runs, yarp_clock.run_lockstep(EXECUTIONS)[0]])
 
 
+def no_pace(monkeypatch):
+    """Let a paced simulation run as fast as the machine can."""
+    monkeypatch.setattr(simulation, "paced", lambda factor: simulation.free())
+
+
+def slow_and_fast(context, options):
+    runs = [yarp_clock.run_loop(f"factor {factor:g}", factor, EXECUTIONS) for factor in (0.1, 5.0)]
+    return yarp_clock.statements(runs)
+
+
 def other_calls(context, options):
     first, second = (yarp_clock.run_lockstep(20, torque=torque)[1] for torque in (0.3, 0.31))
     return [yarp_clock.repetition_target(first, second)]
@@ -53,6 +64,13 @@ MUTATIONS = [
             "simulated delay less the wanted one, to the next step",
             "executions in a simulated second, *",
         ),
+    ),
+    Mutation(
+        experiment="yarp-clock",
+        name="the pace is ignored",
+        patch=no_pace,
+        run=slow_and_fast,
+        turns=("simulated over wall time, over the factor asked for, *",),
     ),
     Mutation(
         experiment="yarp-clock",
