@@ -641,7 +641,14 @@ def test_the_remote_variables_are_listed(running):
 
 def test_a_request_changes_nothing_when_it_is_refused(changed):
     before = changed._A.copy()
-    for typed in ("[set] [pos] 0 nan", "[set] [vels] (1.0 2.0 inf)", "[set] [torq] [refs] (1.0 nan 2.0)"):
+    good, broken, negative = ("(" + 3 * "9.0 " + f"{x} 50.0 0.0 0.0 0.0 0.0 0.0)" for x in ("1.0", "nan", "-1.0"))
+    for typed in (
+        "[set] [pos] 0 nan",
+        "[set] [vels] (1.0 2.0 inf)",
+        "[set] [torq] [refs] (1.0 nan 2.0)",
+        f"[set] [pid] [pids] [pos] ({good} {good} {broken})",
+        f"[set] [pid] [pids] [pos] ({good} {negative} {good})",
+    ):
         assert answers.answer(changed, parse_bottle(typed), 3) == v3.FAILED
     assert np.array_equal(changed._A, before)
 

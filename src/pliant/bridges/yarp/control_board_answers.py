@@ -19,6 +19,7 @@ stiffnesses are per degree; the board has SI and radians. Motors follow the axes
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -307,6 +308,11 @@ def _set_pid(board: Board, loop: str, j: int, pid: Pid) -> None:
 def _set_pids(board: Board, loop: str, pids: Sequence[Pid]) -> None:
     if len(pids) != len(board.axes):
         raise DeviceError(f"{board.name}: {len(pids)} controllers for {len(board.axes)} axes", field="pids")
+    for j, pid in enumerate(pids):  # all of them before the first is taken
+        if not np.isfinite(dataclasses.astuple(pid)).all() or min(pid.max_int, pid.max_output) < 0.0:
+            raise DeviceError(
+                f"{board.name}: the controller of axis {j} must have finite gains, and limits >= 0: {pid}"
+            )
     for j, pid in enumerate(pids):
         _set_pid(board, loop, j, pid)
 
