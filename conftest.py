@@ -3,12 +3,18 @@
 * A test that opens a network socket in this process is marked ``network``; one that is not marked fails.
 * ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
   second attempt fails as well, or if two cases of one test function needed a second attempt.
+* Examples of hypothesis have no deadline.
 """
 
 import sys
 from collections import Counter
 
+import hypothesis
 import pytest
+
+# How long an example takes says more about what else the machine does than about the code: no deadline.
+hypothesis.settings.register_profile("pliant", deadline=None)
+hypothesis.settings.load_profile("pliant")
 
 _NETWORK_EVENTS = {"socket.bind", "socket.connect", "socket.sendto", "socket.sendmsg"}
 _opened: list[str] = []

@@ -21,7 +21,6 @@ from typing import Any
 from pliant.control.walking.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.errors import PliantError
 from pliant.experiments.walking import WalkResult, run_walk
-from pliant.sweep import run_tasks
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
@@ -232,6 +231,8 @@ def walk_many(
         if progress is not None:
             bar = f"{1e3 * walk.height:g} mm" if walk.height else "flat"
             progress(len(results) / len(chosen), f"{walk.robot}, {walk.feet} feet, {bar}, seed {walk.seed}")
+
+    from pliant.sweep import run_tasks
 
     run_tasks(
         _run,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pliant.experiments._yarp import PAPER, PARTS, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.options import option
-from pliant.wire.yarp import parse_bottle
 
 if TYPE_CHECKING:
     from pliant.control.walking.tree import KinematicTree
@@ -239,6 +238,8 @@ def run_interfaces(options: YarpImpedanceOptions, *, trajectory: str = "constant
 
 def count_boards() -> tuple[int, int, float]:
     """Return the number of control boards that the name server lists, of their axes, and of the states for a step."""
+    from pliant.wire.yarp import parse_bottle
+
     with serve(biped(timestep=TIMESTEP)) as world:
         boards = [c.name for c in world.yarp.list("/biped") if c.name.endswith("/stateExt:o")]
         axes = 0
@@ -262,6 +263,7 @@ def run_described(folder: Path) -> dict[str, bool]:
         folder: where the description and the configuration of its plugins are written.
     """
     import pliant
+    from pliant.wire.yarp import parse_bottle
 
     for name, text in PLUGINS.items():
         (folder / f"{name}.ini").write_text(text)
