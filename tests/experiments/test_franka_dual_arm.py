@@ -10,7 +10,17 @@ from pliant.control.visual_servoing import AdaptiveGain
 from pliant.experiments import _dual_loop as loop
 from pliant.experiments._dual import torso_in_process
 from pliant.experiments._dual_loop import Ending, Plan, follow, start_joints
-from pliant.experiments.franka_dual_arm import contact_of, published_law
+from pliant.experiments.franka_dual_arm import (
+    contact_of,
+    contact_statement,
+    follow_checks,
+    follow_statement,
+    left_statement,
+    published_checks,
+    published_law,
+    robots_statement,
+    view_statement,
+)
 from pliant.spatial import log_so3
 from pliant.vision.conditions import Condition, VisionError
 
@@ -120,3 +130,28 @@ def test_a_run_without_contact_has_no_d():
     assert not contact.touched
     assert contact.depth == 0.0
     assert contact.flat == math.inf
+
+
+def test_a_run_that_ends_before_the_circle_reproduces_nothing():
+    found, _ = run(dataclasses.replace(SHORT, approach=True, converge_time=0.3))
+    assert found.ending is Ending.NOT_CONVERGED
+    statements = [
+        robots_statement(found),
+        left_statement(found),
+        view_statement(found),
+        follow_statement(found, found, (0.0, math.inf)),
+        contact_statement(found),
+    ]
+    assert [str(statement.verdict) for statement in statements] == ["not reproduced"] * 5
+    assert not any(target.passed for target in [*published_checks(found), *follow_checks(found, (0.0, math.inf))])
+
+
+def test_the_verdict_on_following_is_that_of_the_published_law_not_of_the_feed_forward():
+    still, _ = run(dataclasses.replace(SHORT, laps=0.35, feedforward=False, gain=weak()), obstacle=False)
+    ours, _ = run(dataclasses.replace(SHORT, laps=0.05), obstacle=False)
+    assert all(target.passed for target in follow_checks(ours, (0.0, math.inf)))
+    assert str(follow_statement(still, ours, (0.0, math.inf)).verdict) == "not reproduced"
+
+
+def weak():
+    return AdaptiveGain(at_zero=0.2, at_infinity=0.1, slope_at_zero=0.1)

@@ -204,7 +204,12 @@ class Run:
 
 
 def deviation(path: Array, end: Array) -> float:
-    """Return the largest distance of a path from the straight line between its first point and an end."""
+    """Return the largest distance of a path from the straight line between its first point and an end.
+
+    A path without points is infinitely far.
+    """
+    if not len(path):
+        return math.inf
     along = end - path[0]
     length = float(np.linalg.norm(along))
     if length < 1e-12:

@@ -217,13 +217,13 @@ def image_statement(runs: Sequence[Run]) -> Statement:
             ),
             Target(
                 "median bend of the corners' paths in the image, IBVS over PBVS",
-                image[1] / image[0],
+                image[1] / image[0] if image[0] > 0.0 else math.inf,
                 high=0.5,
                 source="section I; the half is ours",
             ),
             Target(
                 "median bend of the camera's path, IBVS over PBVS",
-                path[1] / path[0],
+                path[1] / path[0] if path[0] > 0.0 else 0.0,
                 low=5.0,
                 source="section I; five times is ours",
             ),
@@ -239,7 +239,8 @@ def image_statement(runs: Sequence[Run]) -> Statement:
 
 def synchronous_statement(runs: Sequence[Run]) -> Statement:
     """Judge the synchronous loop."""
-    period = max(float(np.abs(np.diff(r.time) - IMAGE_PERIOD).max()) for r in runs if len(r.time) > 1)
+    periods = (float(np.abs(np.diff(r.time) - IMAGE_PERIOD).max()) for r in runs if len(r.time) > 1)
+    period = max(periods, default=math.inf)
     rendered = [run for run in runs if run.rendered]
     targets = [
         Target(
@@ -292,10 +293,11 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
     lost = sum(int(run.counters.get(name, 1)) for run in far for name in ("lost", "late", "timeouts", "malformed"))
     apart = 0.0
     for a, b in zip(near, far, strict=True):
-        n = min(len(a.time), len(b.time))
+        n = min(len(a.time), len(b.time)) if b.status in ("running", "converged") else 0
         apart = max(apart, float(np.linalg.norm(a.place[:n] - b.place[:n], axis=1).max())) if n > 1 else math.inf
     cycles = sum(int(run.counters.get("cycles", 0)) for run in far)
     whole = [run for run in far if run.converged]
+    broken = [run for run in far if run.status not in ("running", "converged")]
     laws = " and ".join(dict.fromkeys(run.law for run in far))
     place, angle = end_errors(whole)
     return Statement(
@@ -320,6 +322,7 @@ def interface_statement(near: Sequence[Run], far: Sequence[Run], why_not: str = 
             f"{laws}: the same function drives the arm in this process and through the Franka Control Interface with "
             f"pylibfranka; the cameras are at most {1e3 * apart:.1e} mm apart, and of {cycles} cycles {lost} packets "
             "were lost, late or malformed."
+            + "".join(f" {r.law} ended early: {r.status}, {r.message}." for r in broken)
             + (
                 f" Through the interface they end within {1e3 * place:.2g} mm and {math.degrees(angle):.2g} deg."
                 if whole
@@ -524,8 +527,8 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
     notes = [
         f"{len(poses)} start poses were taken of {drawn} drawn; the others showed the tag within 20 px of the edge "
         "of the image, or the straight way to the goal came near a limit of a joint.",
-        "The camera of the arm, the tag and the arm's controller are those of `pliant run franka --set camera=wrist "
-        "--set tag=table`.",
+        "The camera of the arm, the tag and the arm's controller are those of `pliant run franka --set "
+        "robot.camera=wrist --set robot.tag=table`.",
     ]
     if missing:
         notes.insert(0, f"There are no runs with rendered images: {missing}")

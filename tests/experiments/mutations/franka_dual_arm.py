@@ -26,7 +26,25 @@ def still(context, options):
 def short(context, options):
     """Judge a tenth of a lap."""
     run = module.run_arms(plan(options, laps=0.15), obstacle=False)
-    return [module.rate_statement(run), module.left_statement(run), module.follow_statement(run, (0.0, 1.0))]
+    return [module.rate_statement(run), module.left_statement(run), *module.follow_checks(run, (0.0, 1.0))]
+
+
+def covered(context, options):
+    """Judge a run whose camera is covered after a twentieth of a second of the circle."""
+    run = module.run_arms(plan(options, laps=0.15, blind_after=0.05), obstacle=False)
+    return [
+        module.robots_statement(run),
+        module.left_statement(run),
+        module.follow_statement(run, run, (0.0, 1.0)),
+        module.contact_statement(run),
+        module.interface_statement(run),
+    ]
+
+
+def followed(context, options):
+    """Judge the published law."""
+    run = module.run_arms(plan(options, laps=0.35, feedforward=False), obstacle=False)
+    return [module.follow_statement(run, run, (0.0, 1.0))]
 
 
 def view(context, options):
@@ -132,6 +150,19 @@ MUTATIONS = [
         options={"feedforward": False},
         run=short,
         turns=("largest error of the camera's place in free motion",),
+    ),
+    Mutation(
+        experiment="franka-dual-arm",
+        name="the right arm hardly moves",
+        options={"gain_at_zero": 0.2, "gain_at_infinity": 0.1, "gain_slope": 0.1},
+        run=followed,
+        turns=("largest error of the camera's place under the published law, over *",),
+    ),
+    Mutation(
+        experiment="franka-dual-arm",
+        name="the camera is covered on the way",
+        run=covered,
+        turns=("laps of the circle that were not made, *",),
     ),
     Mutation(
         experiment="franka-dual-arm",

@@ -79,7 +79,8 @@ class WristCamera:
     """A camera at the flange, without mass: the arm's hand and load are told to the cabinet, the camera's is not."""
 
     position: tuple[float, float, float] = (0.0495, 0.0495, 0.02)
-    """Of the optical frame in the flange [m]: beside the hand, where the fingers do not hide the view."""  # assumed
+    """Of the optical frame in the flange [m]: where the fingers do not hide the view. It lies inside the box that
+    stands for the hand in collisions, through which it sees; (0.0495, -0.0495, 0.02) is beside the hand."""  # assumed
     rpy: tuple[float, float, float] = (0.0, 0.0, -0.25 * math.pi)
     """Of the optical frame in the flange, roll, pitch, yaw [rad]: it looks along the flange's z, x across the
     fingers."""  # assumed
