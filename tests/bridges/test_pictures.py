@@ -49,6 +49,26 @@ def test_a_reader_gets_the_newest_picture_with_its_stamp(tmp_path):
     eye.close()
 
 
+def test_a_file_of_somebody_else_is_refused_and_kept(tmp_path):
+    (tmp_path / "other").write_text("my data")
+    bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
+    with pytest.raises(BridgeError, match="other is there and holds no picture of a camera"):
+        bridge.start(cameras("eye", "other"))
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+    assert (tmp_path / "other").read_text() == "my data"
+
+
+def test_a_file_that_a_killed_run_has_left_is_used_again(tmp_path):
+    (tmp_path / "eye").write_bytes(encode_header(PictureHeader(height=400, width=600)) + b"rest")
+    bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
+    bridge.start(cameras("eye"))
+    bridge.publish(sample("eye", 7, 1))
+    eye = SharedPictures(tmp_path / "eye")
+    assert (eye.latest()[1] == 7).all()
+    eye.close()
+    bridge.stop()
+
+
 def test_a_picture_that_is_being_written_is_not_given_out(tmp_path):
     bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
     bridge.start(cameras("eye"))

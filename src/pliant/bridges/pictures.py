@@ -17,7 +17,7 @@ from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, nearest
 from pliant.options import option
 from pliant.simulation.bridge import BridgeBase
-from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, PictureHeader, encode_header
+from pliant.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, PictureHeader, encode_header
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -30,8 +30,8 @@ class PicturesOptions:
     """Options of the bridge."""
 
     folder: str = option("")
-    """Folder of the files, one named as each camera; it is made if it is not there. "" makes one of its own, which is
-    removed at the end."""
+    """Folder of the files, one named as each camera; it is made if it is not there. A file of that name which is none
+    of this bridge is refused. "" makes a folder of its own, which is removed at the end."""
     camera: str = option("")
     """Camera whose pictures are written; "" for all."""
 
@@ -42,9 +42,16 @@ class _File:
     def __init__(self, path: Path, height: int, width: int) -> None:
         self.path = path
         header = PictureHeader(height=height, width=width)
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(path, flags, 0o600)
         try:
+            before = os.pread(descriptor, len(MAGIC), 0)
+            if before not in (b"", MAGIC):
+                raise BridgeError(
+                    f"pictures: {path} is there and holds no picture of a camera; remove it, or use another folder",
+                    field="folder",
+                )
+            os.truncate(descriptor, 0)
             os.write(descriptor, encode_header(header))
             os.truncate(descriptor, header.file_bytes)
             self._map = mmap.mmap(descriptor, header.file_bytes)
@@ -117,6 +124,9 @@ class Pictures(BridgeBase):
                     path = (folder / name.replace("/", "_")).absolute()
                     self._files[name] = _File(path, height, width)
                     self._where[name] = str(path)
+        except BridgeError:
+            self.stop()
+            raise
         except OSError as fault:
             self.stop()
             raise BridgeError(f"pictures: {fault}", field="folder") from None

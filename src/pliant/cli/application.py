@@ -50,6 +50,21 @@ class Interrupted(Exception):
     """Ctrl-C was pressed before a result existed."""
 
 
+GRAPHICS = ("egl", "osmesa", "glfw", "glx", "cgl", "wgl")
+GRAPHICS_SWITCHES = ("", "enable", "enabled", "on", "true", "1", "disable", "disabled", "off", "false", "0")
+
+
+def check_environment() -> None:
+    """Refuse what MuJoCo would refuse in the environment when it is imported, which every other command does.
+
+    Raises:
+        PliantError: MUJOCO_GL is none of the values that MuJoCo knows.
+    """
+    asked = os.environ.get("MUJOCO_GL", "").strip().lower()
+    if asked not in GRAPHICS and asked not in GRAPHICS_SWITCHES:
+        raise PliantError(f"the environment variable MUJOCO_GL is {asked!r}; unset it, or use egl, osmesa or off")
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -73,6 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
         only_json() if as_json else contextlib.nullcontext(),
     ):
         try:
+            check_environment()
             code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
         except CycloptsError as error:
             if as_json:

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 
 from pliant.errors import WireError
 
-__all__ = ["HEADER_BYTES", "MAX_SIDE", "PictureHeader", "decode_header", "encode_header"]
+__all__ = ["HEADER_BYTES", "MAGIC", "MAX_SIDE", "PictureHeader", "decode_header", "encode_header"]
 
 MAGIC = b"PLIANTP1"
+"""First bytes of a file."""
 HEADER_BYTES = 64
 MAX_SIDE = 16384
 """Most rows or columns that a reader accepts."""
