@@ -112,7 +112,7 @@ def move_arms(simulation, cycles):
     """Swing every arm about its pose by torques."""
     arms = [device for device in simulation.devices.values() if isinstance(device, FrankaArm)]
     # Two arms swing by half: some poses overshoot the limit of a joint's velocity.
-    swing = 0.1 / len(arms)
+    swing = 0.1 / max(1, len(arms))
     for arm in arms:
         simulation.request(arm.name, "move", controller=2, motion_generator=4)
     simulation.step()
