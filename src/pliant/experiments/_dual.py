@@ -222,6 +222,7 @@ def main() -> None:
     from pliant.bridges.fci import FciBridge, FciOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.experiments._franka import PATIENCE_S
     from pliant.experiments._pictures import PictureFile
     from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
@@ -246,7 +247,7 @@ def main() -> None:
         q_left=given.start[:7],
         q_right=given.start[7:],
     )
-    interface = FciBridge(FciOptions(host=given.host, mode=given.mode))
+    interface = FciBridge(FciOptions(host=given.host, mode=given.mode, command_timeout=PATIENCE_S))
     bridges: list[Any] = [WrenchFile(given.wrench, "right_wrench")]
     if given.camera:
         bridges.append(PictureFile(given.pictures, "right_camera"))

@@ -22,7 +22,10 @@ from pliant.errors import BridgeError
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
 
-__all__ = ["Arm", "Server", "arm_server", "open_robot", "serve"]
+__all__ = ["PATIENCE_S", "Arm", "Server", "arm_server", "open_robot", "serve"]
+
+PATIENCE_S = 0.6
+"""How long the served arms wait for a command [s]: longer than the default, so that a busy machine loses none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ def main() -> None:
         friction_compensation=bool(given.friction and given.compensated),
         tags=tags,
     )
-    bridge = FciBridge(FciOptions(host=given.host, mode=given.mode))
+    bridge = FciBridge(FciOptions(host=given.host, mode=given.mode, command_timeout=PATIENCE_S))
     pictures = [Pictures(PicturesOptions(folder=given.pictures))] if given.pictures else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*pictures, bridge]) as simulation:
         try:
