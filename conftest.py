@@ -4,8 +4,11 @@
 * ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline.
+* A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
+import contextlib
+import os
 import sys
 from collections import Counter
 
@@ -25,6 +28,11 @@ def _note_sockets(event: str, arguments: tuple) -> None:
     # Addresses of IPv4 and IPv6 are tuples, those of sockets inside the machine are paths.
     if _watching and event in _NETWORK_EVENTS and len(arguments) > 1 and isinstance(arguments[1], tuple):
         _opened.append(f"{event} {arguments[1]}")
+
+
+def _scheduling() -> tuple | None:
+    """Return policy and priority of this thread; None where there are none."""
+    return (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,10 +67,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None):
     global _watching
     _opened.clear()
     _watching = True
+    before = _scheduling()
     try:
         return (yield)
     finally:
         _watching = False
+        if before and _scheduling() != before:
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(0, *before)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -110,6 +110,18 @@ def test_a_robot_that_does_not_answer_is_an_error_in_words():
         FrankaRobot.connect("127.9.9.9")
 
 
+@pytest.mark.network
+def test_a_thread_that_drives_a_served_arm_keeps_its_priority():
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    with served("franka") as host, FrankaRobot.connect(host) as robot:
+        connected = os.sched_getscheduler(0), os.sched_getparam(0)
+        robot.set_robot_state("velocity")
+        robot.set_velocity("joint", np.zeros(7))
+        robot.wait(0.01)
+        robot.stop_motion()
+        assert (os.sched_getscheduler(0), os.sched_getparam(0)) == connected == before
+
+
 def test_two_runs_give_the_same_bits():
     def run():
         with FrankaRobot.simulated("fr3") as robot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time as wall
 from collections.abc import Iterator
 from typing import Any
@@ -19,13 +20,41 @@ __all__ = ["NetworkArm"]
 Array = NDArray[np.float64]
 
 
+@contextlib.contextmanager
+def kept_scheduling(kept: bool) -> Iterator[None]:
+    """Give the calling thread the scheduling back that it had before the block.
+
+    libfranka gives a thread that connects the highest real-time priority wherever the system lets it, also with
+    `RealtimeConfig.kIgnore`. Beside a simulation this starves other programs and the thread's own children: two such
+    threads on two processors leave nothing to anybody.
+
+    Args:
+        kept: whether to do so; False leaves the thread what it got.
+    """
+    if not kept or not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        if (os.sched_getscheduler(0), os.sched_getparam(0)) != before:
+            # The flag is kept where the process may not take it away again; it differs in nothing that matters.
+            try:
+                os.sched_setscheduler(0, *before)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.sched_setscheduler(0, before[0] | os.SCHED_RESET_ON_FORK, before[1])
+
+
 class NetworkArm:
     """A robot, or any server of its interface, driven through pylibfranka.
 
     Args:
         address: of the robot.
         arm: parameters of the arm, for limits and dynamics.
-        realtime: whether pylibfranka requires a real-time kernel and priority.
+        realtime: whether pylibfranka requires a real-time kernel and priority. Without it the calling thread keeps the
+            priority that it has.
     """
 
     def __init__(self, address: str, *, arm: Arm, realtime: bool = False) -> None:
@@ -39,8 +68,9 @@ class NetworkArm:
         self.arm, self.address = arm, address
         self._robot: Any = None
         self._closed = False
+        self._ordinary = not realtime
         kind = pylibfranka.RealtimeConfig
-        with self._errors():
+        with self._errors(), kept_scheduling(self._ordinary):
             self._robot = pylibfranka.Robot(address, kind.kEnforce if realtime else kind.kIgnore)
         self._gripper: Any = None
         self._control: Any = None
@@ -107,7 +137,7 @@ class NetworkArm:
 
     def begin(self, motion: Motion) -> None:
         f = self._f
-        with self._errors():
+        with self._errors(), kept_scheduling(self._ordinary):
             if motion == "torque":
                 self._control, self._make = self._robot.start_torque_control(), f.Torques
             else:
