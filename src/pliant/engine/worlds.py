@@ -199,7 +199,13 @@ class RobotBatch(abc.ABC):
 
     # -- state ------------------------------------------------------------------------------------------------------
 
-    def reset(self, worlds: Selection = None, positions: Mapping[str, ArrayLike] | None = None) -> None:
+    def reset(
+        self,
+        worlds: Selection = None,
+        positions: Mapping[str, ArrayLike] | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Return worlds to the initial pose, every actuator at rest there, and their clocks to 0.
 
         Parameters stay as they are.
@@ -207,15 +213,23 @@ class RobotBatch(abc.ABC):
         Args:
             worlds: which ones.
             positions: joint name -> position [rad or m], a number or one for each chosen world.
+            key: key frame of the model that gives all other positions; None takes the initial pose.
 
         Raises:
-            PortError: a joint that does not exist, a shape that does not fit, a value that is not finite.
+            PortError: a joint or a key frame that does not exist, a shape that does not fit, a value that is not
+                finite.
         """
         mask = self.select(worlds)
         qpos = None
-        if positions:
-            qpos = np.repeat(self._data.qpos[None, :], int(mask.sum()), axis=0)
-            for joint, values in positions.items():
+        if positions or key is not None:
+            rest = self._data.qpos
+            if key is not None:
+                keys = [self.model.key(k).name for k in range(self.model.nkey)]
+                if key not in keys:
+                    raise PortError(f"no key frame {key!r}; {nearest(key, keys)}", field="key")
+                rest = self.model.key_qpos[keys.index(key)]
+            qpos = np.repeat(rest[None, :], int(mask.sum()), axis=0)
+            for joint, values in (positions or {}).items():
                 place = self._place(f"{joint}/position")
                 qpos[(slice(None), *place.index)] = self._fitted(joint, values, len(qpos), (1,))
         self._reset(mask, qpos)

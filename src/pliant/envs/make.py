@@ -1,0 +1,165 @@
+"""Environments of the tasks that pliant has, and of any robot of a user's."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from pliant.envs.task import Action, Function, Task
+from pliant.errors import ModelError, PliantError, nearest
+
+if TYPE_CHECKING:
+    from pliant.envs.single import RobotEnv
+    from pliant.envs.vector import BatchEnv
+    from pliant.model import Robot
+
+__all__ = ["find_task", "make_env", "make_vec", "single_env", "task_names", "task_of", "vector_env"]
+
+
+def task_names() -> list[str]:
+    """Return the names of the tasks in ``pliant.envs.tasks``: one a file."""
+    from pliant.envs import tasks
+
+    return sorted(module.name for module in pkgutil.iter_modules(tasks.__path__))
+
+
+def find_task(name: str, **options: Any) -> Task:
+    """Return a task of pliant's.
+
+    Args:
+        name: name of its file.
+        options: of its function.
+
+    Raises:
+        PliantError: there is no such task, or it has no such option.
+    """
+    names = task_names()
+    if name not in names:
+        raise PliantError(f"no task {name!r}; {nearest(name, names)}", field="task")
+    function = importlib.import_module(f"pliant.envs.tasks.{name}").task
+    valid = function.__kwdefaults__ or {}
+    for option in options:
+        if option not in valid:
+            raise PliantError(f"the task {name} has no option {option!r}; {nearest(option, valid)}", field=option)
+    return function(**options)
+
+
+def task_of(
+    robot: Robot | Callable[[], Robot] | str,
+    *,
+    observation: Mapping[str, Function],
+    reward: Mapping[str, Function] | Function,
+    actions: Sequence[Action] | None = None,
+    **rest: Any,
+) -> Task:
+    """Return a task with a robot.
+
+    Args:
+        robot: a robot, a function that makes one, or what `pliant.load` takes: a file or a name of the catalogue.
+        observation: name -> function of a `World`.
+        reward: name -> function, or one function.
+        actions: what an action commands; None takes reference 1 of every compliant joint, within its limits, or
+            pi rad to either side.
+        rest: further fields of `Task`.
+
+    Raises:
+        ModelError: an unknown field, or a robot without compliant joints and without ``actions``.
+    """
+    valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
+    for name in rest:
+        if name not in valid:
+            raise ModelError(f"a task has no field {name!r}; {nearest(name, valid)}", field=name)
+
+    def build() -> Robot:
+        if isinstance(robot, str):
+            from pliant.loading import load
+
+            return load(robot)
+        return robot() if callable(robot) else robot.copy()
+
+    return Task(
+        robot=build,
+        actions=_references(build()) if actions is None else actions,
+        observation=observation,
+        reward={"reward": reward} if callable(reward) else reward,
+        **rest,
+    )
+
+
+def _references(robot: Robot) -> list[Action]:
+    if not robot.actuators:
+        raise ModelError(
+            "the robot has no compliant joint; name what an action commands: actions=[Action('<actuator>/control')]",
+            field="actions",
+        )
+    limits = {}
+    model = robot.compile()
+    for joint in robot.actuators:
+        index = next((j for j in range(model.njnt) if model.joint(j).name == joint), None)
+        limited = index is not None and bool(model.jnt_limited[index])
+        limits[joint] = tuple(map(float, model.jnt_range[index])) if limited else (-3.141592653589793, 3.141592653589793)
+    return [Action(f"{joint}/reference_1", *limits[joint]) for joint in robot.actuators]
+
+
+def make_env(robot: Robot | Callable[[], Robot] | str, *, options: Mapping[str, Any] | None = None, **of: Any) -> RobotEnv:
+    """Return an environment of one robot of yours, with all its devices.
+
+    Args:
+        robot: a robot, a function that makes one, a file or a name of the catalogue.
+        options: of `RobotEnv`: render_mode, latency, command_latency, width, height.
+        of: of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+
+    Example:
+        >>> env = make_env(
+        ...     "qbmove-2dof",
+        ...     observation={"q": lambda w: w.port("joint_1/position")},
+        ...     reward=lambda w: -abs(w.port("joint_1/position")[:, 0] - 0.5),
+        ... )
+    """
+    from pliant.envs.single import RobotEnv
+
+    return RobotEnv(task_of(robot, **of), **dict(options or {}))
+
+
+def make_vec(
+    robot: Robot | Callable[[], Robot] | str, num_envs: int, *, options: Mapping[str, Any] | None = None, **of: Any
+) -> BatchEnv:
+    """Return many worlds of a robot of yours in one batch.
+
+    Args:
+        robot: a robot, a function that makes one, a file or a name of the catalogue.
+        num_envs: number of worlds.
+        options: of `BatchEnv`: autoreset_mode, batch, render_mode, width, height.
+        of: of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+    """
+    from pliant.envs.vector import BatchEnv
+
+    return BatchEnv(task_of(robot, **of), num_envs, **dict(options or {}))
+
+
+_ENV = ("render_mode", "width", "height")
+_SINGLE = (*_ENV, "latency", "command_latency")
+_VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch")
+
+
+def single_env(task: str, **options: Any) -> RobotEnv:
+    """Return a task of pliant's for `gymnasium.make`; options of the environment and of the task."""
+    from pliant.envs.single import RobotEnv
+
+    mine = {name: options.pop(name) for name in _SINGLE if name in options}
+    return RobotEnv(find_task(task, **options), **mine)
+
+
+def vector_env(task: str, num_envs: int = 1, **options: Any) -> BatchEnv:
+    """Return a task of pliant's for `gymnasium.make_vec`; options of the environment and of the task."""
+    from pliant.envs.vector import BatchEnv
+
+    mine = {name: options.pop(name) for name in _VECTOR if name in options}
+    return BatchEnv(find_task(task, **options), num_envs, **mine)
+
+
+# What Gymnasium asks of an entry point before it makes anything.
+single_env.metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # pyright: ignore[reportFunctionMemberAccess]

@@ -1,0 +1,87 @@
+"""Pictures of environments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.devices.camera_renderer import Renderer
+from pliant.errors import PliantError, nearest
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["Pictures", "add_camera", "chosen_camera"]
+
+VIEW = "environment"
+"""Name of the camera that is added to a robot without one."""
+
+
+def add_camera(robot: Robot) -> Robot:
+    """Return a robot with a camera: itself, or a copy with one that looks at the whole of it."""
+    if len(robot.spec.cameras):
+        return robot
+    from pliant.robots.parts import look_at
+
+    stat = robot.compile().stat
+    center, extent = np.array(stat.center), float(stat.extent)
+    twin = robot.copy()
+    eye = center + extent * np.array([1.0, -1.6, 0.8])
+    camera = twin.spec.worldbody.add_camera(name=VIEW, pos=eye.tolist())
+    look_at(camera, eye.tolist(), center.tolist())
+    return twin
+
+
+def chosen_camera(model: mujoco.MjModel, name: str | None) -> str:
+    """Return the name of the camera to look through.
+
+    Raises:
+        PliantError: there is none of this name.
+    """
+    names = [model.camera(i).name for i in range(model.ncam)]
+    if name is not None and name not in names:
+        raise PliantError(f"no camera {name!r}; {nearest(name, names)}", field="camera")
+    return name or names[0]
+
+
+class Pictures:
+    """Renders states of a model in the thread that calls it.
+
+    Args:
+        model: the compiled model.
+        camera: name of its camera.
+        width: columns.
+        height: rows.
+    """
+
+    def __init__(self, model: mujoco.MjModel, camera: str, width: int, height: int) -> None:
+        extent = float(model.stat.extent)
+        self._renderer = Renderer(
+            model,
+            camera,
+            width,
+            height,
+            near=float(model.vis.map.znear) * extent,
+            far=float(model.vis.map.zfar) * extent,
+            shadows=True,
+            samples=4,
+            purpose="rendering an environment",
+        )
+        self._model = model
+        self._data = mujoco.MjData(model)
+        self._state = np.zeros(mujoco.mj_stateSize(model, self._renderer.state_spec))
+
+    def render(self, qpos: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Return a picture of positions, shape (height, width, 3)."""
+        self._data.qpos[:] = qpos
+        mujoco.mj_getState(self._model, self._data, self._state, self._renderer.state_spec)
+        color = self._renderer.render(self._state, color=True).color
+        assert color is not None
+        return color
+
+    def close(self) -> None:
+        """Free what the graphics library holds; may be called twice."""
+        self._renderer.close()

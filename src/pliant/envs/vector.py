@@ -1,0 +1,291 @@
+"""Many worlds of a robot as one `gymnasium.vector.VectorEnv`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.engine.worlds import CpuBatch, RobotBatch
+from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
+from pliant.envs.optional import load_gymnasium
+from pliant.envs.pictures import Pictures, add_camera, chosen_camera
+from pliant.envs.task import Task, flags, positions
+from pliant.errors import PliantError, nearest
+
+gymnasium = load_gymnasium()
+
+__all__ = ["BatchEnv"]
+
+RENDERED = 16
+"""Most worlds in one call of `render`."""
+
+
+class _BatchWorld:
+    """A batch as the functions of a task see it."""
+
+    def __init__(self, batch: RobotBatch, actions: int) -> None:
+        self.worlds = batch.worlds
+        self._batch = batch
+        self._live = isinstance(batch, CpuBatch)
+        self._ports: dict[str, NDArray[Any]] = {}
+        self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
+        self.last = np.zeros((batch.worlds, actions))
+        self.period = 0.0
+
+    def port(self, name: str) -> NDArray[Any]:
+        found = self._ports.get(name)
+        if found is None:
+            found = self._batch.port(name) if self._live else self._batch.read(name)
+            self._ports[name] = found
+        return found
+
+    def stepped(self) -> None:
+        """Forget copies of ports that are not live."""
+        if not self._live:
+            self._ports.clear()
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        return self.elapsed * self.period
+
+    @property
+    def action(self) -> NDArray[np.float64]:
+        return self.last
+
+
+class BatchEnv(gymnasium.vector.VectorEnv):
+    """Worlds of a robot in one batch: laws, motors, friction and contacts; no devices, noise or delay (`RobotEnv`).
+
+    Args:
+        task: what is learned.
+        num_envs: number of worlds.
+        autoreset_mode: ``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``: then a world that ended
+            is reset by ``reset(options={"reset_mask": mask})``.
+        max_episode_steps: actions after which an episode is truncated; None takes the duration of the task.
+        batch: makes the batch of a robot and a number of worlds; None takes `pliant.CpuBatch`.
+        render_mode: ``"rgb_array"`` or None.
+        width: columns of a picture.
+        height: rows of a picture.
+
+    Raises:
+        PliantError: an action on a port that does not exist, a robot whose check finds errors, a wrong option.
+
+    Example:
+        >>> env = BatchEnv(throw(), num_envs=256)
+        >>> observations, infos = env.reset(seed=1)
+        >>> observations, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium reads it from the class
+        "render_modes": ["rgb_array"],
+        "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: Any = "NextStep",
+        max_episode_steps: int | None = None,
+        batch: Callable[..., RobotBatch] | None = None,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 360,
+    ) -> None:
+        modes = {mode.value: mode for mode in gymnasium.vector.AutoresetMode}
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        if mode not in modes:
+            raise PliantError(f"autoreset_mode is {mode!r}; {nearest(str(mode), modes)}", field="autoreset_mode")
+        if render_mode not in (None, "rgb_array"):
+            raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
+        self.task = task
+        self.autoreset_mode = modes[mode]
+        self.render_mode = render_mode
+        robot = task.robot()
+        self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
+        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
+        task.check_ports(self.batch.ports())
+        self.num_envs = self.batch.worlds
+        self.frames = task.frames(self.batch.dt)
+        """Steps of the engine for each action."""
+        period = self.frames * self.batch.dt
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode, "render_fps": round(1.0 / period)}
+        self._limit = task.limit(self.batch.dt) if max_episode_steps is None else max(1, int(max_episode_steps))
+        self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
+        self._size = (int(width), int(height))
+        self._pictures: Pictures | None = None
+        count = len(task.actions)
+        self._scale = Scale(task.actions)
+        self._world = _BatchWorld(self.batch, count)
+        self._world.period = period
+        live = isinstance(self.batch, CpuBatch)
+        self._targets = [self.batch.port(action.port) for action in task.actions] if live else []
+        self._ended = np.zeros(self.num_envs, dtype=bool)
+        self._ready = False
+        self._observation = observe(task, self._world)
+        space = gymnasium.spaces
+        self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
+        self.single_observation_space = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start an episode in every world.
+
+        Args:
+            seed: a new seed for start positions and parameters; None goes on with the present generator.
+            options: ``reset_mask``: which worlds, shape (num_envs,); ``key``: key frame to start from;
+                ``positions``: joint name -> position [rad or m], a number or one a world, instead of the task's.
+
+        Returns:
+            Observations and an empty dictionary.
+
+        Raises:
+            PliantError: an option that does not exist, a key frame or a joint that does not exist.
+        """
+        super().reset(seed=seed)
+        chosen = dict(options or {})
+        mask = self.batch.select(chosen.pop("reset_mask", None))
+        key, given = chosen.pop("key", self.task.key), chosen.pop("positions", None)
+        if chosen:
+            name = next(iter(chosen))
+            raise PliantError(f"reset has no option {name!r}; {nearest(name, ['key', 'positions', 'reset_mask'])}")
+        if self.task.randomize and (seed is not None or not self._ready):
+            self.batch.randomize(self.task.randomize, int(self.np_random.integers(2**31)), mask)
+        self._restart(mask, key, given)
+        self._ready = True
+        self._observation = observe(self.task, self._world)
+        return self._observation.copy(), {}
+
+    def _restart(self, mask: NDArray[np.bool_], key: str | None, given: Any = None) -> None:
+        drawn = positions(self.task, self.np_random, self.num_envs)
+        start = {joint: values[mask] for joint, values in drawn.items()}
+        for joint, values in (given or {}).items():
+            array = np.asarray(values, dtype=float)
+            start[joint] = array[mask] if array.shape == (self.num_envs,) else array
+        self.batch.reset(mask, start, key=key)
+        self._world.stepped()
+        self._world.elapsed[mask] = 0
+        self._world.last[mask] = 0.0
+        self._ended[mask] = False
+
+    def step(
+        self, actions: Any
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Advance every world by one period.
+
+        Args:
+            actions: shape (num_envs, actions), from -1 to 1; what lies outside is clipped.
+
+        Returns:
+            Observations, rewards, terminated, truncated, infos. Infos have every term of the reward in ``reward``, and
+            for worlds that end the ``reason``: that of the task, ``duration``, or ``diverged: ...``. A world that
+            diverges ends with the last observation that was finite.
+
+        Raises:
+            PortError: actions of another shape, NaN or infinity.
+            PliantError: before the first reset, or a world that ended and was not reset where autoreset is disabled.
+        """
+        if not self._ready:
+            raise PliantError("step() was called before reset()")
+        command = checked_actions(actions, (self.num_envs, len(self.task.actions)))
+        disabled = self.autoreset_mode is gymnasium.vector.AutoresetMode.DISABLED
+        if disabled and self._ended.any():
+            worlds = np.flatnonzero(self._ended)
+            raise PliantError(
+                f"environment {worlds[0]} ended and was not reset; with autoreset disabled call "
+                'reset(options={"reset_mask": mask})'
+            )
+        values = self._scale.values(command)
+        for k, action in enumerate(self.task.actions):
+            if self._targets:
+                self._targets[k][:, 0] = values[:, k]
+            else:
+                self.batch.write(action.port, values[:, k : k + 1])
+        self.batch.step(self.frames)
+        world, restarted = self._world, self._ended.copy()
+        world.stepped()
+        world.last[:] = command
+        world.elapsed += 1
+        if restarted.any():
+            self._restart(restarted, self.task.key)
+        bad = self.batch.diverged
+        with np.errstate(invalid="ignore", over="ignore"):
+            sane = ~bad
+            observation = observe(self.task, world, sane)
+            reward, terms = reward_terms(self.task, world, sane)
+            endings = flags(self.task.terminated, world)
+        if bad.any():
+            observation[bad] = self._observation[bad]
+            reward[bad] = self.task.diverged_reward
+            for term in terms.values():
+                term[bad] = 0.0
+        reward[restarted] = 0.0
+        terminated = bad | np.any(endings, axis=0) if endings else bad
+        terminated &= ~restarted
+        truncated = (world.elapsed >= self._limit) & ~terminated & ~restarted
+        ended = terminated | truncated
+        live = ~restarted
+        infos: dict[str, Any] = {"reward": {}, "_reward": live}
+        for name, term in terms.items():
+            term[restarted] = 0.0
+            infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
+        if ended.any():
+            infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
+        self._ended = ended
+        if ended.any() and self.autoreset_mode is gymnasium.vector.AutoresetMode.SAME_STEP:
+            observation = self._same_step(observation, ended, infos)
+        self._observation = observation
+        return observation.copy(), reward, terminated, truncated, infos
+
+    def _same_step(
+        self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]
+    ) -> NDArray[np.float32]:
+        """Reset the worlds that ended; their last observations and reasons go to the infos."""
+        final = np.full(self.num_envs, None, dtype=object)
+        for world in np.flatnonzero(ended):
+            final[world] = observation[world].copy()
+        reasons = infos.pop("reason")
+        infos.pop("_reason")
+        infos["final_obs"], infos["_final_obs"] = final, ended.copy()
+        infos["final_info"] = {"reason": reasons, "_reason": ended.copy()}
+        infos["_final_info"] = ended.copy()
+        self._restart(ended.copy(), self.task.key)
+        return observe(self.task, self._world)
+
+    def _reasons(
+        self, endings: list[NDArray[np.bool_]], bad: NDArray[np.bool_], ended: NDArray[np.bool_]
+    ) -> NDArray[Any]:
+        reasons = np.full(self.num_envs, None, dtype=object)
+        for world in np.flatnonzero(ended):
+            if bad[world]:
+                reasons[world] = f"diverged: {self.batch.reason(int(world))}"
+                continue
+            names = (name for name, ending in zip(self.task.terminated, endings) if ending[world])
+            reasons[world] = next(names, "duration")
+        return reasons
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return a picture of each of the first 16 worlds, each of shape (height, width, 3).
+
+        Raises:
+            MissingDependency: there is no graphics library.
+        """
+        if self.render_mode is None:
+            return None
+        if self._pictures is None:
+            self._pictures = Pictures(self.batch.model, self._camera, *self._size)
+        qpos = self.batch.read("state/qpos")[:RENDERED]
+        return tuple(self._pictures.render(row) for row in qpos)
+
+    def close_extras(self, **_: Any) -> None:
+        """Free the graphics library."""
+        if self._pictures is not None:
+            self._pictures.close()
+            self._pictures = None
