@@ -79,9 +79,7 @@ def reward_terms(
     parts = evaluate("reward", task.reward, world)
     for name, part in zip(task.reward, parts):
         if part.shape[1] != 1:
-            raise ModelError(
-                f"reward {name!r} returned shape {part.shape}; must be ({world.worlds},)", field=name
-            )
+            raise ModelError(f"reward {name!r} returned shape {part.shape}; must be ({world.worlds},)", field=name)
     terms = {name: part[:, 0].copy() for name, part in zip(task.reward, parts)}
     total = np.sum(list(terms.values()), axis=0)
     finite = np.isfinite(total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -100,11 +101,13 @@ def _references(robot: Robot) -> list[Action]:
     for joint in robot.actuators:
         index = next((j for j in range(model.njnt) if model.joint(j).name == joint), None)
         limited = index is not None and bool(model.jnt_limited[index])
-        limits[joint] = tuple(map(float, model.jnt_range[index])) if limited else (-3.141592653589793, 3.141592653589793)
+        limits[joint] = tuple(map(float, model.jnt_range[index])) if limited else (-math.pi, math.pi)
     return [Action(f"{joint}/reference_1", *limits[joint]) for joint in robot.actuators]
 
 
-def make_env(robot: Robot | Callable[[], Robot] | str, *, options: Mapping[str, Any] | None = None, **of: Any) -> RobotEnv:
+def make_env(
+    robot: Robot | Callable[[], Robot] | str, *, options: Mapping[str, Any] | None = None, **of: Any
+) -> RobotEnv:
     """Return an environment of one robot of yours, with all its devices.
 
     Args:

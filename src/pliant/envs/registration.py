@@ -9,14 +9,11 @@ from __future__ import annotations
 import pkgutil
 from pathlib import Path
 
-
 __all__ = ["register"]
 
 
 def register() -> None:
-    """Register every task of pliant's in Gymnasium; those that are registered stay.
-
-    """
+    """Register every task of pliant's in Gymnasium; those that are registered stay."""
     from gymnasium.envs.registration import register as add
     from gymnasium.envs.registration import registry
 

@@ -190,9 +190,7 @@ def flags(functions: Mapping[str, Function], world: World) -> list[NDArray[np.bo
     for name, function in functions.items():
         value = np.asarray(function(world), dtype=bool)
         if value.shape != (world.worlds,):
-            raise ModelError(
-                f"terminated {name!r} returned shape {value.shape}; must be ({world.worlds},)", field=name
-            )
+            raise ModelError(f"terminated {name!r} returned shape {value.shape}; must be ({world.worlds},)", field=name)
         found.append(value)
     return found
 

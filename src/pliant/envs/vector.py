@@ -113,7 +113,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.frames = task.frames(self.batch.dt)
         """Steps of the engine for each action."""
         period = self.frames * self.batch.dt
-        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode, "render_fps": round(1.0 / period)}
+        self.metadata = {
+            **type(self).metadata,
+            "autoreset_mode": self.autoreset_mode,
+            "render_fps": round(1.0 / period),
+        }
         self._limit = task.limit(self.batch.dt) if max_episode_steps is None else max(1, int(max_episode_steps))
         self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
         self._size = (int(width), int(height))

@@ -90,9 +90,7 @@ def start(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]
     }
 
 
-def task(
-    *, presets: tuple[float, float] = (0.0, 0.6), randomize: dict[str, Distribution] | None = None
-) -> Task:
+def task(*, presets: tuple[float, float] = (0.0, 0.6), randomize: dict[str, Distribution] | None = None) -> Task:
     """Return the task.
 
     Args:

@@ -41,6 +41,8 @@ def robot(springs: str = "maker-pro") -> Robot:
     from pliant.robots import build_robot
 
     arm = build_robot("qbmove-2dof", {"mounting": "vertical", "springs": springs})
+    # A motor that keeps to the speed of its data sheet: what is faster comes out of the springs.
+    arm.update({"actuator.motor_1.limit_velocity": True, "actuator.motor_2.limit_velocity": True})
     spec = arm.spec
     model = arm.compile()
     data = mujoco.MjData(model)
