@@ -37,6 +37,8 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 PURE = {"laws", "rods", "wire", "control", "vision"}
 """Rooms that must not see the engine, MuJoCo or anything but the base."""
 LOADERS = {
+    "envs/__init__.py",
+    "envs/make.py",
     "plugins.py",
     "bridges/registry.py",
     "experiments/runner.py",
@@ -44,7 +46,7 @@ LOADERS = {
     "robots/lookup.py",
     "recording/mcap.py",
 }
-"""Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder."""
+"""Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or on first use."""
 
 
 @dataclass(frozen=True)
