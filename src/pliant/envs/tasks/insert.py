@@ -1,6 +1,7 @@
 """Put a square peg into a hole with a Franka Research 3 under joint impedance.
 
-The action moves the references of the seven impedance springs around the pose before the hole. The hole is not where the arm thinks it is: a soft arm finds it along its edges, a stiff one presses beside it.
+The action moves the references of the seven impedance springs around the pose before the hole. The hole is not where
+the arm thinks it is: a soft arm finds it along its edges, a stiff one presses beside it.
 """
 
 from __future__ import annotations
@@ -108,12 +109,12 @@ def robot(stiffness: float = 1.0) -> Robot:
         type=mujoco.mjtSensor.mjSENS_FRAMEPOS,
         objtype=mujoco.mjtObj.mjOBJ_SITE,
         objname="peg",
-        reftype=mujoco.mjtObj.mjOBJ_BODY,
+        reftype=mujoco.mjtObj.mjOBJ_XBODY,
         refname="plate",
     )
     # The key frame of the arm has neither the slides of the hole nor the references of the springs.
     key = spec.key("rest")
-    angles = [float(q) for q in key.qpos[:7]]
+    angles = [float(q) for q in list(key.qpos)[:7]]
     key.qpos, key.ctrl = [*angles, 0.0, 0.0], angles
     built.devices = []  # the arm's own controller would write the same motors
     return built
@@ -162,7 +163,8 @@ def task(*, stiffness: float = 1.0, randomize: dict[str, Distribution] | None = 
     """
     if not 0.01 <= stiffness <= 10.0:
         raise ModelError(f"stiffness is {stiffness!r}; must be 0.01 to 10", field="stiffness")
-    ready = [float(q) for q in robot(stiffness).spec.key("rest").qpos[:7]]
+    built = robot(stiffness)  # held while its key frame is read: elements of a spec do not keep it alive
+    ready = [float(q) for q in list(built.spec.key("rest").qpos)[:7]]
     period = 0.02
     return Task(
         robot=lambda: robot(stiffness),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.distributions import Distribution
-from pliant.envs.task import Action, Task, World
+from pliant.envs.task import Action, Function, Task, World
 from pliant.model import Robot
 
 __all__ = ["heading", "moved", "robot", "task"]
@@ -48,7 +48,7 @@ def box(world: World) -> NDArray[np.float64]:
     return np.column_stack([world.port("body/box/position"), heading(world)])
 
 
-def moved(start: float) -> tuple[object, object]:
+def moved(start: float) -> tuple[Function, Function]:
     """Return how far the box is from where it began [m], and whether it is where it should be.
 
     Args:
@@ -71,7 +71,8 @@ def task(*, springs: str = "maker-pro", randomize: dict[str, Distribution] | Non
         springs: set of springs of the arm: toolbox, kit or maker-pro.
         randomize: path of a parameter -> distribution, such as ``{"box.mass": Uniform(1.0, 3.0)}``.
     """
-    start = float(robot(springs).spec.body("box").pos[0])
+    built = robot(springs)  # held while its box is read: elements of a spec do not keep it alive
+    start = float(built.spec.body("box").pos[0])
     distance, pushed = moved(start)
     actions = [Action(f"{joint}/reference_1", -1.2, 1.2) for joint in JOINTS]
     actions += [Action(f"{joint}/reference_2", *PRESETS) for joint in JOINTS]
