@@ -442,7 +442,7 @@ class WarpBatch(RobotBatch):
 
     def port(self, name: str) -> Any:
         """Return the live array of a port, shape (worlds, ...): numpy's on the device "cpu", Warp's on a GPU."""
-        place = self._place(name)
+        place = self.place(name)
         array = self._array(place.field)
         if not self.device.is_cuda:
             return array.numpy()[(slice(None), *place.index)]
@@ -457,7 +457,7 @@ class WarpBatch(RobotBatch):
         return np.array(self._bad.numpy())
 
     def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
-        place = self._place(name)
+        place = self.place(name)
         self._write(self._array(place.field), place.index, values, mask)
 
     def _write(self, array: Any, index: tuple[Any, ...], values: NDArray[Any], mask: NDArray[np.bool_]) -> None:

@@ -128,7 +128,12 @@ class RobotBatch(abc.ABC):
         """Return every port by name; shapes are those of one world."""
         return {name: place.info for name, place in self._places.items()}
 
-    def _place(self, name: str) -> PortPlace:
+    def place(self, name: str) -> PortPlace:
+        """Return where a port lies: its field of MuJoCo's data, its index there, and what it carries.
+
+        Raises:
+            PortError: there is no such port; the message names the nearest.
+        """
         place = self._places.get(name)
         if place is None:
             raise PortError(f"no port {name!r}; {nearest(name, self._places)}", field=name)
@@ -154,7 +159,7 @@ class RobotBatch(abc.ABC):
         Raises:
             PortError: no such port, one that cannot be written, another shape, NaN or infinity.
         """
-        info = self._place(name).info
+        info = self.place(name).info
         if not info.writable:
             raise PortError(f"the port {name!r} is a result and cannot be written", field=name)
         mask = self.select(worlds)
@@ -230,7 +235,7 @@ class RobotBatch(abc.ABC):
                 rest = self.model.key_qpos[keys.index(key)]
             qpos = np.repeat(rest[None, :], int(mask.sum()), axis=0)
             for joint, values in (positions or {}).items():
-                place = self._place(f"{joint}/position")
+                place = self.place(f"{joint}/position")
                 qpos[(slice(None), *place.index)] = self._fitted(joint, values, len(qpos), (1,))
         self._reset(mask, qpos)
 
@@ -455,7 +460,7 @@ class CpuBatch(RobotBatch):
 
     def port(self, name: str) -> NDArray[Any]:
         """Return the live array of a port, shape (worlds, ...)."""
-        place = self._place(name)
+        place = self.place(name)
         if place.field == "observed":
             if not self._watched:
                 self._watched = True

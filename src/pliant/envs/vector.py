@@ -126,8 +126,12 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._scale = Scale(task.actions)
         self._world = _BatchWorld(self.batch, count)
         self._world.period = period
-        live = isinstance(self.batch, CpuBatch)
-        self._targets = [self.batch.port(action.port) for action in task.actions] if live else []
+        # All references and controls at once where they lie side by side in memory.
+        places = [self.batch.place(action.port) for action in task.actions]
+        self._controls: NDArray[np.float64] | None = None
+        if isinstance(self.batch, CpuBatch) and all(place.field == "ctrl" for place in places):
+            self._controls = self.batch.port("state/ctrl")
+            self._columns = np.array([place.index[0].start for place in places])
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._ready = False
         self._observation = observe(task, self._world)
@@ -207,10 +211,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 'reset(options={"reset_mask": mask})'
             )
         values = self._scale.values(command)
-        for k, action in enumerate(self.task.actions):
-            if self._targets:
-                self._targets[k][:, 0] = values[:, k]
-            else:
+        if self._controls is not None:
+            self._controls[:, self._columns] = values
+        else:
+            for k, action in enumerate(self.task.actions):
                 self.batch.write(action.port, values[:, k : k + 1])
         self.batch.step(self.frames)
         world, restarted = self._world, self._ended.copy()
