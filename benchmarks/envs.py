@@ -1,0 +1,119 @@
+"""Steps a second of environments: against the bare batch below, and against Gymnasium's own MuJoCo environments.
+
+Usage: python benchmarks/envs.py [--worlds 256] [--seconds 1.0]
+
+Both sides of a ratio alternate, and each counts with its best round, so that other programs disturb neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+from gymnasium.envs import mujoco as assets
+
+from pliant.engine import make_batch
+from pliant.engine.worlds import CpuBatch
+from pliant.envs.make import find_task
+from pliant.envs.task import Action, Task, World
+from pliant.envs.vector import BatchEnv
+from pliant.model import Robot
+
+
+def best(sides: list[Callable[[], Any]], seconds: float) -> list[float]:
+    """Return the shortest time of a call of each side [s], the sides in turn for some time."""
+    found = [math.inf] * len(sides)
+    for side in sides:
+        side()
+    until = time.perf_counter() + seconds * len(sides)
+    while time.perf_counter() < until:
+        for k, side in enumerate(sides):
+            start = time.perf_counter()
+            side()
+            found[k] = min(found[k], time.perf_counter() - start)
+    return found
+
+
+def against_the_batch(worlds: int, seconds: float) -> None:
+    """Print what the environment costs beside its batch, for the thrower at rest."""
+    for steps in (1, 5, 20):
+        task = find_task("throw").replace(period=steps * 0.001, duration=1e6)
+        env = BatchEnv(task, worlds)
+        env.reset(seed=1)
+        action = np.zeros((worlds, len(task.actions)))
+        action[:, 4] = -1.0
+        bare = make_batch(task.robot(), worlds)
+        for _ in range(100):
+            env.step(action)
+        for field in ("qpos", "qvel", "act", "ctrl"):
+            bare.bind(field)[:] = env.batch.read(f"state/{field}")
+        mine, theirs = best([lambda: env.step(action), lambda: bare.step(nstep=steps)], seconds)
+        rates = worlds * steps / np.array([mine, theirs])
+        print(
+            f"throw, {steps:2d} steps an action: environment {rates[0]:9.0f}, bare batch {rates[1]:9.0f} steps/s: "
+            f"{100.0 * rates[0] / rates[1]:5.1f} %, {1e6 * (mine - theirs):.0f} us an action"
+        )
+
+
+def cheetah() -> Task:
+    """Return Gymnasium's HalfCheetah as a task: the same model, observation, reward and frame skip."""
+    path = Path(assets.__file__).parent / "assets" / "half_cheetah.xml"
+    names = ["bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"]
+
+    def robot() -> Robot:
+        return Robot(mujoco.MjSpec.from_file(str(path)), set_defaults=False)
+
+    def state(world: World) -> Any:
+        return np.concatenate([world.port("state/qpos")[:, 1:], world.port("state/qvel")], axis=1)
+
+    return Task(
+        robot=robot,
+        actions=[Action(f"{name}/control") for name in names],
+        observation={"state": state},
+        reward={
+            "forward": lambda world: world.port("state/qvel")[:, 0],
+            "control": lambda world: -0.1 * np.square(world.action).sum(axis=1),
+        },
+        period=0.05,
+        duration=50.0,
+    )
+
+
+def against_gymnasium(worlds: int, seconds: float) -> None:
+    """Print the ratio to Gymnasium's vectorised HalfCheetah."""
+    theirs = gymnasium.make_vec("HalfCheetah-v5", num_envs=worlds, vectorization_mode="sync")
+    theirs.reset(seed=1)
+    rng = np.random.default_rng(1)
+    actions = rng.uniform(-1.0, 1.0, (worlds, 6)).astype(np.float32)
+    sides: list[Callable[[], Any]] = [lambda: theirs.step(actions)]
+    names = ["Gymnasium, SyncVectorEnv"]
+    for threads in (1, 0):
+        env = BatchEnv(cheetah(), worlds, batch=lambda robot, n, k=threads: CpuBatch(robot, n, nthread=k))
+        env.reset(seed=1)
+        sides.append(lambda env=env: env.step(actions))
+        names.append(f"pliant, {'all cores' if threads == 0 else 'one thread'}")
+    times = best(sides, 3.0 * seconds)
+    for name, took in zip(names, times, strict=True):
+        rate = worlds / took
+        print(f"HalfCheetah, {name:26s} {rate:9.0f} actions/s, {times[0] / took:5.1f} x")
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--worlds", type=int, default=256)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    options = parser.parse_args()
+    against_the_batch(options.worlds, options.seconds)
+    against_gymnasium(options.worlds, options.seconds)
+
+
+if __name__ == "__main__":
+    main()
