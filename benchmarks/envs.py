@@ -1,6 +1,6 @@
 """Steps a second of environments: against the bare batch below, and against Gymnasium's own MuJoCo environments.
 
-Usage: python benchmarks/envs.py [--worlds 256] [--seconds 1.0]
+Usage: python benchmarks/envs.py [--worlds 256] [--seconds 1.0]; it needs pip install "gymnasium[mujoco]"
 
 Both sides of a ratio alternate, and each counts with its best round, so that other programs disturb neither.
 """
@@ -41,25 +41,24 @@ def best(sides: list[Callable[[], Any]], seconds: float) -> list[float]:
     return found
 
 
-def against_the_batch(worlds: int, seconds: float) -> None:
+def against_the_batch(worlds: int, steps: int, seconds: float) -> None:
     """Print what the environment costs beside its batch, for the thrower at rest."""
-    for steps in (1, 5, 20):
-        task = find_task("throw").replace(period=steps * 0.001, duration=1e6)
-        env = BatchEnv(task, worlds)
-        env.reset(seed=1)
-        action = np.zeros((worlds, len(task.actions)))
-        action[:, 4] = -1.0
-        bare = make_batch(task.robot(), worlds)
-        for _ in range(100):
-            env.step(action)
-        for field in ("qpos", "qvel", "act", "ctrl"):
-            bare.bind(field)[:] = env.batch.read(f"state/{field}")
-        mine, theirs = best([lambda: env.step(action), lambda: bare.step(nstep=steps)], seconds)
-        rates = worlds * steps / np.array([mine, theirs])
-        print(
-            f"throw, {steps:2d} steps an action: environment {rates[0]:9.0f}, bare batch {rates[1]:9.0f} steps/s: "
-            f"{100.0 * rates[0] / rates[1]:5.1f} %, {1e6 * (mine - theirs):.0f} us an action"
-        )
+    task = find_task("throw").replace(period=steps * 0.001, duration=1e6)
+    env = BatchEnv(task, worlds)
+    env.reset(seed=1)
+    action = np.zeros((worlds, len(task.actions)))
+    action[:, 4] = -1.0
+    bare = make_batch(task.robot(), worlds)
+    for _ in range(100):
+        env.step(action)
+    for field in ("qpos", "qvel", "act", "ctrl"):
+        bare.bind(field)[:] = env.batch.read(f"state/{field}")
+    mine, theirs = best([lambda: env.step(action), lambda: bare.step(nstep=steps)], seconds)
+    rates = worlds * steps / np.array([mine, theirs])
+    print(
+        f"throw, {steps:2d} steps an action: environment {rates[0]:9.0f}, bare batch {rates[1]:9.0f} steps/s: "
+        f"{100.0 * rates[0] / rates[1]:5.1f} %, {1e6 * (mine - theirs):.0f} us an action"
+    )
 
 
 def cheetah() -> Task:
@@ -111,7 +110,8 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--seconds", type=float, default=1.0)
     options = parser.parse_args()
-    against_the_batch(options.worlds, options.seconds)
+    for steps in (1, 5, 20):
+        against_the_batch(options.worlds, steps, options.seconds)
     against_gymnasium(options.worlds, options.seconds)
 
 
