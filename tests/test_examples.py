@@ -135,6 +135,16 @@ def test_the_camera_comes_to_its_pose_before_the_tag(tmp_path):
     assert float(lines[-1].split()[0]) == pytest.approx(2.6, abs=0.4)
 
 
+def test_the_search_throws_farther_from_round_to_round(tmp_path):
+    pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+    lines = run(ROOT / "examples" / "13_learn_to_throw.py", tmp_path).splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        far = numbers(line)[-5:]
+        assert far[-1] > far[0]
+        assert far[-1] > 0.4
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()

@@ -12,12 +12,14 @@ from pliant.engine.worlds import CpuBatch
 from pliant.envs.make import find_task, make_env, make_vec, task_names, task_of
 from pliant.envs.registration import register
 from pliant.envs.task import Action, Task
-from pliant.errors import MissingDependency, ModelError, PliantError, PortError
+from pliant.errors import ModelError, PliantError, PortError
 from pliant.robots import build_robot
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
 
 JOINTS = ("joint_1", "joint_2")
+CHEAP = {"walk": {"feet": "rigid"}}
+"""Options of tasks whose robot takes seconds to compile."""
 
 
 def q(world):
@@ -59,7 +61,7 @@ def test_every_task_passes_the_checker_of_gymnasium(name):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message=".*(minimum value is -infinity|maximum value is infinity).*")
         warnings.filterwarnings("ignore", message=".*alternative render modes.*")
-        env = gymnasium.make(f"pliant/{name.title().replace('_', '')}-v0")
+        env = gymnasium.make(f"pliant/{name.title().replace('_', '')}-v0", **CHEAP.get(name, {}))
         check_env(env.unwrapped, skip_render_check=True)
         env.close()
 
@@ -67,7 +69,7 @@ def test_every_task_passes_the_checker_of_gymnasium(name):
 @pytest.mark.parametrize("name", task_names())
 def test_gymnasium_makes_many_worlds_of_every_task_by_name(name):
     register()
-    env = gymnasium.make_vec(f"pliant/{name.title().replace('_', '')}-v0", num_envs=4)
+    env = gymnasium.make_vec(f"pliant/{name.title().replace('_', '')}-v0", num_envs=4, **CHEAP.get(name, {}))
     assert env.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.NEXT_STEP
     env.action_space.seed(1)
     observations, infos = env.reset(seed=1)
@@ -87,21 +89,26 @@ def test_registering_twice_warns_of_nothing():
         register()
 
 
-def test_the_list_of_environments_loads_no_physics():
+def test_importing_the_package_names_every_task_to_gymnasium_and_loads_no_physics():
     code = (
-        "import sys, pliant.envs.registration as r; r.register(); "
-        "print('mujoco' in sys.modules, 'numba' in sys.modules)"
+        "import sys, gymnasium, pliant.envs; "
+        "print('mujoco' in sys.modules, 'numba' in sys.modules, *(k for k in gymnasium.registry if 'pliant' in k))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    expected = [f"pliant/{name.title().replace('_', '')}-v0" for name in task_names()]
+    assert done.stdout.split() == ["False", "False", *expected]
 
 
-def test_without_gymnasium_the_message_names_the_command(monkeypatch):
-    from pliant.envs import optional
-
-    monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(MissingDependency, match=r"pliant\[learn\]"):
-        optional.load_gymnasium()
+def test_without_gymnasium_the_package_can_be_imported_and_an_environment_names_the_command():
+    code = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import pliant.envs\n"
+        "try: pliant.envs.BatchEnv\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("MissingDependency")
+    assert 'pip install "pliant[learn]"' in done.stdout
 
 
 # -- what an environment does -----------------------------------------------------------------------------------------

@@ -218,12 +218,32 @@ def test_the_peg_goes_into_a_hole_that_is_below_it_and_stops_on_a_plate_that_is_
     assert env.batch.read("sensor/peg")[1, 2] > -0.004
 
 
+# -- walk -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_biped_stands_with_its_references_at_the_stance_and_falls_when_its_legs_fold():
+    env = vec("walk", 2, feet="rigid")
+    env.reset(seed=1)
+    action = np.zeros((2, 12))
+    action[1, [2, 8]] = 1.0  # both hips
+    action[1, [4, 10]] = -1.0  # both ankles
+    reasons = [None, None]
+    for _ in range(100):
+        _, _, terminated, _, infos = env.step(action)
+        if terminated.any():
+            reasons = infos["reason"].tolist()
+            break
+    assert reasons == [None, "fallen"]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
         ("throw", {"preset": -0.1}, "preset is -0.1; must be 0 to 0.6 rad"),
         ("reach", {"presets": (0.5, 0.2)}, "presets are"),
         ("hop", {"stiffness": 0.0}, "stiffness is 0.0"),
+        ("walk", {"feet": "bare"}, "must be 'soft' or 'rigid'"),
+        ("walk", {"asked": -1.0}, "asked is -1.0"),
         ("insert", {"stiffness": 100.0}, "must be 0.01 to 10"),
     ],
 )

@@ -1,12 +1,15 @@
 """Gymnasium environments of robots: many worlds at once, or one with all its devices.
 
-Names resolve on first use, so that Gymnasium can read the list of environments without loading the physics.
+To import this package registers the tasks in Gymnasium, where it is installed. Names resolve on first use, so that this
+does not load the physics.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
+
+from pliant.envs.registration import register
 
 _EXPORTS: dict[str, str] = {
     "Action": "pliant.envs.task",
@@ -16,10 +19,9 @@ _EXPORTS: dict[str, str] = {
     "RobotEnv": "pliant.envs.single",
     "make_env": "pliant.envs.make",
     "make_vec": "pliant.envs.make",
-    "register": "pliant.envs.registration",
 }
 
-__all__ = [*_EXPORTS]
+__all__ = [*_EXPORTS, "register"]
 
 
 def __getattr__(name: str) -> Any:

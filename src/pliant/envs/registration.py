@@ -1,11 +1,12 @@
 """The names of environments in Gymnasium: ``pliant/Throw-v0`` and so on.
 
-Gymnasium finds `register` by the entry point of the package; nothing of the physics is imported before an environment
-is made.
+Gymnasium asks its users to import the package of an environment before they make one. To import this module registers
+every task; nothing of the physics is imported before an environment is made.
 """
 
 from __future__ import annotations
 
+import contextlib
 import pkgutil
 from pathlib import Path
 
@@ -13,7 +14,11 @@ __all__ = ["register"]
 
 
 def register() -> None:
-    """Register every task of pliant's in Gymnasium; those that are registered stay."""
+    """Register every task of pliant's in Gymnasium; those that are registered stay.
+
+    Raises:
+        ImportError: Gymnasium is not installed.
+    """
     from gymnasium.envs.registration import register as add
     from gymnasium.envs.registration import registry
 
@@ -27,3 +32,8 @@ def register() -> None:
             vector_entry_point="pliant.envs.make:vector_env",
             kwargs={"task": module},
         )
+
+
+# Without Gymnasium there is nothing to register in; who makes an environment is told what to install.
+with contextlib.suppress(ImportError):
+    register()
