@@ -46,7 +46,8 @@ LOADERS = {
     "robots/lookup.py",
     "recording/mcap.py",
 }
-"""Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or on first use."""
+"""Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or
+on first use."""
 
 
 @dataclass(frozen=True)

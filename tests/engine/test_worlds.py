@@ -85,6 +85,18 @@ def test_worlds_have_their_own_references_parameters_and_resets(kind):
 
 
 @pytest.mark.parametrize("kind", EVERY)
+def test_worlds_start_from_a_key_frame_with_their_actuators_at_rest_there(kind):
+    bent = robot()
+    bent.spec.add_key(name="bent", qpos=[0.4, -0.2])
+    batch = make(kind, bent, 3)
+    batch.reset([0, 2], {"joint_2": [0.1, 0.3]}, key="bent")
+    np.testing.assert_allclose(batch.read("state/qpos"), [[0.4, 0.1], [0.0, 0.0], [0.4, 0.3]], atol=1e-6)
+    np.testing.assert_allclose(batch.read("joint_1/reference_1")[:, 0], [0.4, 0.0, 0.4], atol=1e-6)
+    with pytest.raises(PortError, match="no key frame 'bend'; did you mean 'bent'"):
+        batch.reset(key="bend")
+
+
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_run_after_a_reset_equals_the_first_run(kind):
     batch = make(kind, robot(), 2)
     runs = []

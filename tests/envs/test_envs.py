@@ -329,6 +329,9 @@ def test_a_bad_action_is_refused_and_nothing_moves(action, message):
         ({"horizon": 3}, "no field 'horizon'"),
         ({"options": {"autoreset_mode": "later"}}, "autoreset_mode is 'later'"),
         ({"options": {"render_mode": "human"}}, "render_mode is 'human'"),
+        ({"options": {"width": 0}}, "width is 0; must be a whole number"),
+        ({"options": {"max_episode_steps": 0}}, "max_episode_steps is 0"),
+        ({"worlds": 0}, "worlds is 0"),
     ],
 )
 def test_what_a_task_cannot_be_is_refused(changes, message):

@@ -14,10 +14,12 @@ from pliant.errors import PliantError, nearest
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Pictures", "add_camera", "chosen_camera"]
+__all__ = ["Pictures", "add_camera", "chosen_camera", "picture_size"]
 
 VIEW = "environment"
 """Name of the camera that is added to a robot without one."""
+MAX_SIZE = 4096
+"""Most columns or rows of a picture."""
 
 
 def add_camera(robot: Robot) -> Robot:
@@ -45,6 +47,18 @@ def chosen_camera(model: mujoco.MjModel, name: str | None) -> str:
     if name is not None and name not in names:
         raise PliantError(f"no camera {name!r}; {nearest(name, names)}", field="camera")
     return name or names[0]
+
+
+def picture_size(width: int, height: int) -> tuple[int, int]:
+    """Return the size of a picture.
+
+    Raises:
+        PliantError: no whole numbers from 1 to 4096.
+    """
+    for name, value in (("width", width), ("height", height)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
+            raise PliantError(f"{name} is {value!r}; must be a whole number, 1 to {MAX_SIZE}", field=name)
+    return width, height
 
 
 class Pictures:

@@ -12,7 +12,7 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
-from pliant.envs.pictures import Pictures, add_camera, chosen_camera
+from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, positions
 from pliant.errors import DivergedError, ModelError, PliantError, nearest
 from pliant.laws import COMMAND_NAMES
@@ -115,7 +115,7 @@ class RobotEnv(gymnasium.Env):
         self._delays = {"latency": float(latency), "command_latency": float(command_latency)}
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
-        self._size = (int(width), int(height))
+        self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.simulation = self._made(self._robot)
@@ -124,7 +124,7 @@ class RobotEnv(gymnasium.Env):
         self._scale = Scale(task.actions)
         count = len(task.actions)
         self._observation = observe(task, self._measured)
-        self.metadata = {**type(self).metadata, "render_fps": round(1.0 / self._truth.period)}
+        self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
         self._limit = task.limit(self._engine.dt)
         self._camera = chosen_camera(self._engine.model, task.camera) if render_mode else ""
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
-from pliant.envs.pictures import Pictures, add_camera, chosen_camera
+from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, positions
 from pliant.errors import PliantError, nearest
 
@@ -102,6 +102,12 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             raise PliantError(f"autoreset_mode is {mode!r}; {nearest(str(mode), modes)}", field="autoreset_mode")
         if render_mode not in (None, "rgb_array"):
             raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
+        if max_episode_steps is not None and (
+            isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, int) or max_episode_steps < 1
+        ):
+            raise PliantError(
+                f"max_episode_steps is {max_episode_steps!r}; must be a whole number >= 1", field="max_episode_steps"
+            )
         self.task = task
         self.autoreset_mode = modes[mode]
         self.render_mode = render_mode
@@ -116,11 +122,11 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self.metadata = {
             **type(self).metadata,
             "autoreset_mode": self.autoreset_mode,
-            "render_fps": round(1.0 / period),
+            "render_fps": max(1, round(1.0 / period)),
         }
-        self._limit = task.limit(self.batch.dt) if max_episode_steps is None else max(1, int(max_episode_steps))
+        self._limit = max_episode_steps or task.limit(self.batch.dt)
         self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
-        self._size = (int(width), int(height))
+        self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
         count = len(task.actions)
         self._scale = Scale(task.actions)
