@@ -13,33 +13,34 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from importlib import metadata as packages
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pliant.devices.base import Device, FieldInfo, Sample
+from pliant.devices.base import Device, Sample
 from pliant.errors import RecordingError, nearest
 from pliant.recording.mcap import FLUSH_INTERVAL, MESSAGE, PENDING_LIMIT, McapWriter
+from pliant.recording.sample_message import (
+    CDR_LITTLE_ENDIAN,
+    DEPENDENCIES,
+    MessageTypes,
+    body_encoder,
+    body_length,
+    has_images,
+    sample_topic,
+)
 
 __all__ = ["Recorder"]
 
-CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
-SEPARATOR = "=" * 80
-TIME_TEXT = "int32 sec\nuint32 nanosec\n"
-HEADER_TEXT = "builtin_interfaces/Time stamp\nstring frame_id\n"
-DEPENDENCIES = f"{SEPARATOR}\nMSG: std_msgs/Header\n{HEADER_TEXT}{SEPARATOR}\nMSG: builtin_interfaces/Time\n{TIME_TEXT}"
 JOINT_STATE_TEXT = (
     "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
 )
-# Message record, CDR encapsulation, stamp, empty frame_id, padding, running number.
-HEAD = struct.Struct("<BQHIQQ4siII4xQ")
-HEAD_FORMAT = "<BQHIQQ4siII4xQ"
+MESSAGE_HEAD = struct.Struct("<BQHIQQ")
+"""Head of a message record of MCAP: kind, length of the rest, channel, running number, log time, time of sending."""
 
 
 class Recorder:
@@ -110,13 +111,13 @@ class Recorder:
         if self._started:
             raise RecordingError("a recorder serves one simulation only; make a new one", file=self.path)
         self._started = True
-        names = [n for n in devices if not _has_images(devices[n])] if self._names is None else self._names
+        names = [n for n in devices if not has_images(devices[n])] if self._names is None else self._names
         for name in names:
             if name not in devices:
                 raise RecordingError(
                     f"device {name!r} was to be recorded, but is not there; {nearest(name, devices)}", file=self.path
                 )
-            if _has_images(devices[name]):
+            if has_images(devices[name]):
                 raise RecordingError(
                     f"device {name!r} was to be recorded, but gives images, which recordings leave out; record its "
                     "topics on the ROS side (rosbag record, ros2 bag record)",
@@ -136,7 +137,7 @@ class Recorder:
                 **self._metadata,
             },
         )
-        types: dict[str, str] = {}
+        types = MessageTypes()
         declared: list[tuple[Device, int, int]] = []
         for name in names:
             declared.append((devices[name], *self._declare(devices[name], types)))
@@ -186,18 +187,11 @@ class Recorder:
         }
 
     # ------------------------------------------------------------------ inside
-    def _declare(self, device: Device, types: dict[str, str]) -> tuple[int, int]:
+    def _declare(self, device: Device, types: MessageTypes) -> tuple[int, int]:
         writer = self._writer
-        topic = _topic(device.name)
-        text, fields = _message_text(device.samples)
-        base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", device.name)) or "Device"
-        base = base if base[0].isalpha() else f"D{base}"
-        name, count = base, 1
-        while types.get(name, text) != text:
-            count += 1
-            name = f"{base}{count}"
-        types[name] = text
-        schema = writer.add_schema(f"pliant_msgs/msg/{name}", "ros2msg", text)
+        topic = sample_topic(device.name)
+        message = types.make(device.name, device.samples)
+        schema = writer.add_schema(message.name, "ros2msg", message.text)
         channel = writer.add_channel(
             schema,
             topic,
@@ -212,7 +206,7 @@ class Recorder:
                 "topic": device.topic,
                 "period_ns": str(device.period_ns),
                 "sample_period_ns": str(device.sample_period_ns),
-                "fields": json.dumps(fields),
+                "fields": json.dumps(message.fields),
             },
         )
         joint_states = 0
@@ -230,46 +224,15 @@ class Recorder:
 
     def _sample_encoder(self, device: Device, channel: int) -> Callable[[Sample, int], None]:
         append = self._writer.append
-        names = tuple(device.samples)
-        count = sum(info.size for info in device.samples.values())
-        length = 22 + 4 + 24 + 8 * count
-        billion = 1_000_000_000
-        if names and not any(info.shape for info in device.samples.values()):
-            pack = struct.Struct(f"{HEAD_FORMAT}{count}d").pack
-            get = itemgetter(*names)
-            take = get if len(names) > 1 else lambda values: (get(values),)
+        pack_head = MESSAGE_HEAD.pack
+        length = MESSAGE_HEAD.size - 9 + body_length(device.samples)
+        body = body_encoder(device.samples)
 
-            def encode_numbers(sample: Sample, log_ns: int) -> None:
-                stamp, seq = sample.stamp_ns, sample.seq
-                append(
-                    channel,
-                    log_ns,
-                    pack(
-                        MESSAGE, length, channel, seq & 0xFFFFFFFF, log_ns, stamp, CDR_LITTLE_ENDIAN,
-                        stamp // billion, stamp % billion, 1, seq, *take(sample.values),
-                    ),
-                )  # fmt: skip
+        def encode(sample: Sample, log_ns: int) -> None:
+            head = pack_head(MESSAGE, length, channel, sample.seq & 0xFFFFFFFF, log_ns, sample.stamp_ns)
+            append(channel, log_ns, head + body(sample))
 
-            return encode_numbers
-        pack_head = HEAD.pack
-        body = np.empty(count, dtype="<f8")
-        slices = []
-        begin = 0
-        for name, info in device.samples.items():
-            slices.append((name, begin, begin + info.size))
-            begin += info.size
-
-        def encode_arrays(sample: Sample, log_ns: int) -> None:
-            stamp, seq, values = sample.stamp_ns, sample.seq, sample.values
-            for name, first, last in slices:
-                body[first:last] = values[name]
-            head = pack_head(
-                MESSAGE, length, channel, seq & 0xFFFFFFFF, log_ns, stamp, CDR_LITTLE_ENDIAN,
-                stamp // billion, stamp % billion, 1, seq,
-            )  # fmt: skip
-            append(channel, log_ns, head + body.tobytes())
-
-        return encode_arrays
+        return encode
 
     def _joint_state_encoder(self, device: Device, channel: int) -> Callable[[Sample, int], None]:
         append = self._writer.append
@@ -323,35 +286,6 @@ def _both(first: Callable[[Sample, int], None], second: Callable[[Sample, int], 
         second(sample, log_ns)
 
     return encode
-
-
-def _topic(device: str) -> str:
-    """A name that ROS accepts: letters, digits, underscores, slashes."""
-    name = re.sub(r"[^A-Za-z0-9_/]", "_", device).strip("/")
-    return "/" + re.sub(r"(^|/)(?=\d)", r"\1_", re.sub("/+", "/", name))
-
-
-def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, Any]]]:
-    """The type as text, and its fields as data for the reader."""
-    lines = ["# A sample of a device; the stamp is simulation time.", "std_msgs/Header header", "uint64 seq"]
-    fields: list[dict[str, Any]] = []
-    taken = {"header", "seq"}
-    for name, info in samples.items():
-        plain = re.sub(r"_+", "_", re.sub(r"[^a-z0-9]", "_", name.lower())).strip("_") or "field"
-        plain = plain if plain[0].isalpha() else f"f_{plain}"
-        while plain in taken:
-            plain += "0"
-        taken.add(plain)
-        remark = " ".join(f"{info.description} [{info.unit or '-'}]".split())
-        lines.append(f"# {remark}")
-        lines.append(f"float64{f'[{info.shape[0]}]' if info.shape else ''} {plain}")
-        fields.append({"name": name, "shape": list(info.shape), "unit": info.unit, "description": info.description})
-    return "\n".join(lines) + "\n" + DEPENDENCIES, fields
-
-
-def _has_images(device: Device) -> bool:
-    """Say whether samples of a device hold more than float64 numbers."""
-    return any(info.dtype != "float64" for info in device.samples.values())
 
 
 def _joint_state_fields(device: Device) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bridges.answers import answered
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
 from pliant.errors import PliantError
 

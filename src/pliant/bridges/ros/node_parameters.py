@@ -6,18 +6,14 @@ set goes to the loop as a request, and the answer waits for it; what is refused 
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pliant.bridges.live_parameters import LiveParameter, live_parameters
 from pliant.bridges.ros.names import topic_name
-from pliant.bridges.ros.reconfigure import joint_gains
-from pliant.bridges.ros.topics import RosTopics, answered
-from pliant.devices.compliant_joint import CompliantJoint
+from pliant.bridges.ros.topics import RosTopics
 from pliant.errors import DeviceError, PliantError, nearest
-from pliant.laws import Mode
 
 __all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
 
@@ -27,8 +23,8 @@ TYPE_NAMES = (
     "not set", "bool", "integer", "double", "string", "byte array", "bool array", "integer array", "double array",
     "string array",
 )  # fmt: skip
+KINDS = {bool: BOOL, int: INTEGER, float: DOUBLE}
 _FIELDS = {BOOL: "bool_value", INTEGER: "integer_value", DOUBLE: "double_value"}
-MAX_GAIN = 1e6
 MAX_LIST = 1000
 """Most names that one request may have."""
 
@@ -36,18 +32,6 @@ MAX_LIST = 1000
 def node_name(topics: RosTopics) -> str:
     """Return the full name of the bridge's node."""
     return topic_name(topics.options.node or f"pliant_{topics.namespace.replace('/', '_')}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parameter:
-    name: str
-    kind: int
-    read: Callable[[], Any]
-    write: Callable[[Any], None] | None
-    """None where it cannot be set."""
-    text: str
-    low: float = 0.0
-    high: float = 0.0
 
 
 class NodeParameters:
@@ -62,17 +46,15 @@ class NodeParameters:
         self._served = topics
         self._node = node
         self._lock = threading.Lock()
-        self._gains: dict[str, dict[str, float]] = {}
-        self._parameters: dict[str, _Parameter] = {}
-        self._add(
-            _Parameter(
-                name="use_sim_time", kind=BOOL, read=lambda: topics.options.clock, write=None,
-                text="stamps are the simulation's time; the bridge's option 'clock' decides who publishes it",
-            )
-        )  # fmt: skip
-        for device in topics.devices.values():
-            if isinstance(device, CompliantJoint):
-                self._add_joint(device)
+        clock = LiveParameter(
+            name="use_sim_time",
+            kind=bool,
+            read=lambda: topics.options.clock,
+            write=None,
+            text="stamps are the simulation's time; the bridge's option 'clock' decides who publishes it",
+        )
+        joints = live_parameters(topics.devices, lambda joint: topic_name(joint)[1:])
+        self._parameters: dict[str, LiveParameter] = {clock.name: clock, **joints}
         self._events = topics.advertise("/parameter_events", "rcl_interfaces/ParameterEvent")
         for name, kind, answer in (
             ("list_parameters", "ListParameters", self._list),
@@ -93,43 +75,13 @@ class NodeParameters:
         """The parameters there are."""
         return sorted(self._parameters)
 
-    def _add(self, parameter: _Parameter) -> None:
-        self._parameters[parameter.name] = parameter
-
-    def _add_joint(self, device: CompliantJoint) -> None:
-        joint = topic_name(device.joint)[1:]
-        gains = self._gains[joint] = joint_gains(device)
-
-        def set_gain(motor: int, gain: str) -> Callable[[float], None]:
-            def write(value: float) -> None:
-                answered(device.request("set_gains", motor=motor, **{gain: value}))
-                gains[f"{gain}_{motor}"] = value
-
-            return write
-
-        self._add(
-            _Parameter(
-                name=f"{joint}.operation_mode", kind=INTEGER, read=lambda: int(device.mode),
-                write=lambda value: answered(device.request("set_mode", mode=value)),
-                text="mode of the toolbox: " + ", ".join(f"{m.value} {m.name.lower()}" for m in Mode),
-                low=min(Mode), high=max(Mode),
-            )
-        )  # fmt: skip
-        for key in gains:
-            self._add(
-                _Parameter(
-                    name=f"{joint}.{key}", kind=DOUBLE, read=lambda key=key: gains[key],
-                    write=set_gain(int(key[-1]), key[:2]), text=f"gain {key[:2]} of motor {key[-1]}",
-                    high=MAX_GAIN,
-                )
-            )  # fmt: skip
-
     # ------------------------------------------------------------------ values
     def _value(self, name: str) -> dict[str, Any]:
         parameter = self._parameters.get(name)
         if parameter is None:
             return {}
-        return {"type": parameter.kind, _FIELDS[parameter.kind]: parameter.read()}
+        kind = KINDS[parameter.kind]
+        return {"type": kind, _FIELDS[kind]: parameter.read()}
 
     def _check(self, name: str, value: Mapping[str, Any]) -> Any:
         """Return the value that is asked for.
@@ -141,25 +93,15 @@ class NodeParameters:
         if parameter is None:
             raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
         kind = int(value["type"])
-        if kind != parameter.kind:
+        if kind != KINDS[parameter.kind]:
             found = TYPE_NAMES[kind] if kind < len(TYPE_NAMES) else str(kind)
-            raise DeviceError(f"{name} is {found}; must be {TYPE_NAMES[parameter.kind]}", field=name)
+            raise DeviceError(f"{name} is {found}; must be {TYPE_NAMES[KINDS[parameter.kind]]}", field=name)
         asked = value[_FIELDS[kind]]
-        if parameter.write is None:
-            if asked == parameter.read():
-                return asked
-            raise DeviceError(f"{name} cannot be set to {asked}: {parameter.text}", field=name)
-        if not (math.isfinite(asked) and parameter.low <= asked <= parameter.high):
-            raise DeviceError(f"{name} is {asked}; must be {parameter.low:g} to {parameter.high:g}", field=name)
-        return asked
+        return parameter.check(asked)
 
     def _write(self, name: str, value: Any) -> bool:
         """Set a parameter that has been checked; return whether it changed."""
-        parameter = self._parameters[name]
-        if parameter.write is None or parameter.read() == value:
-            return False
-        parameter.write(value)
-        return True
+        return self._parameters[name].change(value)
 
     def _tell(self, field: str, names: Iterable[str]) -> None:
         changed = [{"name": name, "value": self._value(name)} for name in names]
@@ -208,11 +150,11 @@ class NodeParameters:
             item: dict[str, Any] = {"name": name}
             if parameter is not None:
                 item |= {
-                    "type": parameter.kind, "description": parameter.text, "read_only": parameter.write is None,
+                    "type": KINDS[parameter.kind], "description": parameter.text, "read_only": parameter.write is None,
                 }  # fmt: skip
-                if parameter.kind == INTEGER:
+                if parameter.kind is int:
                     item["integer_range"] = [{"from_value": int(parameter.low), "to_value": int(parameter.high)}]
-                elif parameter.kind == DOUBLE:
+                elif parameter.kind is float:
                     item["floating_point_range"] = [{"from_value": parameter.low, "to_value": parameter.high}]
             out.append(item)
         return {"descriptors": out}

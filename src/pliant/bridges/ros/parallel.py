@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.bridges.answers import answered
 from pliant.bridges.rate_timer import RateTimer
-from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.bridges.ros.topics import RosTopics, answered
+from pliant.bridges.answers import answered
+from pliant.bridges.live_parameters import joint_gains
+from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.errors import DeviceError, nearest
-from pliant.laws import Mode
 
-__all__ = ["joint_gains", "serve_reconfigure"]
-
-
-def joint_gains(device: CompliantJoint) -> dict[str, float]:
-    """Return the gains that a joint uses in its mode: ``kp_1``, ``ki_1``, ``kd_1``, and those of motor 2."""
-    out: dict[str, float] = {}
-    for motor, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2)):
-        if pid is None or (motor == 2 and device.actuator.law.motors < 2):
-            continue
-        if device.mode is not Mode.LINK_PID and not device.mode.has_motors:
-            continue
-        for gain in ("kp", "ki", "kd"):
-            out[f"{gain}_{motor}"] = float(getattr(pid, gain))
-    return out
+__all__ = ["serve_reconfigure"]
 
 
 def serve_reconfigure(topics: RosTopics, device: CompliantJoint) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from pliant.bridges.rate_timer import RateTimer
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
     from pliant.model.robot import Robot
     from pliant.simulation.replay import Replay
 
-__all__ = ["ANSWER_TIMEOUT", "RosTopics", "answered"]
-
-ANSWER_TIMEOUT = 5.0
-"""Longest wait of a service for the loop [s of wall time]."""
+__all__ = ["RosTopics"]
 
 
 class RosTopics:
@@ -186,18 +182,3 @@ class RosTopics:
                 field=name,
             )
         return RateTimer(rate)
-
-
-def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
-    """Return what the loop answers, from another thread.
-
-    Raises:
-        BridgeError: the loop does not answer.
-    """
-    try:
-        return future.result(timeout)
-    except TimeoutError:
-        future.cancel()
-        raise BridgeError(f"the loop did not answer within {timeout:g} s: is the simulation running?") from None
-    except CancelledError:
-        raise BridgeError("the run ended before this was done") from None

@@ -1,0 +1,28 @@
+"""What the loop answers to the threads of a bridge."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+from typing import Any
+
+from pliant.errors import BridgeError
+
+__all__ = ["ANSWER_TIMEOUT", "answered"]
+
+ANSWER_TIMEOUT = 5.0
+"""Longest wait of a service for the loop [s of wall time]."""
+
+
+def answered(future: Any, timeout: float = ANSWER_TIMEOUT) -> Any:
+    """Return what the loop answers, from another thread.
+
+    Raises:
+        BridgeError: the loop does not answer.
+    """
+    try:
+        return future.result(timeout)
+    except TimeoutError:
+        future.cancel()
+        raise BridgeError(f"the loop did not answer within {timeout:g} s: is the simulation running?") from None
+    except CancelledError:
+        raise BridgeError("the run ended before this was done") from None

@@ -1,0 +1,154 @@
+"""Samples as messages of ROS 2: a type made from a device's fields, and its bodies in CDR (XCDR1, little endian).
+
+A body is the stamp, an empty frame_id, the running number, then each field. All bodies of a device have one length.
+Recordings store these messages, and the bridge ``foxglove`` sends them.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import FieldInfo, Sample, SampleSource
+
+__all__ = [
+    "CDR_LITTLE_ENDIAN",
+    "DEPENDENCIES",
+    "MessageType",
+    "MessageTypes",
+    "body_encoder",
+    "body_length",
+    "has_images",
+    "sample_topic",
+]
+
+CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
+SEPARATOR = "=" * 80
+TIME_TEXT = "int32 sec\nuint32 nanosec\n"
+HEADER_TEXT = "builtin_interfaces/Time stamp\nstring frame_id\n"
+DEPENDENCIES = f"{SEPARATOR}\nMSG: std_msgs/Header\n{HEADER_TEXT}{SEPARATOR}\nMSG: builtin_interfaces/Time\n{TIME_TEXT}"
+HEAD_FORMAT = "<4siII4xQ"
+"""CDR encapsulation, stamp, empty frame_id, padding, running number."""
+HEAD = struct.Struct(HEAD_FORMAT)
+BILLION = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageType:
+    """The message type of a device's samples."""
+
+    name: str
+    """Its name, ``pliant_msgs/msg/Elbow``."""
+    text: str
+    """Its definition in the notation of ROS 2 ("ros2msg"), with the types that it uses."""
+    fields: tuple[Mapping[str, Any], ...]
+    """Name, shape, unit and description of each field, in the order of the body."""
+    columns: Mapping[str, str]
+    """Field of the sample -> its name in the message."""
+
+
+class MessageTypes:
+    """Gives each device the type of its samples; devices with equal fields and similar names share one.
+
+    Example:
+        >>> from pliant.devices.base import FieldInfo
+        >>> MessageTypes().make("elbow", {"position": FieldInfo(unit="rad")}).name
+        'pliant_msgs/msg/Elbow'
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def make(self, device: str, samples: Mapping[str, FieldInfo]) -> MessageType:
+        """Return the type of a device's samples.
+
+        Args:
+            device: name of the device.
+            samples: its fields.
+        """
+        text, fields, columns = _message_text(samples)
+        base = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", device)) or "Device"
+        base = base if base[0].isalpha() else f"D{base}"
+        name, count = base, 1
+        while self._texts.get(name, text) != text:
+            count += 1
+            name = f"{base}{count}"
+        self._texts[name] = text
+        return MessageType(name=f"pliant_msgs/msg/{name}", text=text, fields=tuple(fields), columns=columns)
+
+
+def body_length(samples: Mapping[str, FieldInfo]) -> int:
+    """Return the length of a body [bytes]."""
+    return HEAD.size + 8 * sum(info.size for info in samples.values())
+
+
+def body_encoder(samples: Mapping[str, FieldInfo]) -> Callable[[Sample], bytes]:
+    """Return what encodes the samples of a device, all of float64 fields.
+
+    Args:
+        samples: the fields.
+    """
+    names = tuple(samples)
+    count = sum(info.size for info in samples.values())
+    if names and not any(info.shape for info in samples.values()):
+        pack = struct.Struct(f"{HEAD_FORMAT}{count}d").pack
+        get = itemgetter(*names)
+        take = get if len(names) > 1 else lambda values: (get(values),)
+
+        def encode_numbers(sample: Sample) -> bytes:
+            stamp = sample.stamp_ns
+            return pack(CDR_LITTLE_ENDIAN, stamp // BILLION, stamp % BILLION, 1, sample.seq, *take(sample.values))
+
+        return encode_numbers
+    pack_head = HEAD.pack
+    body = np.empty(count, dtype="<f8")
+    slices: list[tuple[str, int, int]] = []
+    begin = 0
+    for name, info in samples.items():
+        slices.append((name, begin, begin + info.size))
+        begin += info.size
+
+    def encode_arrays(sample: Sample) -> bytes:
+        stamp, values = sample.stamp_ns, sample.values
+        for name, first, last in slices:
+            body[first:last] = values[name]
+        return pack_head(CDR_LITTLE_ENDIAN, stamp // BILLION, stamp % BILLION, 1, sample.seq) + body.tobytes()
+
+    return encode_arrays
+
+
+def sample_topic(device: str) -> str:
+    """Return the topic of a device: a name that ROS accepts, of letters, digits, underscores and slashes."""
+    name = re.sub(r"[^A-Za-z0-9_/]", "_", device).strip("/")
+    return "/" + re.sub(r"(^|/)(?=\d)", r"\1_", re.sub("/+", "/", name))
+
+
+def has_images(device: SampleSource) -> bool:
+    """Return whether samples of a device hold more than float64 numbers."""
+    return any(info.dtype != "float64" for info in device.samples.values())
+
+
+def _message_text(samples: Mapping[str, FieldInfo]) -> tuple[str, list[dict[str, Any]], dict[str, str]]:
+    """The type as text, its fields as data for the reader, and the fields' names in the message."""
+    lines = ["# A sample of a device; the stamp is simulation time.", "std_msgs/Header header", "uint64 seq"]
+    fields: list[dict[str, Any]] = []
+    columns: dict[str, str] = {}
+    taken = {"header", "seq"}
+    for name, info in samples.items():
+        plain = re.sub(r"_+", "_", re.sub(r"[^a-z0-9]", "_", name.lower())).strip("_") or "field"
+        plain = plain if plain[0].isalpha() else f"f_{plain}"
+        while plain in taken:
+            plain += "0"
+        taken.add(plain)
+        columns[name] = plain
+        remark = " ".join(f"{info.description} [{info.unit or '-'}]".split())
+        lines.append(f"# {remark}")
+        lines.append(f"float64{f'[{info.shape[0]}]' if info.shape else ''} {plain}")
+        fields.append({"name": name, "shape": list(info.shape), "unit": info.unit, "description": info.description})
+    return "\n".join(lines) + "\n" + DEPENDENCIES, fields, columns
