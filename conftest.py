@@ -7,13 +7,13 @@
 * A test that leaves its thread with another scheduling, as libfranka's clients do, does not leave it to the next.
 """
 
-import contextlib
-import os
 import sys
 from collections import Counter
 
 import hypothesis
 import pytest
+
+from pliant.simulation.realtime import kept_scheduling
 
 # How long an example takes says more about what else the machine does than about the code: no deadline.
 hypothesis.settings.register_profile("pliant", deadline=None)
@@ -28,11 +28,6 @@ def _note_sockets(event: str, arguments: tuple) -> None:
     # Addresses of IPv4 and IPv6 are tuples, those of sockets inside the machine are paths.
     if _watching and event in _NETWORK_EVENTS and len(arguments) > 1 and isinstance(arguments[1], tuple):
         _opened.append(f"{event} {arguments[1]}")
-
-
-def _scheduling() -> tuple | None:
-    """Return policy and priority of this thread; None where there are none."""
-    return (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,14 +62,11 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None):
     global _watching
     _opened.clear()
     _watching = True
-    before = _scheduling()
     try:
-        return (yield)
+        with kept_scheduling():
+            return (yield)
     finally:
         _watching = False
-        if before and _scheduling() != before:
-            with contextlib.suppress(OSError):
-                os.sched_setscheduler(0, *before)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pliant.errors import PliantError
-from pliant.simulation.realtime import realtime
+from pliant.simulation.realtime import kept_scheduling, realtime
 
 
 class System:
@@ -80,6 +80,37 @@ def test_a_system_without_the_scheduler_is_named():
 def test_wrong_priorities_are_refused(priority):
     with pytest.raises(PliantError, match="1 to 99"), realtime(priority, system=System()):
         pytest.fail("the block ran")
+
+
+def test_a_thread_gets_its_scheduling_back_from_code_that_changes_it():
+    system = System()
+    with kept_scheduling(system=system):
+        system.sched_setscheduler(0, system.SCHED_FIFO, system.sched_param(99))
+    assert system.policy == (system.SCHED_OTHER, SimpleNamespace(sched_priority=0))
+
+
+def test_a_thread_whose_scheduling_did_not_change_asks_for_nothing():
+    system = System()
+    with kept_scheduling(system=system):
+        pass
+    assert system.asked == []
+
+
+def test_a_thread_that_may_not_lose_the_flag_of_its_children_becomes_ordinary_with_it():
+    class Unprivileged(System):
+        def sched_setscheduler(self, pid, policy, param):
+            self.refuse = bool(self.policy[0] & self.SCHED_RESET_ON_FORK & ~policy)
+            super().sched_setscheduler(pid, policy, param)
+
+    system = Unprivileged()
+    with realtime(5, system=system):
+        pass
+    assert system.policy == (system.SCHED_OTHER | system.SCHED_RESET_ON_FORK, SimpleNamespace(sched_priority=0))
+
+
+def test_a_system_without_the_scheduler_keeps_nothing():
+    with kept_scheduling(system=SimpleNamespace()):
+        pass
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="SCHED_FIFO is Linux's")

@@ -14,10 +14,35 @@ from typing import Any
 
 from pliant.errors import PliantError
 
-__all__ = ["PRIORITY", "realtime"]
+__all__ = ["PRIORITY", "kept_scheduling", "realtime"]
 
 PRIORITY = 10
 """SCHED_FIFO priority of the loop: above every ordinary thread, below the kernel's own of 50. Assumed."""
+
+
+@contextlib.contextmanager
+def kept_scheduling(*, system: Any = os) -> Iterator[None]:
+    """Give the calling thread the scheduling back that it had before the block, where the system has schedulers.
+
+    Args:
+        system: what has the scheduler's calls, as the module `os`.
+    """
+    if not hasattr(system, "sched_setscheduler"):
+        yield
+        return
+    # 0 is the calling thread, not the process.
+    before = (system.sched_getscheduler(0), system.sched_getparam(0))
+    try:
+        yield
+    finally:
+        if (system.sched_getscheduler(0), system.sched_getparam(0)) != before:
+            # Going back to an ordinary policy is always granted, but for the flag: a process without the right to real
+            # time may not take SCHED_RESET_ON_FORK away again. Ordinary with the flag differs in nothing that matters.
+            try:
+                system.sched_setscheduler(0, *before)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    system.sched_setscheduler(0, before[0] | system.SCHED_RESET_ON_FORK, before[1])
 
 
 @contextlib.contextmanager
@@ -39,27 +64,18 @@ def realtime(priority: int = PRIORITY, *, system: Any = os) -> Iterator[None]:
         raise PliantError(
             "real-time scheduling (SCHED_FIFO) needs Linux, which this is not; leave it out", field="realtime"
         )
-    # 0 is the calling thread, not the process.
-    before = (system.sched_getscheduler(0), system.sched_getparam(0))
-    try:
-        system.sched_setscheduler(0, system.SCHED_FIFO | system.SCHED_RESET_ON_FORK, system.sched_param(priority))
-    except OSError as error:
-        raise PliantError(
-            f"the system refuses real-time scheduling (SCHED_FIFO, priority {priority}): {error.strerror}"
-            f"{_limit()}. To have it: run as root; or allow it for your user by a line '@realtime - rtprio 99' in "
-            "/etc/security/limits.d/realtime.conf, being of the group realtime, and log in again; or start the "
-            "container with --cap-add SYS_NICE --ulimit rtprio=99; or leave it out",
-            field="realtime",
-        ) from None
-    try:
+    with kept_scheduling(system=system):
+        try:
+            system.sched_setscheduler(0, system.SCHED_FIFO | system.SCHED_RESET_ON_FORK, system.sched_param(priority))
+        except OSError as error:
+            raise PliantError(
+                f"the system refuses real-time scheduling (SCHED_FIFO, priority {priority}): {error.strerror}"
+                f"{_limit()}. To have it: run as root; or allow it for your user by a line '@realtime - rtprio 99' in "
+                "/etc/security/limits.d/realtime.conf, being of the group realtime, and log in again; or start the "
+                "container with --cap-add SYS_NICE --ulimit rtprio=99; or leave it out",
+                field="realtime",
+            ) from None
         yield
-    finally:
-        # Going back to an ordinary policy is always granted, but for the flag: a process without the right to real
-        # time may not take SCHED_RESET_ON_FORK away again. Ordinary with the flag differs in nothing that matters.
-        with contextlib.suppress(OSError):
-            system.sched_setscheduler(0, before[0] | system.SCHED_RESET_ON_FORK, before[1])
-        with contextlib.suppress(OSError):
-            system.sched_setscheduler(0, *before)
 
 
 def _limit() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time as wall
 from collections.abc import Iterator
 from typing import Any
@@ -14,37 +13,11 @@ from numpy.typing import NDArray
 from pliant.clients.franka.backend import Motion
 from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.errors import BridgeError, DeviceError, MissingDependency
+from pliant.simulation.realtime import kept_scheduling
 
 __all__ = ["NetworkArm"]
 
 Array = NDArray[np.float64]
-
-
-@contextlib.contextmanager
-def kept_scheduling(kept: bool) -> Iterator[None]:
-    """Give the calling thread the scheduling back that it had before the block.
-
-    libfranka gives a thread that connects the highest real-time priority wherever the system lets it, also with
-    `RealtimeConfig.kIgnore`. Beside a simulation this starves other programs and the thread's own children: two such
-    threads on two processors leave nothing to anybody.
-
-    Args:
-        kept: whether to do so; False leaves the thread what it got.
-    """
-    if not kept or not hasattr(os, "sched_getscheduler"):
-        yield
-        return
-    before = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        yield
-    finally:
-        if (os.sched_getscheduler(0), os.sched_getparam(0)) != before:
-            # The flag is kept where the process may not take it away again; it differs in nothing that matters.
-            try:
-                os.sched_setscheduler(0, *before)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.sched_setscheduler(0, before[0] | os.SCHED_RESET_ON_FORK, before[1])
 
 
 class NetworkArm:
@@ -68,9 +41,12 @@ class NetworkArm:
         self.arm, self.address = arm, address
         self._robot: Any = None
         self._closed = False
-        self._ordinary = not realtime
+        # libfranka gives a thread that connects the highest real-time priority wherever the system lets it, also with
+        # kIgnore. Beside a simulation this starves other programs and the thread's own children: two such threads on
+        # two processors leave nothing to anybody.
+        self._scheduling = contextlib.nullcontext if realtime else kept_scheduling
         kind = pylibfranka.RealtimeConfig
-        with self._errors(), kept_scheduling(self._ordinary):
+        with self._errors(), self._scheduling():
             self._robot = pylibfranka.Robot(address, kind.kEnforce if realtime else kind.kIgnore)
         self._gripper: Any = None
         self._control: Any = None
@@ -137,7 +113,7 @@ class NetworkArm:
 
     def begin(self, motion: Motion) -> None:
         f = self._f
-        with self._errors(), kept_scheduling(self._ordinary):
+        with self._errors(), self._scheduling():
             if motion == "torque":
                 self._control, self._make = self._robot.start_torque_control(), f.Torques
             else:
