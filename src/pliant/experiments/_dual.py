@@ -11,7 +11,6 @@ import contextlib
 import json
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +44,9 @@ class Torso:
     """The arm with camera and force/torque sensor."""
     wrench: Callable[[], Array]
     """Gives the newest wrench of the sensor, shape (6,) [N, N m]."""
-    picture: Callable[[], tuple[float, NDArray[np.uint8]]] | None
-    """Gives the robot time of the newest image [s] and the image; None without a camera."""
+    picture: Callable[[], tuple[float, NDArray[np.uint8]] | None] | None
+    """Gives the robot time of the newest image [s] and the image, or None while there is none; None without a
+    camera."""
     through: str
     """How the arms are reached."""
     health: Callable[[], Sequence[Mapping[str, Any]]] = tuple
@@ -92,7 +92,7 @@ class TorsoServer:
     wrench: Path
     """File of the wrench."""
     pictures: Path
-    """File of the pictures."""
+    """Folder of the pictures, with one file for each camera."""
     health: list[dict[str, Any]] = field(default_factory=list)
     """What was counted of each arm; known after the end."""
 
@@ -115,10 +115,10 @@ def serve_torso(options: Sequence[str] = ()) -> Iterator[TorsoServer]:
     from pliant.experiments._franka import serve
 
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
-        wrench, pictures = Path(folder) / "wrench", Path(folder) / "pictures"
-        files = [f"--wrench={wrench}", f"--pictures={pictures}"]
+        wrench = Path(folder) / "wrench"
+        files = [f"--wrench={wrench}", f"--pictures={folder}"]
         with serve([*options, *files], MODULE) as server:
-            found = TorsoServer(server.host, wrench, pictures)
+            found = TorsoServer(server.host, wrench, Path(folder))
             yield found
         found.health += server.counters.get("arms", [])
 
@@ -148,8 +148,7 @@ def open_torso(
         BridgeError: no server started.
     """
     from pliant.clients.franka import FrankaRobot
-    from pliant.experiments._pictures import map_pictures
-    from pliant.robots.franka.torso import CAMERA
+    from pliant.clients.pictures import SharedPictures
 
     if not fci:
         with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction, start=start) as found:
@@ -164,20 +163,21 @@ def open_torso(
         FrankaRobot.connect(server.host(1), arm="fer") as right,
     ):
         wrench = map_wrench(server.wrench)
-        picture: Callable[[], tuple[float, NDArray[np.uint8]]] | None = None
-        if rendered:
-            stamp, pixels = map_pictures(server.pictures, (CAMERA.height, CAMERA.width, 3))
+        eye = SharedPictures(server.pictures / "right_camera") if rendered else None
 
-            def take() -> tuple[float, NDArray[np.uint8]]:
-                return 1e-9 * float(stamp[0]), np.array(pixels)
-
-            picture = take
+        def picture() -> tuple[float, NDArray[np.uint8]] | None:
+            assert eye is not None
+            try:
+                stamp_ns, image = eye.latest()
+            except BridgeError:
+                return None
+            return 1e-9 * stamp_ns, image
 
         yield Torso(
             left,
             right,
             lambda: np.array(wrench),
-            picture,
+            picture if rendered else None,
             "through the Franka Control Interface with pylibfranka, in lock-step",
             lambda: server.health,
         )
@@ -220,10 +220,10 @@ def torso_in_process(
 def main() -> None:
     """Serve both arms; print READY, or why not, and end when the input closes."""
     from pliant.bridges.fci import FciBridge, FciOptions
+    from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.experiments._franka import PATIENCE_S
-    from pliant.experiments._pictures import PictureFile
+    from pliant.experiments._franka import PATIENCE_S, run_until_closed
     from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
 
@@ -237,7 +237,7 @@ def main() -> None:
         "--start", type=float, nargs=14, default=[*Q_LEFT, *Q_RIGHT], help="left and right joints [rad]"
     )
     parser.add_argument("--wrench", required=True, help="file for the wrench of the right sensor")
-    parser.add_argument("--pictures", required=True, help="file for the pictures of the right camera")
+    parser.add_argument("--pictures", required=True, help="folder for the pictures of the right camera")
     given = parser.parse_args()
     robot = torso(
         camera=bool(given.camera),
@@ -250,19 +250,10 @@ def main() -> None:
     interface = FciBridge(FciOptions(host=given.host, mode=given.mode, command_timeout=PATIENCE_S))
     bridges: list[Any] = [WrenchFile(given.wrench, "right_wrench")]
     if given.camera:
-        bridges.append(PictureFile(given.pictures, "right_camera"))
+        bridges.append(Pictures(PicturesOptions(folder=given.pictures)))
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*bridges, interface]) as simulation:
-        try:
-            simulation.start()
-        except BridgeError as fault:
-            sys.stdout.write(f"{fault}\n")
-            return
-        sys.stdout.write("READY\n")
-        sys.stdout.flush()
-        ended = threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="input", daemon=True)
-        ended.start()
-        simulation.run()
-        sys.stdout.write(json.dumps({"arms": interface.health()["arms"]}) + "\n")
+        if run_until_closed(simulation):
+            sys.stdout.write(json.dumps({"arms": interface.health()["arms"]}) + "\n")
 
 
 if __name__ == "__main__":

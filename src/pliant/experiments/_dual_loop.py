@@ -368,10 +368,10 @@ class _Eyes:
             return cycle, estimate_planar_pose(seen.xy, self.corners)
         if cycle % round(IMAGE_PERIOD / CYCLE):
             return None
-        stamp, image = self.torso.picture()
-        if stamp == self.stamp:
+        taken = self.torso.picture()
+        if taken is None or taken[0] == self.stamp:
             return None
-        self.stamp, self.image = stamp, image
+        self.stamp, self.image = stamp, image = taken
         tag = self.detector.find(image, TAG.tag_id)
         self.found = tag.pixels
         return round(stamp / CYCLE), tag.X_CO

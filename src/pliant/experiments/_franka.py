@@ -21,8 +21,9 @@ from pliant.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
+    from pliant.simulation import Simulation
 
-__all__ = ["PATIENCE_S", "Arm", "Server", "arm_server", "open_robot", "serve"]
+__all__ = ["PATIENCE_S", "Arm", "Server", "arm_server", "open_robot", "run_until_closed", "serve"]
 
 PATIENCE_S = 0.6
 """How long the served arms wait for a command [s]: longer than the default, so that a busy machine loses none."""
@@ -134,6 +135,25 @@ def serve(options: list[str], module: str = __name__) -> Iterator[Server]:
     raise BridgeError(f"no server of the arm started: {said}")
 
 
+def run_until_closed(simulation: Simulation) -> bool:
+    """Print READY and run a simulation until the standard input closes, or print why it does not start.
+
+    Returns:
+        Whether it ran.
+    """
+    try:
+        simulation.start()
+    except BridgeError as fault:
+        sys.stdout.write(f"{fault}\n")
+        return False
+    sys.stdout.write("READY\n")
+    sys.stdout.flush()
+    ended = threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="input", daemon=True)
+    ended.start()
+    simulation.run()
+    return True
+
+
 def main() -> None:
     """Serve one arm; print READY, or why not, and end when the input closes."""
     import numpy as np
@@ -180,18 +200,8 @@ def main() -> None:
     bridge = FciBridge(FciOptions(host=given.host, mode=given.mode, command_timeout=PATIENCE_S))
     pictures = [Pictures(PicturesOptions(folder=given.pictures))] if given.pictures else []
     with Simulation(MujocoEngine(robot, guard=False), make_devices(robot), [*pictures, bridge]) as simulation:
-        try:
-            simulation.start()
-        except BridgeError as fault:
-            sys.stdout.write(f"{fault}\n")
-            return
-        sys.stdout.write("READY\n")
-        sys.stdout.flush()
-        ended = threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), name="input", daemon=True)
-        ended.start()
         bridge.work_log = [] if given.report else None
-        simulation.run()
-        if given.report:
+        if run_until_closed(simulation) and given.report:
             shares = np.percentile(bridge.work_log, (50, 90, 99)) * 1e6 if bridge.work_log else np.zeros(3)
             counters = bridge.arms[0].counters
             sys.stdout.write(json.dumps({**counters, "work_us": shares.round(1).tolist()}) + "\n")
