@@ -25,6 +25,7 @@ from pliant.devices.joint_angles import JointAnglesDevice
 from pliant.devices.kinds import device_for
 from pliant.devices.laser import LaserDevice
 from pliant.devices.load_cells import LoadCellsDevice
+from pliant.devices.model_pose import ModelPoseDevice
 from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.sole import SoleDevice
@@ -46,6 +47,7 @@ __all__ = [
     "JointAnglesDevice",
     "LaserDevice",
     "LoadCellsDevice",
+    "ModelPoseDevice",
     "Mailbox",
     "Mount",
     "Noise",

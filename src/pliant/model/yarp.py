@@ -246,8 +246,14 @@ class ExternalWrench(YarpDevice):
 class ModelPose(YarpDevice):
     """Pose of the model, sent to a transform server."""
 
+    references: ClassVar[tuple[str, ...]] = ("link",)
+
     period: float = 0.01
     """Time between two poses [s]."""
+    link: str = ""
+    """Link whose pose it is; "" for the first of the robot."""
+    model: str = ""
+    """Name of the model; its frame is ``/model/frame``; "" for the robot's name on the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

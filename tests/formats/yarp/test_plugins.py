@@ -356,10 +356,11 @@ def test_a_plugin_of_the_model_is_read(name, config, kind, values, tmp_path):
 def test_plugins_without_a_file_are_read_from_their_tags(tmp_path):
     robot = load(
         tmp_path,
-        plugin("clock", "<port>/time</port>", file="") + plugin("modelposepublisher", "<period>20</period>", file=""),
+        plugin("clock", "<port>/time</port>", file="") + plugin("modelposepublisher", "<period>0.02</period>", file=""),
     )
     assert only(robot, ClockPort).port == "/time"
-    assert only(robot, ModelPose).period == pytest.approx(0.02)
+    pose = only(robot, ModelPose)
+    assert (pose.period, pose.link, pose.model) == (pytest.approx(0.02), "base", "r")
 
 
 def test_every_plugin_is_read_or_reported_with_a_reason(tmp_path):

@@ -10,6 +10,7 @@ from pliant.bridges.yarp.control_board import is_control_board, serve_control_bo
 from pliant.bridges.yarp.external_wrench import is_external_wrench, serve_external_wrench
 from pliant.bridges.yarp.fields import serve_fields
 from pliant.bridges.yarp.laser import is_laser, serve_laser
+from pliant.bridges.yarp.model_pose import is_model_pose, serve_model_pose
 from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.vectors import is_vector, serve_vector
@@ -40,6 +41,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("external wrench", is_external_wrench, serve_external_wrench),
     Kind("laser", is_laser, serve_laser),
     Kind("world", is_world, serve_world),
+    Kind("pose of the model", is_model_pose, serve_model_pose),
 )
 """The first kind that matches serves the device."""
 

@@ -794,8 +794,14 @@ class _Reader:
 
     def model_pose(self, plugin: _Plugin) -> None:
         tags = Tags(plugin.element, f"plugin {plugin.name!r}", self.file)
-        period = 1e-3 * tags.number("period", 10.0, least=0.1, most=1e6)
-        self.hardware.devices["model_pose"] = ModelPose(name="model_pose", period=period)
+        # Seconds, as gazebo-yarp-plugins' source has it.
+        period = tags.number("period", 0.01, least=1e-4, most=1e3)
+        children = {child.get("link") for joint in self.root.iter("joint") for child in joint.findall("child")}
+        children |= {(child.text or "").strip() for joint in self.root.iter("joint") for child in joint.findall("child")}
+        link = next((link for link in self.links if link and link not in children), "")
+        self.hardware.devices["model_pose"] = ModelPose(
+            name="model_pose", period=period, link=link, model=self.root.get("name", "")
+        )
 
     def video_texture(self, plugin: _Plugin) -> None:
         found = self._service(plugin)
@@ -850,7 +856,6 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
 
 
 NOT_SERVED: Mapping[type[YarpDevice], str] = {
-    ModelPose: "there is no transform server to send it to",
     VideoTexture: "images of other programs are not drawn",
 }
 """Devices that are read and that nothing serves, and why."""
