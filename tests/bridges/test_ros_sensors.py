@@ -19,7 +19,7 @@ from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.engine import MujocoEngine
 from pliant.errors import MissingDependency
-from pliant.model import Camera, ForceTorque, Imu, Interface, Noise, Robot, Sole
+from pliant.model import Camera, ForceTorque, Imu, Interface, Laser, Noise, Robot, Sole
 from pliant.robots.softfoot import softfoot
 from pliant.vision import CameraModel
 from pliant.wire.ros import Codec
@@ -133,6 +133,30 @@ def test_a_force_torque_sensor_is_a_stamped_wrench():
     assert message["header"]["seq"] == 1
     assert [message["wrench"]["force"][axis] for axis in "xyz"] == values["force"].tolist()
     assert [message["wrench"]["torque"][axis] for axis in "xyz"] == values["torque"].tolist()
+
+
+# ---------------------------------------------------------------------------- lasers
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_laser_is_a_scan_with_its_angles_and_limits(version):
+    walls = MODEL.replace("<worldbody>", '<worldbody><geom type="box" size="1 20 20" pos="3 0 0"/>')
+    walls = walls.replace('size="0.1"', 'size="0.04"')  # the arm is away from the laser
+    rays = Laser(name="scan", body="hand", rays=5, min_angle=-0.4, max_angle=1.2, max_range=2.5, rate=0.0)
+    bench = Bench(rays, version=version, spec=mujoco.MjSpec.from_string(walls))
+    assert bench.wire.topics["/robot/scan"].type == "sensor_msgs/LaserScan"
+    message = bench.wire.messages("/robot/scan")[-1]
+    assert message["header"]["frame_id"] == "hand"
+    assert message["header"]["stamp"] == bench.samples["scan"].stamp_ns
+    found = {key: message[key] for key in ("angle_min", "angle_max", "angle_increment", "time_increment", "scan_time")}
+    assert found == pytest.approx(
+        {"angle_min": -0.4, "angle_max": 1.2, "angle_increment": 0.4, "time_increment": 0.0, "scan_time": 0.002},
+        rel=1e-6,
+    )
+    assert (message["range_min"], message["range_max"]) == pytest.approx((0.05, 2.5))
+    # The wall is 1.9 m in front of the hand; the last two rays meet it farther away than the scanner sees.
+    ranges = np.asarray(message["ranges"])
+    np.testing.assert_allclose(ranges[:3], 1.9 / np.cos([-0.4, 0.0, 0.4]), rtol=1e-5)
+    assert np.isposinf(ranges[3:]).all()
+    assert len(message["intensities"]) == 0
 
 
 # ---------------------------------------------------------------------------- soles

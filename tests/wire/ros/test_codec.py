@@ -49,6 +49,7 @@ def test_published_md5_sums():
     types = registry(1)
     assert types.md5sum("std_msgs/Float64") == "fdb28210bfa9d7c91146260178d9a584"
     assert types.md5sum("sensor_msgs/JointState") == "3066dcd76a6cfaef579bd0f34173e9fd"
+    assert types.md5sum("sensor_msgs/LaserScan") == "90c7ef2dc6895d81024acba2ac42f369"
     assert types.md5sum("std_srvs/Empty") == "d41d8cd98f00b204e9800998ecf8427e"
     assert types.md5sum("std_srvs/Trigger") == "937c9679a518e3a18d831e57125ea522"
     assert types.md5sum("dynamic_reconfigure/Reconfigure") == "bb125d226a21982a4a98760418dc2672"

@@ -15,10 +15,12 @@ from pliant.bridges.ros.recorded import is_recorded_topic, serve_recorded_topic
 from pliant.bridges.ros.sensors import (
     has_joint_states,
     is_imu,
+    is_laser,
     is_sole,
     is_wrench,
     serve_imu,
     serve_joint_states,
+    serve_laser,
     serve_sole,
     serve_wrench,
 )
@@ -48,6 +50,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("sole", is_sole, serve_sole),
     Kind("imu", is_imu, serve_imu),
     Kind("force/torque sensor", is_wrench, serve_wrench),
+    Kind("laser", is_laser, serve_laser),
     Kind("camera", is_camera, serve_camera),
     Kind("joint states", has_joint_states, serve_joint_states),
     Kind("topic of a bag", is_recorded_topic, serve_recorded_topic),

@@ -1,4 +1,4 @@
-"""Sensors: sensor_msgs/Imu, geometry_msgs/WrenchStamped, their frames, and the joint states of other devices."""
+"""Sensors: sensor_msgs/Imu, sensor_msgs/LaserScan, geometry_msgs/WrenchStamped, their frames, and the joint states of other devices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from pliant.devices.imu import covariance
 __all__ = [
     "has_joint_states",
     "is_imu",
+    "is_laser",
     "is_sole",
     "is_wrench",
     "serve_imu",
     "serve_joint_states",
+    "serve_laser",
     "serve_sensor_frames",
     "serve_sole",
     "serve_wrench",
 ]
+
+_LASER_LIMITS = ("min_angle", "max_angle", "min_range", "max_range")
 
 
 def _shape(device: SampleSource, field: str) -> tuple[int, ...] | None:
@@ -81,6 +85,35 @@ def serve_wrench(topics: RosTopics, name: str, device: SampleSource, topic: str 
         if handle.active:
             v = sample.values
             handle.send(fill(sample.stamp_ns, *v["force"].tolist(), *v["torque"].tolist()))
+
+    topics.writers[name].append(write)
+
+
+def is_laser(device: SampleSource) -> bool:
+    """Return whether a device samples the distances of a laser scanner, and says between which angles and limits."""
+    return all(key in device.metadata for key in _LASER_LIMITS) and len(_shape(device, "ranges") or ()) == 1
+
+
+def serve_laser(topics: RosTopics, name: str, device: SampleSource) -> None:
+    """Serve ``<namespace>/<name>`` as sensor_msgs/LaserScan: all rays of a scan are of one time."""
+    handle = topics.advertise(_topic(topics, name, device), "sensor_msgs/LaserScan")
+    first, last, near, far = (float(device.metadata[key]) for key in _LASER_LIMITS)
+    rays = device.samples["ranges"].shape[0]
+    values = {
+        "header": {"frame_id": device.frame},
+        "angle_min": first,
+        "angle_max": last,
+        "angle_increment": (last - first) / max(1, rays - 1),
+        "scan_time": device.sample_period_ns * 1e-9,
+        "range_min": near,
+        "range_max": far,
+        "ranges": [0.0] * rays,
+    }
+    fill = topics.stamped("sensor_msgs/LaserScan", values, ["ranges"])
+
+    def write(sample: Sample) -> None:
+        if handle.active:
+            handle.send(fill(sample.stamp_ns, sample.values["ranges"]))
 
     topics.writers[name].append(write)
 

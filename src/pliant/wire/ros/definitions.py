@@ -60,6 +60,11 @@ TEXTS: dict[str, str] = {
         "std_msgs/Header header\nuint32 height\nuint32 width\nstring distortion_model\nfloat64[] D\nfloat64[9] K\n"
         "float64[9] R\nfloat64[12] P\nuint32 binning_x\nuint32 binning_y\nsensor_msgs/RegionOfInterest roi\n"
     ),
+    "sensor_msgs/LaserScan": (
+        "std_msgs/Header header\nfloat32 angle_min\nfloat32 angle_max\nfloat32 angle_increment\n"
+        "float32 time_increment\nfloat32 scan_time\nfloat32 range_min\nfloat32 range_max\nfloat32[] ranges\n"
+        "float32[] intensities\n"
+    ),
     "trajectory_msgs/JointTrajectoryPoint": (
         "float64[] positions\nfloat64[] velocities\nfloat64[] accelerations\nfloat64[] effort\n"
         "duration time_from_start\n"
