@@ -29,6 +29,7 @@ from pliant.devices.model_pose import ModelPoseDevice
 from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
 from pliant.devices.sole import SoleDevice
+from pliant.devices.video_texture import VideoTextureDevice
 from pliant.devices.world import WorldDevice
 
 __all__ = [
@@ -47,8 +48,8 @@ __all__ = [
     "JointAnglesDevice",
     "LaserDevice",
     "LoadCellsDevice",
-    "ModelPoseDevice",
     "Mailbox",
+    "ModelPoseDevice",
     "Mount",
     "Noise",
     "PressDevice",
@@ -56,6 +57,7 @@ __all__ = [
     "SampleSource",
     "SensorDevice",
     "SoleDevice",
+    "VideoTextureDevice",
     "WorldDevice",
     "device_for",
     "make_devices",

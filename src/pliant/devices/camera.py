@@ -130,6 +130,7 @@ class CameraDevice(SensorDevice):
         self._model, self._data, self._spec = model, data, renderer.state_spec
         self._size = mujoco.mj_stateSize(model, self._spec)
         self._get_state = mujoco.mj_getState
+        self._textures = state.textures
         if not described.frame:
             place = model.camera(described.model_camera)
             self.mount = Mount(
@@ -157,7 +158,10 @@ class CameraDevice(SensorDevice):
         errors = self._errors
         wanted = {"color": "image" in errors, "depth": "depth" in errors, "segmentation": "segmentation" in errors}
 
+        textures = dict(self._textures)
+
         def job(renderer: Renderer) -> Mapping[str, np.ndarray]:
+            renderer.load_textures(textures)
             picture = renderer.render(state, **wanted)
             found = {"image": picture.color, "depth": picture.depth, "segmentation": picture.segmentation}
             return MappingProxyType({key: errors[key](array) for key, array in found.items() if array is not None})

@@ -189,6 +189,7 @@ class Renderer:
         self._size = width, height = self._lens.source.width, self._lens.source.height
         self._gl: Any = None
         self._context: Any = None
+        self._textures: dict[int, int] = {}
         with _MAKING:
             self._gl = _context(self.backend, width, height, purpose)
             try:
@@ -250,6 +251,17 @@ class Renderer:
             camera.frustum_center *= scale
             camera.frustum_width *= scale
             camera.frustum_near, camera.frustum_far = near, far
+
+    def load_textures(self, versions: Mapping[int, int]) -> None:
+        """Load the textures of the model that have changed since this was last called.
+
+        Args:
+            versions: index of each texture that ever changed -> how often it has.
+        """
+        for texture, version in versions.items():
+            if self._textures.get(texture) != version:
+                self._mujoco.mjr_uploadTexture(self._model, self._context, texture)
+                self._textures[texture] = version
 
     def render(
         self, state: np.ndarray, *, color: bool = False, depth: bool = False, segmentation: bool = False

@@ -137,6 +137,8 @@ class MujocoState(Protocol):
     motor_friction: np.ndarray
     """Friction that devices subtract from the torques of their motors, per degree of freedom, shape (nv,) [N m]. A
     device writes it with the torques, so that the energy audit can tell losses from the work of the motors."""
+    textures: dict[int, int]
+    """Index of a texture whose pixels a device has changed -> how often: cameras load it again."""
 
     def compliant_joints(self) -> list[str]:
         """Return the names of the compliant joints, in the order of the rows of ``observed``."""

@@ -147,6 +147,7 @@ class MujocoEngine:
         self._qvel = self.data.qvel
         self.guard = Guard(model, self.data, lambda: self.time_ns, dump_folder) if guard else None
         self.motor_friction = np.zeros(model.nv)
+        self.textures: dict[int, int] = {}
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:

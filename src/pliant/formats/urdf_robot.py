@@ -17,6 +17,7 @@ from pliant.formats.served_joints import apply_params, command_limits, place_ini
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.formats.urdf import read_bodies
 from pliant.formats.yarp.plugins import YarpTags, read_yarp_tags
+from pliant.formats.yarp.textures import place_textures
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
@@ -67,6 +68,9 @@ def robot_of_urdf(
         allow_missing_meshes=source.allow_missing_meshes,
         self_collision=source.self_collision,
     )
+    if yarp.interface is not None:
+        yarp.interface, missing = place_textures(model.spec, yarp.interface)
+        notes += missing
     if not is_authored(model.spec, "timestep"):
         model.spec.option.timestep = DEFAULT_TIMESTEP
     tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}

@@ -258,14 +258,27 @@ class ModelPose(YarpDevice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoTexture(YarpDevice):
-    """Images of a port as a texture of the model."""
+    """Images of a port as the texture of a visual."""
 
+    references: ClassVar[tuple[str, ...]] = ("link",)
+
+    link: str = ""
+    """Link whose visual it is."""
+    visual: str = ""
+    """Name of the visual; "" for all of the link."""
+    port: str = ""
+    """Port that takes images; "" for one below the robot's name."""
     width: int = 640
     """Columns."""
     height: int = 480
     """Rows."""
     source: str = ""
     """Port that sends the images; "" for none at the start."""
+
+    @property
+    def texture(self) -> str:
+        """Name of the model's texture, and of its material."""
+        return f"{self.name}/texture"
 
 
 # -- servers: what the network sees ----------------------------------------------------------------------

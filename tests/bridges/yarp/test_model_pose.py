@@ -35,10 +35,10 @@ def robot_with_pose():
 class TransformServer:
     """Takes calls as YARP's transform server does."""
 
-    def __init__(self, world, answer=bottle(OK)):
+    def __init__(self, world, answer=OK):
         self.calls = []
         self.senders = set()
-        self.answer = answer
+        self.answer = bottle(answer)
         self.called = threading.Event()
         self.network = Network(NameClient(world.bridge.server.address), watch=False)
         self.network.start()
@@ -97,7 +97,7 @@ def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on(
     with served(robot_with_pose()) as world:
         world.bridge.on_complaint = told.append
         until(lambda: world.simulation.time_ns > 200_000_000, "0.2 s")
-        server = TransformServer(world, bottle(FAIL))
+        server = TransformServer(world, FAIL)
         try:
             server.wait(1)
             until(lambda: any("answers" in text for text in told), "the refusal")

@@ -339,12 +339,6 @@ def test_a_laser_has_limits_sectors_and_a_port(tmp_path):
             {"cells": ("a", "b"), "positions": ((1.0, 3.0, 5.0), (2.0, 4.0, 6.0))},
         ),
         ("maissensor", "sensorName m\n[net]\njointNames j\n", JointAngles, {"joints": ("j",), "name": "m"}),
-        (
-            "videotexture",
-            "widthRes 64\nheightRes 32\ndefaultSourcePortName /cam\n",
-            VideoTexture,
-            {"width": 64, "height": 32, "source": "/cam"},
-        ),
     ],
 )
 def test_a_plugin_of_the_model_is_read(name, config, kind, values, tmp_path):
@@ -478,11 +472,40 @@ def test_a_configuration_string_holds_pairs_only(text, tmp_path):
         load(tmp_path, plugin("controlboard", inside, file=""))
 
 
-def test_what_nothing_serves_is_reported_with_a_reason(tmp_path):
+def test_a_video_texture_outside_a_visual_is_reported_with_a_reason(tmp_path):
     robot = load(tmp_path, plugin("videotexture"), a="name /texture\n")
     problem = robot.interface.yarp.problems[0]
     assert problem.severity == "warning"
-    assert problem.message.startswith(f"{tmp_path / 'a.ini'}:1: it is read and not served: images of other programs")
+    assert "it stands in no <visual>" in problem.message
+
+
+SCREEN = """<link name="screen"><visual name="{name}"><origin xyz="0 0 1"/><geometry><box size="1 0.02 0.5"/></geometry>
+</visual><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="s" type="fixed"><parent link="base"/><child link="screen"/></joint>
+<gazebo reference="screen"><visual>{plugin}</visual></gazebo>"""
+
+
+def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
+    inside = SCREEN.format(name="front", plugin=plugin("videotexture"))
+    robot = load(tmp_path, inside, a="widthRes 64\nheightRes 32\ndefaultSourcePortName /cam\n")
+    device = only(robot, VideoTexture)
+    assert (device.width, device.height, device.source, device.link) == (64, 32, "/cam", "screen")
+    assert device.port == "/r::screen::screen_visual"
+    model = robot.compile()
+    texture = model.texture(device.texture)
+    assert (int(texture.width[0]), int(texture.height[0])) == (64, 32)
+    shown = [i for i in range(model.ngeom) if model.geom_matid[i] >= 0]
+    assert len(shown) == 1
+    # The box is what it was; its own third axis is the thin one now.
+    assert model.geom_size[shown[0]] == pytest.approx([0.5, 0.25, 0.01])
+    assert model.geom_pos[shown[0]] == pytest.approx([0.0, 0.0, 1.0])
+
+
+def test_a_video_texture_of_a_link_without_visuals_is_left_out_with_a_note(tmp_path):
+    inside = f'<gazebo reference="none"><visual>{plugin("videotexture")}</visual></gazebo>'
+    robot = load(tmp_path, inside, a="name x\n")
+    assert not any(isinstance(d, VideoTexture) for d in robot.interface.yarp.devices)
+    assert any("link 'none' has no visual" in note for note in robot.notes)
 
 
 def test_a_world_interface_gives_the_model_spare_objects_and_an_attacher_ties(tmp_path):

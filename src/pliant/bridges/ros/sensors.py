@@ -1,4 +1,4 @@
-"""Sensors: sensor_msgs/Imu, sensor_msgs/LaserScan, geometry_msgs/WrenchStamped, their frames, and the joint states of other devices."""
+"""Sensors on ROS: Imu, LaserScan, WrenchStamped, their frames, and the joint states of other devices."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from pliant.bridges.yarp.model_pose import is_model_pose, serve_model_pose
 from pliant.bridges.yarp.sensors import is_imu, is_wrench, serve_imu, serve_wrench
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.vectors import is_vector, serve_vector
+from pliant.bridges.yarp.video_texture import is_video_texture, serve_video_texture
 from pliant.bridges.yarp.world import is_world, serve_world
 from pliant.devices.base import SampleSource
 
@@ -41,6 +42,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("external wrench", is_external_wrench, serve_external_wrench),
     Kind("laser", is_laser, serve_laser),
     Kind("world", is_world, serve_world),
+    Kind("video texture", is_video_texture, serve_video_texture),
     Kind("pose of the model", is_model_pose, serve_model_pose),
 )
 """The first kind that matches serves the device."""

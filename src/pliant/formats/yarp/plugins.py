@@ -123,7 +123,9 @@ class _Plugin:
     sensor: str
     """Name of the sensor element that it is in, or ""."""
     link: str
-    """Link or joint that the sensor stands on, or ""."""
+    """Link or joint that the sensor stands on, or the link of the visual, or ""."""
+    visual: str | None = None
+    """Name of the visual element that it is in, "" for one without a name; None for none."""
 
 
 @dataclass(slots=True)
@@ -187,11 +189,7 @@ class _Reader:
         for board in self.found.boards:
             self.found.initial.update(zip(board.joints, board.initial_positions, strict=False))
         for device in self.hardware.devices.values():
-            if type(device) in NOT_SERVED:
-                place = f"{device.file}:{device.line}: " if device.file else ""
-                message = f"{place}it is read and not served: {NOT_SERVED[type(device)]}"
-                self.problems.append(Problem("warning", device.name, message))
-            elif isinstance(device, InertialSensor) and device.relative_orientation:
+            if isinstance(device, InertialSensor) and device.relative_orientation:
                 self.problems.append(
                     Problem("warning", device.name, "its orientation is that in the world, not that since the start")
                 )
@@ -271,7 +269,12 @@ class _Reader:
             sensor = above.get("name", "") if above is not None and above.tag == "sensor" else ""
             place = parents.get(above) if sensor and above is not None else None
             link = "" if place is None else place.get("reference") or place.get("name") or ""
-            yield _Plugin(element, kind, element.get("name", "") or kind, sensor, link)
+            visual = None
+            if above is not None and above.tag == "visual":
+                visual = above.get("name", "")
+                place = parents.get(above)
+                link = "" if place is None else place.get("reference") or place.get("name") or ""
+            yield _Plugin(element, kind, element.get("name", "") or kind, sensor, link, visual)
 
     def _place(self, plugin: _Plugin) -> str:
         return place_of(plugin.element, self.file)
@@ -797,7 +800,7 @@ class _Reader:
         # Seconds, as gazebo-yarp-plugins' source has it.
         period = tags.number("period", 0.01, least=1e-4, most=1e3)
         children = {child.get("link") for joint in self.root.iter("joint") for child in joint.findall("child")}
-        children |= {(child.text or "").strip() for joint in self.root.iter("joint") for child in joint.findall("child")}
+        children |= {(text or "").strip() for joint in self.root.iter("joint") for text in [joint.findtext("child")]}
         link = next((link for link in self.links if link and link not in children), "")
         self.hardware.devices["model_pose"] = ModelPose(
             name="model_pose", period=period, link=link, model=self.root.get("name", "")
@@ -807,12 +810,19 @@ class _Reader:
         found = self._service(plugin)
         if found is not None:
             config, common = found
-            self.hardware.devices[common["name"]] = VideoTexture(
+            texture = VideoTexture(
                 **common,
+                link=plugin.link,
+                visual=plugin.visual or "",
+                port=f"/{self.root.get('name', 'robot')}::{plugin.link}::{plugin.visual or plugin.link + '_visual'}",
                 width=int(config.number("widthRes", 640, least=1, most=8192, whole=True)),
                 height=int(config.number("heightRes", 480, least=1, most=8192, whole=True)),
                 source=config.text("defaultSourcePortName", ""),
             )
+            if plugin.visual is None:
+                self.skip(plugin, "it stands in no <visual>", "must be inside the <visual> of a link")
+            else:
+                self.hardware.devices[texture.name] = texture
 
 
 READERS: Mapping[str, Callable[[_Reader, _Plugin], None]] = {
@@ -853,12 +863,6 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
     "showmodelcom": ("info", "the centre of mass is shown by the viewer"),
 }
 """What is known and not served, and why."""
-
-
-NOT_SERVED: Mapping[type[YarpDevice], str] = {
-    VideoTexture: "images of other programs are not drawn",
-}
-"""Devices that are read and that nothing serves, and why."""
 
 
 def boards_of(hardware: Hardware) -> list[ControlBoard]:
