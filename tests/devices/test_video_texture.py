@@ -58,10 +58,15 @@ def test_a_camera_sees_the_newest_image_upright_and_not_mirrored():
         assert simulation.sample("film").values["images"] == 0.0
 
 
-@pytest.mark.parametrize(
-    "pixels",
-    [np.zeros((2, 2), np.uint8), np.zeros((2, 2, 3)), np.zeros((0, 2, 3), np.uint8), np.zeros((1, 9000, 3), np.uint8)],
+WRONG = (
+    np.zeros((2, 2), np.uint8),
+    np.zeros((2, 2, 3)),
+    np.zeros((0, 2, 3), np.uint8),
+    np.zeros((1, 9000, 3), np.uint8),
 )
+
+
+@pytest.mark.parametrize("pixels", WRONG)
 def test_what_is_no_image_is_refused(pixels):
     robot = robot_with_screen()
     robot.devices.clear()

@@ -428,7 +428,9 @@ def _note_references(root: ET.Element, checker: _Checker, file: str | Path | Non
                 f"{place}<gazebo reference={reference!r}> names nothing of the robot; {nearest(reference, known)}"
             )
             continue
-        tags = sorted({child.tag for child in element} - quiet)
+        # A <visual> that only holds plugins is read with them.
+        silent = {child for child in element if child.tag == "visual" and all(part.tag == "plugin" for part in child)}
+        tags = sorted({child.tag for child in element if child not in silent} - quiet)
         if tags:
             shown = ", ".join(f"<{tag}>" for tag in tags)
             checker.notes.append(f"{place}the Gazebo tags {shown} of {reference or 'the robot'} have no effect")

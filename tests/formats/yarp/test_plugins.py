@@ -486,7 +486,7 @@ SCREEN = """<link name="screen"><visual name="{name}"><origin xyz="0 0 1"/><geom
 
 
 def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
-    inside = SCREEN.format(name="front", plugin=plugin("videotexture"))
+    inside = SCREEN.format(name="front", plugin=inner("videotexture"))
     robot = load(tmp_path, inside, a="widthRes 64\nheightRes 32\ndefaultSourcePortName /cam\n")
     device = only(robot, VideoTexture)
     assert (device.width, device.height, device.source, device.link) == (64, 32, "/cam", "screen")
@@ -494,6 +494,7 @@ def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
     model = robot.compile()
     texture = model.texture(device.texture)
     assert (int(texture.width[0]), int(texture.height[0])) == (64, 32)
+    assert not any("have no effect" in note for note in robot.notes)
     shown = [i for i in range(model.ngeom) if model.geom_matid[i] >= 0]
     assert len(shown) == 1
     # The box is what it was; its own third axis is the thin one now.
@@ -502,7 +503,7 @@ def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
 
 
 def test_a_video_texture_of_a_link_without_visuals_is_left_out_with_a_note(tmp_path):
-    inside = f'<gazebo reference="none"><visual>{plugin("videotexture")}</visual></gazebo>'
+    inside = f'<gazebo reference="none"><visual>{inner("videotexture")}</visual></gazebo>'
     robot = load(tmp_path, inside, a="name x\n")
     assert not any(isinstance(d, VideoTexture) for d in robot.interface.yarp.devices)
     assert any("link 'none' has no visual" in note for note in robot.notes)

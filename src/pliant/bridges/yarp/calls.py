@@ -373,9 +373,16 @@ class RpcConnection:
             return Bottle()
         try:
             return read_bottle(reply, self.dialect)[0]
-        except (Incomplete, WireError):
+        except (Incomplete, WireError) as fault:
             other: Dialect = 4 if self.dialect == 3 else 3
-            return read_bottle(reply, other)[0]
+            try:
+                return read_bottle(reply, other)[0]
+            except (Incomplete, WireError):
+                raise WireError(
+                    f"the reply of {self.contact.name} is no Bottle of dialect {self.dialect}: {fault}. It may be a "
+                    "record of fields without tags, which only programs that know the call can read",
+                    field="reply",
+                ) from None
 
     def close(self) -> None:
         """Say goodbye and close the connection; may be called twice."""

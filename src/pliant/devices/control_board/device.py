@@ -696,15 +696,7 @@ class ControlBoardDevice(DeviceBase):
             DeviceError: a value outside `impedance_limits`, or a compliant joint whose stiffness is fixed.
         """
         (a,) = self._select(axis)
-        k, d = self._values([stiffness, damping], 2, "impedance")
-        low, high, least, most = self.impedance_limits(int(a))
-        slack = 1e-9 * max(1.0, high)
-        if not (low - slack <= k <= high + slack and least <= d <= most):
-            raise DeviceError(
-                f"{self.name}: the impedance of {self.axes[a]!r} is {k:g}, {d:g}; stiffness must be {low:g} to "
-                f"{high:g}, damping {least:g} to {most:g}",
-                field="impedance",
-            )
+        k, d = self._impedance_within(int(a), stiffness, damping)
         if a in self._springs:
             table = self._stiffness_of[int(a)]
             if table is not None:
@@ -712,6 +704,19 @@ class ControlBoardDevice(DeviceBase):
                 order = np.argsort(values)
                 self._J[at.PRESET, self._lead[a]] = float(np.interp(k, values[order], presets[order]))
         self._A[at.STIFFNESS, a], self._A[at.DAMPING, a] = k, d
+
+    def _impedance_within(self, a: int, stiffness: float, damping: float) -> tuple[float, float]:
+        """Return stiffness and damping of an axis, or raise where they are outside its limits."""
+        k, d = self._values([stiffness, damping], 2, "impedance")
+        low, high, least, most = self.impedance_limits(a)
+        slack = 1e-9 * max(1.0, high)
+        if not (low - slack <= k <= high + slack and least <= d <= most):
+            raise DeviceError(
+                f"{self.name}: the impedance of {self.axes[a]!r} is {k:g}, {d:g}; stiffness must be {low:g} to "
+                f"{high:g}, damping {least:g} to {most:g}",
+                field="impedance",
+            )
+        return float(k), float(d)
 
     def impedance(self, axis: int) -> tuple[float, float]:
         """Return stiffness and damping of an axis; on a compliant joint its stiffness of now."""
@@ -962,6 +967,8 @@ class ControlBoardDevice(DeviceBase):
             raise DeviceError(f"{self.name}: {name} is {array.tolist()}; must be > 0", field=name)
         self._select(None, works=True)
         if name == "stiffness":
+            for a in self._springs:  # all of them before the first is changed
+                self._impedance_within(a, float(array[a]), float(self._A[at.DAMPING, a]))
             for a in self._springs:
                 self.set_impedance(a, float(array[a]), float(self._A[at.DAMPING, a]))
         elif name == "stiffness_preset":
