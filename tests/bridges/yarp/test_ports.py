@@ -13,7 +13,7 @@ from yarp_world import Peer, exchange, yarp_world
 from pliant.bridges.yarp import inputs
 from pliant.bridges.yarp.calls import RpcConnection, ask_administration, connect_ports, disconnect_ports
 from pliant.bridges.yarp.outputs import OUTPUT_CARRIERS, Output, dial
-from pliant.errors import BridgeError
+from pliant.errors import BridgeError, WireError
 from pliant.wire.yarp import (
     ACKNOWLEDGEMENT,
     Bottle,
@@ -453,3 +453,14 @@ def test_clients_that_connect_and_leave_leave_nothing_open():
         assert len(sockets()) <= inside
     assert sockets() <= before
     assert set(threading.enumerate()) <= threads
+
+
+@pytest.mark.parametrize("dialect", [3, 4])
+def test_a_reply_that_is_no_bottle_is_told_with_the_dialect_that_was_asked_for(dialect):
+    """Four integers without tags, as the protocol's version is answered."""
+    record = struct.pack("<4i", 1, 9, 0, 0)
+    connection = object.__new__(RpcConnection)
+    connection.dialect, connection.contact = dialect, Contact(name="/arm/nws/rpc:i", host="h", port=1)
+    connection.call_bytes = lambda payload: record
+    with pytest.raises(WireError, match=f"/arm/nws/rpc:i is no Bottle of dialect {dialect}: .*without tags"):
+        connection.call(bottle("getRemoteProtocolVersion"))

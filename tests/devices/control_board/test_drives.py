@@ -95,6 +95,21 @@ def test_impedance_of_a_compliant_joint_is_set_through_its_stiffness_preset():
     assert high > 2.0 * low
 
 
+def test_the_stiffness_of_several_axes_is_changed_for_all_or_for_none():
+    spec = mujoco.MjSpec.from_string(ARM.format(gravity=0.0, actuators=""))
+    joints = tuple(JOINTS[1:])
+    robot = Robot(spec, {joint: CompliantActuator(QbMove(), mode=6, initial_preset=0.2) for joint in joints})
+    robot.devices.append(ControlBoard(name="arm", joints=joints))
+    board = Rig(robot).board
+    presets = board.remote_variable("stiffness_preset").tolist()
+    low = board.impedance_limits(0)[0]
+    with pytest.raises(DeviceError, match="stiffness must be"):
+        board.set_remote_variable("stiffness", [1.7 * low, 0.5 * low])
+    assert board.remote_variable("stiffness_preset").tolist() == presets
+    board.set_remote_variable("stiffness", [1.7 * low, 1.7 * low])
+    assert all(now != before for now, before in zip(board.remote_variable("stiffness_preset"), presets, strict=True))
+
+
 def test_a_compliant_joint_reaches_a_torque_against_a_stop():
     rig = compliant()
     rig.engine.model.jnt_range[2] = (-1e-3, 1e-3)
