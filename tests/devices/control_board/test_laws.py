@@ -317,3 +317,14 @@ def test_default_speed_and_acceleration_are_ten_degrees_and_ten_millimetres_a_se
     rig = arm()
     assert rig.board.read_row("speed") == pytest.approx([10 * DEGREE, 0.010, 10 * DEGREE])
     assert rig.board.read_row("acceleration_limit") == pytest.approx([10 * DEGREE, 0.010, 10 * DEGREE])
+
+
+def test_an_encoder_that_is_set_leaves_the_range_of_motion_where_it_is():
+    rig = arm()
+    low, high = (rig.board.remote_variable(name)[0] for name in ("yarp_jntMinPos", "yarp_jntMaxPos"))
+    rig.board.set_encoder([0.3], [0])
+    assert rig.board.read_row("position")[0] == pytest.approx(0.3, abs=1e-12)
+    assert rig.board.remote_variable("yarp_jntMinPos")[0] == pytest.approx(low + 0.3)
+    assert rig.board.remote_variable("yarp_jntMaxPos")[0] == pytest.approx(high + 0.3)
+    rig.board.reset_encoder([0])
+    assert rig.board.remote_variable("yarp_jntMaxPos")[0] == pytest.approx(high)

@@ -648,10 +648,19 @@ class ControlBoardDevice(DeviceBase):
     # -- encoders ------------------------------------------------------------------------------------------
 
     def _shift(self, a: int, by: float) -> None:
-        """Count positions of an axis from another zero; what it does stays the same."""
+        """Count positions of an axis from another zero; what it does and where it may be stay the same."""
         A = self._A
         A[at.ZERO, a] += by
-        for row in (at.POSITION, at.POSITION_REFERENCE, at.POSITION_TARGET, at.START, at.GOAL, at.GENERATED):
+        for row in (
+            at.POSITION,
+            at.POSITION_REFERENCE,
+            at.POSITION_TARGET,
+            at.START,
+            at.GOAL,
+            at.GENERATED,
+            at.LOW,
+            at.HIGH,
+        ):
             A[row, a] -= by
         A[at.BRAKE_POSITION, a] -= by
 
