@@ -502,6 +502,23 @@ def test_a_video_texture_gives_its_visual_a_texture(tmp_path):
     assert model.geom_pos[shown[0]] == pytest.approx([0.0, 0.0, 1.0])
 
 
+def test_a_video_texture_of_an_sdf_is_that_of_its_visual_alone(tmp_path):
+    pytest.importorskip("rod")
+    (tmp_path / "a.ini").write_text("widthRes 64\nheightRes 32\n")
+    box = "<geometry><box><size>1 0.02 0.5</size></box></geometry>"
+    path = tmp_path / "robot.sdf"
+    path.write_text(
+        f"""<sdf version="1.7"><model name="room"><link name="base">
+        <inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>
+        <visual name="frame">{box}</visual><visual name="film">{box}{inner("videotexture")}</visual></link>
+        <joint name="w" type="fixed"><parent>world</parent><child>base</child></joint></model></sdf>"""
+    )
+    robot = pliant.load(path)
+    device = only(robot, VideoTexture)
+    assert (device.port, device.link, device.visual) == ("/room::base::film", "base", "film")
+    assert [g.name for g in robot.spec.geoms if g.material == device.texture] == ["film"]
+
+
 def test_a_video_texture_of_a_link_without_visuals_is_left_out_with_a_note(tmp_path):
     inside = f'<gazebo reference="none"><visual>{inner("videotexture")}</visual></gazebo>'
     robot = load(tmp_path, inside, a="name x\n")
