@@ -161,7 +161,8 @@ class CameraDevice(SensorDevice):
         textures = dict(self._textures)
 
         def job(renderer: Renderer) -> Mapping[str, np.ndarray]:
-            renderer.load_textures(textures)
+            if textures:
+                renderer.load_textures(textures)
             picture = renderer.render(state, **wanted)
             found = {"image": picture.color, "depth": picture.depth, "segmentation": picture.segmentation}
             return MappingProxyType({key: errors[key](array) for key, array in found.items() if array is not None})

@@ -91,7 +91,7 @@ def serve_wrench(topics: RosTopics, name: str, device: SampleSource, topic: str 
 
 def is_laser(device: SampleSource) -> bool:
     """Return whether a device samples the distances of a laser scanner, and says between which angles and limits."""
-    return all(key in device.metadata for key in _LASER_LIMITS) and len(_shape(device, "ranges") or ()) == 1
+    return len(_shape(device, "ranges") or ()) == 1 and all(key in device.metadata for key in _LASER_LIMITS)
 
 
 def serve_laser(topics: RosTopics, name: str, device: SampleSource) -> None:
