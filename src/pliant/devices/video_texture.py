@@ -92,9 +92,10 @@ class VideoTextureDevice(DeviceBase):
                 f"{self.name}: the image is {image.shape[1]} x {image.shape[0]}; must be at most {MAX_SIDE} a side",
                 field="pixels",
             )
-        height, width = self._pixels.shape[:2]
-        rows = (np.arange(height) * 2 + 1) * image.shape[0] // (2 * height)
-        columns = (np.arange(width) * 2 + 1) * image.shape[1] // (2 * width)
-        # MuJoCo counts rows of a texture as pictures have them, from above.
-        self._change(image[rows[:, None], columns])
+        if image.shape != self._pixels.shape:
+            height, width = self._pixels.shape[:2]
+            rows = (np.arange(height) * 2 + 1) * image.shape[0] // (2 * height)
+            columns = (np.arange(width) * 2 + 1) * image.shape[1] // (2 * width)
+            image = image.take(rows, 0).take(columns, 1)
+        self._change(image)  # MuJoCo counts rows of a texture as pictures have them, from above
         self._shown += 1

@@ -651,18 +651,7 @@ class ControlBoardDevice(DeviceBase):
         """Count positions of an axis from another zero; what it does and where it may be stay the same."""
         A = self._A
         A[at.ZERO, a] += by
-        for row in (
-            at.POSITION,
-            at.POSITION_REFERENCE,
-            at.POSITION_TARGET,
-            at.START,
-            at.GOAL,
-            at.GENERATED,
-            at.LOW,
-            at.HIGH,
-        ):
-            A[row, a] -= by
-        A[at.BRAKE_POSITION, a] -= by
+        A[_POSITION_ROWS, a] -= by
 
     @request
     def set_encoder(self, values: Numbers, axes: Axes = None) -> None:
@@ -1067,6 +1056,18 @@ _ROWS = {
     "current_reference": at.COMMANDED_CURRENT,
     "amplifier": at.AMPLIFIER,
 }
+_POSITION_ROWS = [
+    at.POSITION,
+    at.POSITION_REFERENCE,
+    at.POSITION_TARGET,
+    at.START,
+    at.GOAL,
+    at.GENERATED,
+    at.LOW,
+    at.HIGH,
+    at.BRAKE_POSITION,
+]
+"""Positions, which count from the zero of the encoder."""
 _MOTOR = {
     "max_current": at.MAX_CURRENT,
     "max_duty": at.MAX_DUTY,
