@@ -28,11 +28,26 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.engine import Engine
     from pliant.model import Robot
+    from pliant.recording.film import FilmReport
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
+    from pliant.simulation.film import FilmBridge
 
-__all__ = ["DEFAULT_RUN", "Run", "RunOptions", "command_line", "refuse_unused", "say_served", "say_where"]
+__all__ = [
+    "DEFAULT_RUN",
+    "FIGURES",
+    "Run",
+    "RunOptions",
+    "command_line",
+    "film_as_dict",
+    "film_options",
+    "refuse_unused",
+    "say_film",
+    "say_served",
+    "say_where",
+]
 
+OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
 FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
@@ -76,6 +91,17 @@ class RunOptions:
     """Replace an existing recording."""
     plot: Path | None = None
     """Draw the recorded signals (.png, .svg, .pdf)."""
+    video: Path | None = None
+    """Film the run (.mp4, .gif), in real time and without a window."""
+    video_size: str | None = None
+    """Width and height of the film, such as 1280x720 [pixels]; default 640x480."""
+    video_fps: float | None = option(None, low=1.0, high=120.0, unit="Hz")
+    """Frames per second of the film; default 25."""
+    video_speed: float | None = option(None, low=1e-4, high=1e4)
+    """Simulated seconds per second of the film; default 1, 0.25 is slow motion."""
+    video_camera: str | None = None
+    """Camera of the film: a camera of the robot, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m]; default: the whole
+    robot."""
     bridge: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, show_default=False)] = ()
     """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
     `pliant list` has the names and their options."""
@@ -117,8 +143,13 @@ class RunOptions:
             "--on-dead-thread",
             "--bridge or --view",
         )
+        film = self.film_options()
+        # Report what is wrong with files before the run, not after it.
+        if self.video is not None:
+            from pliant.recording.film import check_film
+
+            check_film(self.video, film, "--video")
         if self.plot is not None:
-            # Report this before the run, not after it.
             if self.plot.suffix.lower() not in FIGURES:
                 raise PliantError(
                     f"--plot {self.plot}: the suffix is {self.plot.suffix!r}; must be one of {', '.join(FIGURES)}",
@@ -126,6 +157,31 @@ class RunOptions:
                 )
             if not self.plot.absolute().parent.is_dir():
                 raise PliantError(f"--plot: the folder {self.plot.parent} does not exist", file=self.plot, field="plot")
+
+    def film_options(self) -> Any:
+        """Return how the film of the run looks.
+
+        Raises:
+            PliantError: an option of a film without a film, or a wrong value.
+        """
+        return film_options(self.video, self.video_size, self.video_fps, self.video_speed, self.video_camera)
+
+
+def film_options(video: object, size: str | None, fps: float | None, speed: float | None, camera: str | None) -> Any:
+    """Return the `FilmOptions` of the options of a command, or None where none of them is given.
+
+    Raises:
+        PliantError: an option without --video, or a wrong value.
+    """
+    given = {"size": size, "fps": fps, "speed": speed, "camera": camera}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        refuse_unused(not video, f"--video-{name}", "--video")
+    if not video:
+        return None
+    from pliant.recording.film import FilmOptions
+
+    return FilmOptions(**given)  # pyright: ignore[reportArgumentType]
 
 
 DEFAULT_RUN = RunOptions()
@@ -187,6 +243,16 @@ class Run:
         self.duration = plan.duration
         if self.duration is None and not self.wires:
             self.duration = USUAL_DURATION
+        self._film: FilmBridge | None = None
+        if plan.video is not None:
+            from pliant.engine import mujoco_state
+            from pliant.simulation.film import FilmBridge
+
+            # A run that keeps a pace does not wait for the renderer.
+            waits = not self.wires and plan.rtf is None
+            self._film = FilmBridge(mujoco_state(engine, "the film"), plan.video, plan.film_options(), wait=waits)
+        self.film: FilmReport | None = None
+        """What became of the film, once the run has ended."""
         self._scratch: Any = None
         recorder = None
         if plan.record is not None or plan.plot is not None:
@@ -203,7 +269,7 @@ class Run:
             self.simulation = Simulation(
                 engine,
                 devices,
-                self.wires,
+                [*self.wires, *([self._film] if self._film is not None else [])],
                 pacer=pacer,
                 recorder=recorder,
                 seed=plan.seed,
@@ -224,6 +290,7 @@ class Run:
         self.health: dict[str, Any] = {}
         self.served: dict[str, list[TopicReport]] = {}
         self._fault: PliantError | None = None
+        self._plot_failed = False
 
     def __enter__(self) -> Run:
         return self
@@ -240,6 +307,8 @@ class Run:
     def start(self) -> None:
         """Open the recording and the bridges, and print their addresses."""
         self.simulation.start()
+        for note in self._film.notes if self._film is not None else ():
+            self.console.print(f"[yellow]note[/yellow] {plain(note)}", soft_wrap=True)
         for wire in self.wires:
             say_where(self.console, wire)
             if wire.awaited:
@@ -267,10 +336,20 @@ class Run:
                 pressed = interrupt.pressed
             except KeyboardInterrupt:  # the loop did not return by itself
                 pressed = True
+        self._finish_film()
         # Ctrl-C is the normal end of a run without a duration.
         self.interrupted = pressed and self.duration is not None
         self.health = self.simulation.health()
         self.served = {wire.name: rows for wire in self.wires if (rows := list(wire.report()))}
+
+    def _finish_film(self) -> None:
+        """Render what is left of the film, with a progress bar."""
+        if self._film is None:
+            return
+        with Bar(self.console, "film", "pictures", shown=not self.plan.json) as bar:
+            self.film = self._film.finish(bar)
+        if self.film.fault:
+            self._fault = PliantError(self.film.fault, file=self.plan.video, field="video")
 
     @contextlib.contextmanager
     def _listen(self) -> Iterator[None]:
@@ -300,7 +379,8 @@ class Run:
             "interrupted": self.interrupted,
             "halted": self.halted,
             "recording": None if plan.record is None else str(plan.record),
-            "plot": None if plan.plot is None or self._fault is not None else str(plan.plot),
+            "plot": None if plan.plot is None or self._plot_failed else str(plan.plot),
+            "video": None if self.film is None or not self.film.frames else film_as_dict(self.film),
             "fault": None if self._fault is None else str(self._fault),
             "health": self.health,
             "served": self.served,
@@ -323,9 +403,11 @@ class Run:
                 f"[yellow]interrupted[/yellow] at {self.simulation.time:g} of {self.duration:g} s; "
                 "the results up to this time are kept"
             )
-        for path, what in ((self.plan.record, "recording"), (None if self._fault else self.plan.plot, "plot")):
+        for path, what in ((self.plan.record, "recording"), (None if self._plot_failed else self.plan.plot, "plot")):
             if path is not None:
                 self.console.print(f"{what}: {path}", soft_wrap=True)
+        if self.film is not None and self.film.frames:
+            say_film(self.console, self.film)
 
     def conclude(self) -> int:
         """Return the exit code of a run with results; print an error that occurred after it."""
@@ -342,7 +424,7 @@ class Run:
 
                 plot_recording(self.recorder.path, plan.plot)
         except PliantError as error:  # print the results first
-            self._fault = error
+            self._fault, self._plot_failed = self._fault or error, True
         finally:
             if self._scratch is not None:
                 self._scratch.cleanup()
@@ -386,15 +468,26 @@ class _Interrupt:
 
 
 def command_line() -> str:
-    """Return the command line without the names of output files, so that equal runs give equal recordings."""
+    """Return the command line without what it writes beside, so that equal runs give equal recordings."""
     words = []
     skip = False
     for word in sys.argv[1:]:
-        if skip or word.split("=")[0] in ("--record", "--plot"):
+        if skip or word.split("=")[0] in OUTPUTS:
             skip = not skip and "=" not in word
             continue
         words.append(word)
     return " ".join(["pliant", *words])
+
+
+def say_film(console: Console, film: FilmReport) -> None:
+    """Print the file of a film and its length."""
+    late = f", {film.late} frames left out to keep the pace" if film.late else ""
+    console.print(f"film: {film.path} ({film.duration:g} s{late})", soft_wrap=True)
+
+
+def film_as_dict(film: FilmReport) -> dict[str, Any]:
+    """Return a film for JSON."""
+    return {"path": str(film.path), "duration": film.duration, "frames": film.frames, "late": film.late}
 
 
 def say_where(console: Console, wire: Bridge) -> None:

@@ -1,0 +1,151 @@
+"""How a model is shown to people: what is drawn of robots without visuals, where the camera stands, a floor.
+
+Films, pictures and views use the same rules. Nothing here changes the model or its state.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+__all__ = ["add_floor", "bounds", "find_root", "has_visuals", "overview", "visual_options"]
+
+MARGIN = 1.15
+"""Room around the robot in a picture, as a factor."""
+FLOOR_COLOR = (0.80, 0.82, 0.85, 1.0)
+FLAT = 0.2
+"""Height over width below which a scene is shown from above."""
+MIN_RADIUS = 0.02
+"""Radius of the smallest scene [m]: a model without extent is not shown as a point."""
+
+
+def has_visuals(model: mujoco.MjModel) -> bool:
+    """Return whether a viewer's default groups (0 to 2) show anything of the robot, floors aside."""
+    moving = model.geom_bodyid > 0
+    seen = moving & (model.geom_group <= 2) & _opaque(model)
+    return bool(seen.any() or model.nflex or model.nskin)
+
+
+def visual_options(model: mujoco.MjModel) -> mujoco.MjvOption:
+    """Return what is drawn of a model.
+
+    A robot with visuals looks as it is described. One with collision shapes only shows these. One with neither shows
+    the box of equal inertia of each body and the axes of the joints. Sites, which mark places for programs, are hidden.
+    """
+    option = mujoco.MjvOption()
+    option.sitegroup[:] = 0
+    if has_visuals(model):
+        return option
+    if ((model.geom_bodyid > 0) & _opaque(model)).any():
+        option.geomgroup[:] = 1
+    else:
+        option.flags[mujoco.mjtVisFlag.mjVIS_INERTIA] = 1
+    option.flags[mujoco.mjtVisFlag.mjVIS_JOINT] = 1
+    return option
+
+
+def bounds(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of the box around everything but planes, world axes [m], shape (3,) each.
+
+    Args:
+        model: a compiled model.
+        data: its state, with the positions computed (`mujoco.mj_kinematics`).
+    """
+    lows, highs = [], []
+    kept = (model.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)) & _opaque(model)
+    if kept.any():
+        rotation = data.geom_xmat[kept].reshape(-1, 3, 3)
+        box = model.geom_aabb[kept]
+        center = data.geom_xpos[kept] + np.einsum("nij,nj->ni", rotation, box[:, :3])
+        half = np.einsum("nij,nj->ni", np.abs(rotation), box[:, 3:])
+        lows.append((center - half).min(axis=0))
+        highs.append((center + half).max(axis=0))
+    elif model.nbody > 1:
+        lows.append(data.xipos[1:].min(axis=0))
+        highs.append(data.xipos[1:].max(axis=0))
+        lows.append(data.xpos[1:].min(axis=0))
+        highs.append(data.xpos[1:].max(axis=0))
+    if model.nflex and len(data.flexvert_xpos):
+        lows.append(data.flexvert_xpos.min(axis=0))
+        highs.append(data.flexvert_xpos.max(axis=0))
+    if not lows:
+        return np.full(3, -MIN_RADIUS), np.full(3, MIN_RADIUS)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def overview(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    *,
+    azimuth: float | None = None,
+    elevation: float | None = None,
+    distance: float | None = None,
+    aspect: float = 4.0 / 3.0,
+) -> mujoco.MjvCamera:
+    """Return a free camera that sees the whole robot.
+
+    Args:
+        model: a compiled model.
+        data: its state, with the positions computed.
+        azimuth: direction of view in the horizontal plane [degrees]; None takes that of the model.
+        elevation: height of the view, negative from above [degrees]; None takes -15, or -50 for what lies flat.
+        distance: from the middle of the scene [m]; None takes what shows all.
+        aspect: width over height of the picture.
+    """
+    low, high = bounds(model, data)
+    camera = mujoco.MjvCamera()
+    camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+    camera.lookat[:] = 0.5 * (low + high)
+    camera.azimuth = float(model.vis.global_.azimuth) if azimuth is None else azimuth
+    flat = high[2] - low[2] < FLAT * float(np.linalg.norm(high[:2] - low[:2]))
+    camera.elevation = (-50.0 if flat else -15.0) if elevation is None else elevation
+    radius = max(MIN_RADIUS, 0.5 * float(np.linalg.norm(high - low)))
+    half_angle = np.radians(float(model.vis.global_.fovy)) / 2.0
+    half_angle = min(half_angle, float(np.arctan(np.tan(half_angle) * aspect)))
+    camera.distance = MARGIN * radius / float(np.sin(half_angle)) if distance is None else distance
+    return camera
+
+
+def find_root(model: mujoco.MjModel) -> int:
+    """Return the body with a free joint that carries the most joints, which a camera follows; -1 if there is none."""
+    best, most = -1, 0
+    for joint in np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)):
+        body = int(model.jnt_bodyid[joint])
+        joints = int(np.count_nonzero(model.body_rootid[model.jnt_bodyid] == model.body_rootid[body])) - 1
+        if joints > most:
+            best, most = body, joints
+    return best
+
+
+def add_floor(model: mujoco.MjModel, scene: mujoco.MjvScene, height: float, radius: float) -> None:
+    """Draw a floor into a scene whose model has none.
+
+    Args:
+        model: the model of the scene.
+        scene: updated before (`mujoco.mjv_updateScene`).
+        height: of the floor [m].
+        radius: of the robot [m].
+    """
+    planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
+    if planes.any() or scene.ngeom >= scene.maxgeom:
+        return
+    mujoco.mjv_initGeom(
+        scene.geoms[scene.ngeom],
+        mujoco.mjtGeom.mjGEOM_PLANE,
+        np.array([40.0 * radius, 40.0 * radius, 1.0]),
+        np.array([0.0, 0.0, height]),
+        np.eye(3).ravel(),
+        np.array(FLOOR_COLOR, dtype=np.float32),
+    )
+    scene.ngeom += 1
+
+
+def _opaque(model: mujoco.MjModel) -> np.ndarray:
+    """Return which geoms have a colour that is not fully transparent."""
+    alpha = model.geom_rgba[:, 3].copy()
+    with_material = model.geom_matid >= 0
+    # A material replaces the colour of a geom that has the default one.
+    default = with_material & (model.geom_rgba == np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)).all(axis=1)
+    if model.nmat:
+        alpha[default] = model.mat_rgba[model.geom_matid[default], 3]
+    return alpha > 0.0

@@ -1,0 +1,252 @@
+"""The process that renders and encodes a film: states come on standard input, JSON lines go to standard output.
+
+Graphics drivers can end a process or hold Python's lock for long. In a process of its own, neither reaches the
+simulation. Started by `pliant.recording.film.FilmWriter`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import struct
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.recording.encoders import make_encoder
+
+__all__ = ["HEADER", "PATCHED", "view_angles"]
+
+HEADER = struct.Struct("<IB")
+"""Of a frame: how many frames long it is shown, and whether constants of the models follow the states."""
+PATCHED = ("geom_type", "geom_size", "geom_pos", "geom_quat", "geom_sameframe", "geom_rgba")
+"""Constants of a model that change while it runs: objects that are made at run time."""
+PAPER = (255, 255, 255)
+SKY = (222, 230, 238)
+"""Colour behind a model without a sky of its own, which MuJoCo leaves black."""
+TITLE_SHARE = 0.09
+"""Height of a title over that of the film."""
+FOLLOW = 0.15
+"""Share of its way that the camera goes after a walking robot in each frame."""
+CHECK_EVERY = 10
+"""Frames between two looks at the free space."""
+
+
+def view_angles(camera: str) -> dict[str, float] | None:
+    """Return azimuth, elevation and perhaps distance of a camera that is given in numbers; None if it is a name."""
+    try:
+        numbers = [float(part) for part in camera.split(",")]
+    except ValueError:
+        return None
+    if len(numbers) not in (2, 3) or not all(math.isfinite(n) for n in numbers):
+        return None
+    return dict(zip(("azimuth", "elevation", "distance"), numbers))
+
+
+class _Scene:
+    """One panel: a model, its renderer and its camera."""
+
+    def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
+        import mujoco
+
+        from pliant.engine.scene import find_root, visual_options
+
+        self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
+        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        model.vis.quality.offsamples = 4
+        self._aspect = width / height
+        self._renderer = mujoco.Renderer(model, height, width)
+        self._option = visual_options(model)
+        self._asked = camera
+        self._camera: Any = None
+        self._root = find_root(model)
+        self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
+        self._floor = (0.0, 1.0)
+        self.spec = _state_spec()
+        self.size = mujoco.mj_stateSize(model, self.spec)
+
+    def picture(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Render a state."""
+        from pliant.engine.scene import add_floor
+
+        mujoco, model, data = self._mujoco, self._model, self._data
+        mujoco.mj_setState(model, data, state, self.spec)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
+        mujoco.mj_flex(model, data)
+        mujoco.mj_tendon(model, data)
+        if self._camera is None:
+            self._place()
+        if self._root >= 0 and not isinstance(self._camera, str):
+            way = data.xpos[self._root] - self._start
+            self._camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - self._camera.lookat[:2])
+        self._renderer.update_scene(data, self._camera, self._option)
+        add_floor(model, self._renderer.scene, *self._floor)
+        pixels = self._renderer.render()
+        if not self._sky:
+            self._renderer.enable_depth_rendering()
+            empty = self._renderer.render() > 0.99 * model.vis.map.zfar * model.stat.extent
+            self._renderer.disable_depth_rendering()
+            pixels[empty] = SKY
+        return pixels
+
+    def _place(self) -> None:
+        from pliant.engine.scene import bounds, overview
+
+        low, high = bounds(self._model, self._data)
+        self._floor = float(low[2]) - 1e-3, float(np.linalg.norm(high - low)) / 2.0
+        angles = view_angles(self._asked)
+        if self._asked and angles is None:
+            self._camera = self._asked
+            return
+        self._camera = overview(self._model, self._data, aspect=self._aspect, **(angles or {}))
+        self._look = np.array(self._camera.lookat)
+        self._start = self._data.xpos[max(self._root, 0)].copy()
+
+    def patch(self, data: bytes) -> None:
+        """Take constants that have changed."""
+        offset = 0
+        for name in PATCHED:
+            array = getattr(self._model, name)
+            array[:] = np.frombuffer(data, array.dtype, array.size, offset).reshape(array.shape)
+            offset += array.nbytes
+
+    @property
+    def patch_size(self) -> int:
+        """Bytes that `patch` takes."""
+        return sum(getattr(self._model, name).nbytes for name in PATCHED)
+
+
+class _Page:
+    """Puts the pictures of the panels side by side, with titles and a clock."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self._titles, self._colors = job["titles"], job["colors"]
+        self._clock, self._speed, self._fps = job["clock"], job["speed"], job["fps"]
+        self._width, self._height = job["width"] // len(self._titles), job["height"]
+        self.header = round(TITLE_SHARE * self._height) if any(self._titles) or self._clock else 0
+        self._head: Any = None
+
+    @property
+    def panel(self) -> tuple[int, int]:
+        """Width and height of a panel [pixels]."""
+        return self._width, self._height - self.header
+
+    def compose(self, pictures: list[NDArray[np.uint8]], frame: int) -> NDArray[np.uint8]:
+        """Return the whole picture of a frame."""
+        row = np.concatenate(pictures, axis=1)
+        if len(pictures) > 1:
+            for k in range(1, len(pictures)):
+                row[:, k * self._width - 1 : k * self._width + 1] = PAPER
+        if not self.header:
+            return row
+        return np.concatenate([self._strip(row.shape[1], frame), row], axis=0)
+
+    def _strip(self, width: int, frame: int) -> NDArray[np.uint8]:
+        from PIL import Image, ImageDraw
+
+        if self._head is None:
+            self._head = Image.new("RGB", (width, self.header), PAPER)
+            draw = ImageDraw.Draw(self._head)
+            for k, (title, color) in enumerate(zip(self._titles, self._colors)):
+                place = ((k + 0.5) * self._width, 0.5 * self.header)
+                draw.text(place, title, fill=color, anchor="mm", font=_font(round(0.62 * self.header), "-Bold"))
+        image = self._head
+        if self._clock:
+            image = image.copy()
+            text = f"{frame * self._speed / self._fps:.1f} s"
+            if self._speed != 1.0:
+                text = f"speed {self._speed:g}   {text}"
+            place = (width - 0.3 * self.header, 0.5 * self.header)
+            ImageDraw.Draw(image).text(
+                place, text, fill="#57606a", anchor="rm", font=_font(round(0.42 * self.header), "")
+            )
+        return np.asarray(image)
+
+
+def _font(size: int, style: str) -> Any:
+    """Return matplotlib's font DejaVu Sans, without importing matplotlib."""
+    from PIL import ImageFont
+
+    found = find_spec("matplotlib")
+    if found is not None and found.origin:
+        path = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf" / f"DejaVuSans{style}.ttf"
+        if path.is_file():
+            return ImageFont.truetype(str(path), size)
+    return ImageFont.load_default(size)
+
+
+def _state_spec() -> int:
+    import mujoco
+
+    state = mujoco.mjtState
+    return int(state.mjSTATE_PHYSICS | state.mjSTATE_MOCAP_POS | state.mjSTATE_MOCAP_QUAT)
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    """Read so many bytes, or fewer at the end."""
+    parts = []
+    while size:
+        part = stream.read(size)
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _say(**message: Any) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def _main(folder: str) -> None:
+    import mujoco
+
+    job = json.loads((Path(folder) / "job.json").read_text(encoding="utf-8"))
+    page = _Page(job)
+    models = [mujoco.MjModel.from_binary_path(str(Path(folder) / name)) for name in job["models"]]
+    scenes = [_Scene(model, *page.panel, job["camera"]) for model in models]
+    path = Path(job["path"])
+    encoder = make_encoder(path, job["suffix"], job["width"], job["height"], job["fps"])
+    _say(event="ready")
+    frames, drawn, fault = 0, 0, ""
+    stream = sys.stdin.buffer
+    while len(head := _read(stream, HEADER.size)) == HEADER.size:
+        count, patched = HEADER.unpack(head)
+        sizes = [8 * scene.size for scene in scenes]
+        body = [_read(stream, size) for size in sizes]
+        if [len(part) for part in body] != sizes:
+            break
+        if patched:
+            for scene in scenes:
+                scene.patch(_read(stream, scene.patch_size))
+        if drawn % CHECK_EVERY == 0 and shutil.disk_usage(path.parent).free < job["reserve"]:
+            fault = (
+                f"less than {job['reserve'] / 2**20:g} MiB are free in the folder, so the film ends at "
+                f"{frames / job['fps']:.1f} s"
+            )
+            break
+        pictures = [scene.picture(np.frombuffer(part)) for scene, part in zip(scenes, body)]
+        try:
+            encoder.add(page.compose(pictures, frames), count)
+        except OSError as error:
+            fault = f"the film cannot be written: {error.strerror or error}"
+            break
+        frames, drawn = frames + count, drawn + 1
+        _say(event="drawn", drawn=drawn)
+    try:
+        encoder.close()
+    except OSError as error:
+        fault = fault or f"the film cannot be written: {error.strerror or error}"
+        frames = 0
+    _say(event="done", frames=frames, fault=fault)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

@@ -1,0 +1,110 @@
+"""A film of a simulation, taken by the loop like the samples of a bridge; the run is the same with and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pliant.devices.base import Sample, SampleSource
+from pliant.engine.base import MujocoState
+from pliant.errors import PliantError
+from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel
+from pliant.simulation.bridge import BridgeBase
+
+__all__ = ["FilmBridge"]
+
+
+class FilmBridge(BridgeBase):
+    """Films a `MujocoEngine`; give it to `Simulation` as a bridge.
+
+    What goes wrong with the film does not end the run: `finish` says it afterwards.
+
+    Args:
+        engine: the engine that is filmed.
+        path: file, .mp4 or .gif.
+        options: size, frame rate, speed, camera.
+        wait: let the loop wait for the renderer; False for runs that keep real time.
+    """
+
+    name = "film"
+    paced = False
+
+    def __init__(
+        self, engine: MujocoState, path: str | Path, options: FilmOptions | None = None, *, wait: bool = True
+    ) -> None:
+        self._engine, self._path, self._wait = engine, Path(path), wait
+        self._options = options or FilmOptions()
+        self._period_ns = max(1, round(1e9 * self._options.speed / self._options.fps))
+        self._film: FilmWriter | None = None
+        self._fault = ""
+        self._report: FilmReport | None = None
+        self._last = self._next = 0
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Why there is no film."""
+        return (f"there is no film: {self._fault}",) if self._fault and self._film is None else ()
+
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
+        """Start the renderer and take the first picture."""
+        if self._film is not None or self._report is not None:
+            return
+        try:
+            panel = Panel(model=self._engine.model)
+            self._film = FilmWriter(self._path, [panel], self._options, wait=self._wait)
+        except PliantError as error:
+            self._fault = str(error)
+            return
+        self._take(1)
+        self._last, self._next = 0, self._period_ns
+
+    def publish(self, sample: Sample) -> None:
+        """Do nothing: it shows the state, not the samples."""
+
+    def tick(self, stamp_ns: int) -> None:
+        """Take a picture when one is due."""
+        if self._film is None:
+            return
+        if stamp_ns < self._last:  # the simulation was rewound
+            self._next = stamp_ns
+        self._last = stamp_ns
+        if stamp_ns >= self._next:
+            count = 1 + (stamp_ns - self._next) // self._period_ns
+            self._next += count * self._period_ns
+            self._take(count)
+
+    def finish(self, progress: Callable[[int, int], None] | None = None) -> FilmReport:
+        """Render what is left and finish the file.
+
+        Args:
+            progress: called with the numbers of pictures that are done, and of all.
+        """
+        if self._report is None:
+            if self._film is not None:
+                self._report = self._film.close(progress)
+            else:
+                self._report = FilmReport(path=self._path, frames=0, duration=0.0, late=0, fault=self._fault)
+        return self._report
+
+    def stop(self) -> None:
+        """Finish the film; may be called twice."""
+        self.threads.close()
+        if self._film is not None:
+            self.finish()
+
+    def health(self) -> Mapping[str, Any]:
+        """Return the numbers of pictures taken and drawn."""
+        if self._film is None:
+            return {"pictures": 0, "drawn": 0, "last_error": self._fault}
+        return {"pictures": self._film.added, "drawn": self._film.drawn, "last_error": self._fault}
+
+    def _take(self, count: int) -> None:
+        film = self._film
+        if film is not None and not film.add([film.state(0, self._engine.data)], count):
+            self._film_ended()
+
+    def _film_ended(self) -> None:
+        """Keep the words of a film that ended early, and take no more pictures."""
+        self._fault = self.finish().fault
+        self._film = None

@@ -1,0 +1,99 @@
+"""Films of the command line: run, replay and experiments."""
+
+import json
+
+from PIL import Image
+
+from pliant.recording import film as room
+
+SMALL = ("--video-size", "96x64")
+
+
+def frames(path):
+    with Image.open(path) as image:
+        return image.n_frames, image.size
+
+
+def test_a_run_is_filmed_in_real_time(call, robot_file, tmp_path):
+    film = tmp_path / "a.gif"
+    code, out, err = call(
+        "run", robot_file, "--duration", "0.4", "--video", film, *SMALL, "-r", "elbow/equilibrium_position=0.5"
+    )
+    assert code == 0, err
+    assert f"film: {film} (0.44 s)" in out.replace("\n", "")
+    assert frames(film)[1] == (96, 64)
+
+
+def test_speed_and_frame_rate_are_chosen(call, robot_file, tmp_path):
+    film = tmp_path / "a.gif"
+    code, out, err = call(
+        "run", robot_file, "--duration", "0.1", "--video", film, *SMALL, "--video-speed", "0.25", "--video-fps", "20",
+        "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    found = json.loads(out)["video"]
+    assert (found["frames"], found["duration"], found["late"]) == (9, 0.45, 0)
+
+
+def test_a_film_changes_no_byte_of_the_recording(call, robot_file, tmp_path):
+    common = ("run", robot_file, "--duration", "0.3", "-r", "elbow/equilibrium_position=0.4", "--seed", "3")
+    for name, more in (("with", ("--video", tmp_path / "a.gif", *SMALL)), ("without", ())):
+        code, _, err = call(*common, *more, "--record", tmp_path / f"{name}.mcap")
+        assert code == 0, err
+    assert (tmp_path / "with.mcap").read_bytes() == (tmp_path / "without.mcap").read_bytes()
+
+
+def test_options_of_a_film_need_a_film(call, robot_file):
+    code, _, err = call("run", robot_file, "--video-fps", "10")
+    assert code == 1
+    assert "--video-fps has no effect without --video" in err
+
+
+def test_a_wrong_film_is_refused_before_the_robot_is_loaded(call, tmp_path):
+    for film, more, text in (
+        ("a.avi", (), "must be one of .mp4, .gif"),
+        ("none/a.gif", (), "does not exist"),
+        ("a.gif", ("--video-size", "3x3"), "even numbers from 64 to 3840"),
+        ("a.gif", ("--video-fps", "0"), "--video-fps"),
+    ):
+        code, _, err = call("run", tmp_path / "nowhere.urdf", "--video", tmp_path / film, *more)
+        assert code == 1
+        assert text in err
+        assert "nowhere" not in err
+
+
+def test_a_run_without_a_renderer_has_its_results_and_says_why_there_is_no_film(
+    call, robot_file, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    code, out, err = call("run", robot_file, "--duration", "0.1", "--video", tmp_path / "a.gif")
+    assert code == 1
+    assert "there is no film" in out
+    assert "100 steps, 0.1 s simulated" in out
+    assert "MUJOCO_GL is 'off', which forbids it" in err.replace("\n", " ")
+
+
+def test_a_run_whose_disk_fills_goes_on_and_says_where_the_film_ends(call, robot_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "RESERVE", 2**60)
+    code, out, err = call("run", robot_file, "--duration", "0.2", "--video", tmp_path / "a.gif", *SMALL)
+    assert code == 1
+    assert "200 steps, 0.2 s simulated" in out
+    assert "are free in the folder, so the film ends at 0.0 s" in err.replace("\n", " ")
+
+
+def test_a_camera_that_does_not_exist_is_said_with_those_that_do(call, robot_file, tmp_path):
+    code, out, _ = call("run", robot_file, "--duration", "0.1", "--video", tmp_path / "a.gif", "--video-camera", "top")
+    assert code == 1
+    assert "there is no camera 'top'" in out
+
+
+def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path, monkeypatch):
+    from pliant.bridges.registry import _OWN, BridgeEntry
+
+    monkeypatch.setitem(_OWN, "ctrl_c", BridgeEntry("a test's ctrl_c", "wires:ctrl_c"))
+    film = tmp_path / "a.gif"
+    code, _, _ = call(
+        "run", robot_file, "--bridge", "ctrl_c", "--rtf", "1000", "--duration", "100", "--video", film, *SMALL
+    )
+    assert code == 130
+    assert frames(film)[0] >= 1

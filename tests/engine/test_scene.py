@@ -1,0 +1,106 @@
+"""What a viewer shows of a robot, and from where."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from pliant.engine.scene import add_floor, bounds, find_root, has_visuals, overview, visual_options
+
+BARE = """<mujoco><worldbody><body name="link"><joint name="hinge" axis="0 1 0"/>
+<inertial pos="0 0 -0.2" mass="1" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
+COLLISION = BARE.replace("</body>", '<geom type="sphere" size="0.1" pos="0 0 -0.4" group="3"/></body>')
+DRAWN = COLLISION.replace('group="3"', 'group="1"')
+
+
+def made(text):
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    return model, data
+
+
+def drawn(model, data):
+    """Return the types of what MuJoCo draws of a model."""
+    scene = mujoco.MjvScene(model, 100)
+    camera = overview(model, data)
+    mujoco.mj_forward(model, data)
+    mujoco.mjv_updateScene(model, data, visual_options(model), None, camera, mujoco.mjtCatBit.mjCAT_ALL, scene)
+    return [int(geom.type) for geom in scene.geoms[: scene.ngeom]], scene
+
+
+def test_a_robot_without_shapes_shows_its_inertia_and_its_joints():
+    model, data = made(BARE)
+    assert not has_visuals(model)
+    types, _ = drawn(model, data)
+    assert int(mujoco.mjtGeom.mjGEOM_BOX) in types
+    assert int(mujoco.mjtGeom.mjGEOM_ARROW1) in types
+
+
+def test_a_robot_with_collision_shapes_only_shows_these():
+    model, data = made(COLLISION)
+    assert not has_visuals(model)
+    types, _ = drawn(model, data)
+    assert int(mujoco.mjtGeom.mjGEOM_SPHERE) in types
+    assert int(mujoco.mjtGeom.mjGEOM_BOX) not in types
+
+
+def test_a_robot_with_visuals_looks_as_described():
+    model, data = made(DRAWN)
+    assert has_visuals(model)
+    types, _ = drawn(model, data)
+    assert types == [int(mujoco.mjtGeom.mjGEOM_SPHERE)]
+
+
+def test_shapes_that_are_transparent_are_no_visuals():
+    model, _ = made(DRAWN.replace('group="1"', 'group="1" rgba="1 0 0 0"'))
+    assert not has_visuals(model)
+
+
+def test_the_bounds_are_those_of_the_shapes_and_leave_planes_out():
+    text = DRAWN.replace("<worldbody>", '<worldbody><geom type="plane" size="50 50 1" pos="0 0 -3"/>')
+    low, high = bounds(*made(text))
+    np.testing.assert_allclose(low, [-0.1, -0.1, -0.5], atol=1e-6)
+    np.testing.assert_allclose(high, [0.1, 0.1, -0.3], atol=1e-6)
+
+
+@pytest.mark.parametrize("aspect", [0.5, 1.0, 2.0])
+def test_the_camera_sees_the_whole_robot_whatever_the_shape_of_the_picture(aspect):
+    model, data = made(DRAWN)
+    camera = overview(model, data, aspect=aspect)
+    low, high = bounds(model, data)
+    radius = 0.5 * np.linalg.norm(high - low)
+    half = np.radians(model.vis.global_.fovy) / 2
+    half = min(half, np.arctan(np.tan(half) * aspect))
+    assert camera.distance * np.sin(half) >= radius
+    np.testing.assert_allclose(camera.lookat, 0.5 * (low + high))
+
+
+def test_what_lies_flat_is_seen_from_above():
+    model, data = made(BARE.replace("</body>", '<geom type="box" size="1 1 0.01"/></body>'))
+    assert overview(model, data).elevation == -50.0
+    assert overview(model, data, elevation=-5.0).elevation == -5.0
+
+
+def test_a_model_of_nothing_has_a_camera_too():
+    model, data = made("<mujoco/>")
+    assert overview(model, data).distance > 0.0
+
+
+def test_the_camera_follows_the_body_with_the_most_joints():
+    text = """<mujoco><worldbody><body name="ball"><freejoint/><geom size="0.1"/></body>
+    <body name="trunk"><freejoint/><geom size="0.1"/><body><joint/><geom size="0.1"/></body></body>
+    </worldbody></mujoco>"""
+    model, _ = made(text)
+    assert model.body(find_root(model)).name == "trunk"
+    assert find_root(made(DRAWN)[0]) == -1
+
+
+def test_a_floor_is_drawn_only_where_the_model_has_none():
+    model, data = made(DRAWN)
+    _, scene = drawn(model, data)
+    add_floor(model, scene, -0.5, 0.3)
+    assert int(scene.geoms[scene.ngeom - 1].type) == int(mujoco.mjtGeom.mjGEOM_PLANE)
+    with_floor, data = made(DRAWN.replace("<worldbody>", '<worldbody><geom type="plane" size="1 1 1"/>'))
+    types, scene = drawn(with_floor, data)
+    add_floor(with_floor, scene, -0.5, 0.3)
+    assert scene.ngeom == len(types)

@@ -1,0 +1,223 @@
+"""Films: files that others can read, what goes wrong is said, the simulation goes on."""
+
+import io
+import signal
+import threading
+
+import mujoco
+import numpy as np
+import pytest
+from PIL import Image
+
+from pliant.errors import MissingDependency, PliantError
+from pliant.recording import film as room
+from pliant.recording.encoders import GifEncoder
+from pliant.recording.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
+
+SWING = """<mujoco><worldbody><light pos="0 -2 2"/><camera name="side" pos="0 -2 0" xyaxes="1 0 0 0 0 1"/>
+<body name="link"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"
+rgba="0.9 0.3 0 1"/></body></worldbody></mujoco>"""
+SMALL = FilmOptions(size="96x64", fps=25.0)
+
+
+@pytest.fixture
+def model():
+    return mujoco.MjModel.from_xml_string(SWING)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left():
+    yield
+    assert not [t.name for t in threading.enumerate() if t.name.startswith("pliant-film")]
+
+
+def swing(path, model, options=SMALL, frames=5, **more):
+    film = FilmWriter(path, [Panel(model=model)], options, **more)
+    for angle in np.linspace(0.0, 1.5, frames):
+        film.add([film.pose(0, np.array([angle]))])
+    return film.close()
+
+
+# -- files -----------------------------------------------------------------------------------------------------
+
+
+def test_a_gif_has_every_frame_at_its_time(tmp_path, model):
+    report = swing(tmp_path / "a.gif", model)
+    assert (report.frames, report.duration, report.fault) == (5, 0.2, "")
+    image = Image.open(tmp_path / "a.gif")
+    assert (image.n_frames, image.size, image.info["loop"]) == (5, (96, 64), 0)
+    assert image.info["duration"] == 40
+    assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
+
+
+def test_what_moves_in_the_model_moves_in_the_film(tmp_path, model):
+    swing(tmp_path / "a.gif", model)
+    image = Image.open(tmp_path / "a.gif")
+    centers = []
+    for k in range(image.n_frames):
+        image.seek(k)
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+        orange = pixels[..., 0] - pixels[..., 2] > 80
+        assert orange.sum() > 20
+        centers.append(np.argwhere(orange).mean(axis=0)[0])
+    assert all(np.diff(centers) < 0.0)  # the link swings up
+
+
+def test_an_mp4_is_h264_of_the_asked_size_and_rate(tmp_path, model):
+    av = pytest.importorskip("av", reason="PyAV is not installed")
+    report = swing(tmp_path / "a.mp4", model)
+    assert report.fault == ""
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        stream = container.streams.video[0]
+        assert (stream.codec_context.name, stream.width, stream.height) == ("h264", 96, 64)
+        assert stream.average_rate == 25
+        frames = [f.to_ndarray(format="rgb24") for f in container.decode(video=0)]
+    assert len(frames) == 5
+    assert np.abs(frames[0].astype(int) - frames[-1]).max() > 50
+
+
+def test_panels_stand_side_by_side_below_their_titles(tmp_path, model):
+    panels = [Panel(model=model, title="soft", color="#d55e00"), Panel(model=model, title="stiff", color="#0072b2")]
+    film = FilmWriter(tmp_path / "a.gif", panels, FilmOptions(size="96x96"), clock=True)
+    film.add([film.pose(0, np.array([0.0])), film.pose(1, np.array([1.5]))])
+    assert film.close().fault == ""
+    pixels = np.asarray(Image.open(tmp_path / "a.gif").convert("RGB")).astype(int)
+    assert pixels.shape == (96, 192, 3)
+    title = pixels[:8]
+    assert (title[:, :96, 0] - title[:, :96, 2] > 60).any()  # orange letters
+    assert (title[:, 96:, 2] - title[:, 96:, 0] > 60).any()  # blue letters
+    assert np.abs(pixels[12:, :90] - pixels[12:, 96:186]).max() > 80
+
+
+def test_a_frame_that_is_shown_longer_keeps_the_time(tmp_path, model):
+    film = FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
+    film.add([film.pose(0, np.array([0.0]))], 3)
+    film.add([film.pose(0, np.array([1.0]))], 2)
+    assert film.close().frames == 5
+    image = Image.open(tmp_path / "a.gif")
+    durations = []
+    for k in range(image.n_frames):
+        image.seek(k)
+        durations.append(image.info["duration"])
+    assert durations == [120, 80]
+
+
+def test_a_gif_shows_the_pixels_that_it_was_given():
+    rng = np.random.default_rng(3)
+    colors = rng.integers(0, 256, (40, 3), dtype=np.uint8)
+    pictures = [colors[rng.integers(0, 40, (24, 32))] for _ in range(2)]
+    third = pictures[1].copy()
+    third[5:9, 7:20] = colors[0]
+    file = _Kept()
+    encoder = GifEncoder(file, 32, 24, 20.0)
+    for pixels in (*pictures, third):
+        encoder.add(pixels, 1)
+    encoder.close()
+    image = Image.open(io.BytesIO(file.content))
+    for k, pixels in enumerate((*pictures, third)):
+        image.seek(k)
+        assert np.abs(np.asarray(image.convert("RGB")).astype(int) - pixels).max() <= 4
+
+
+class _Kept(io.BytesIO):
+    content = b""
+
+    def close(self):
+        self.content = self.getvalue()
+        super().close()
+
+
+# -- cameras ---------------------------------------------------------------------------------------------------
+
+
+def test_a_camera_is_a_name_or_angles(tmp_path, model):
+    assert view_angles("120,-20") == {"azimuth": 120.0, "elevation": -20.0}
+    assert view_angles("120,-20,3") == {"azimuth": 120.0, "elevation": -20.0, "distance": 3.0}
+    assert view_angles("side") is None
+    assert view_angles("1") is None
+    for camera in ("side", "90,-10,2"):
+        assert swing(tmp_path / "a.gif", model, FilmOptions(size="96x64", camera=camera), 2).fault == ""
+
+
+def test_a_camera_that_does_not_exist_is_refused_with_the_names(tmp_path, model):
+    with pytest.raises(PliantError, match=r"no camera 'sid'; did you mean 'side'"):
+        FilmWriter(tmp_path / "a.gif", [Panel(model=model)], FilmOptions(camera="sid"))
+
+
+# -- wrong options ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", ["640", "640x", "x480", "641x480", "2x2", "99999x480", "640x480x3", "640X-480", "axb"])
+def test_a_wrong_size_is_refused(size):
+    with pytest.raises(PliantError, match="even numbers from 64 to 3840"):
+        FilmOptions(size=size)
+
+
+def test_what_cannot_be_written_is_refused_before_the_run(tmp_path):
+    with pytest.raises(PliantError, match=r"must be one of \.mp4, \.gif"):
+        check_film(tmp_path / "a.avi", FilmOptions())
+    with pytest.raises(PliantError, match="does not exist"):
+        check_film(tmp_path / "none" / "a.gif", FilmOptions())
+    with pytest.raises(PliantError, match="must be <= 50 in a GIF"):
+        check_film(tmp_path / "a.gif", FilmOptions(fps=60.0))
+    (tmp_path / "b.gif").mkdir()
+    with pytest.raises(PliantError, match="name is that of a folder"):
+        check_film(tmp_path / "b.gif", FilmOptions())
+
+
+def test_without_pyav_an_mp4_names_the_package_and_the_other_way(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "av", None)
+    with pytest.raises(MissingDependency, match=r"pliant\[video\].*GIF films need nothing more"):
+        check_film(tmp_path / "a.mp4", FilmOptions())
+
+
+# -- what goes wrong later -------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_fills_ends_the_film_in_words(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(room, "RESERVE", 2**60)
+    report = swing(tmp_path / "a.gif", model)
+    assert report.frames == 0
+    assert "are free in the folder, so the film ends at 0.0 s" in report.fault
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_film_that_fails_leaves_the_older_one(tmp_path, model, monkeypatch):
+    (tmp_path / "a.gif").write_bytes(b"older")
+    monkeypatch.setattr(room, "RESERVE", 2**60)
+    assert swing(tmp_path / "a.gif", model).fault
+    assert (tmp_path / "a.gif").read_bytes() == b"older"
+
+
+def test_a_renderer_that_dies_is_said_and_adding_goes_on(tmp_path, model):
+    film = FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
+    film._process.send_signal(signal.SIGKILL)
+    film._process.wait()
+    state = film.pose(0, np.array([0.3]))
+    for _ in range(200):
+        film.add([state])
+    report = film.close()
+    assert "the renderer ended by itself" in report.fault
+    assert report.frames == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_graphics_library_the_words_say_what_to_install(tmp_path, model, monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "glfw")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    with pytest.raises(MissingDependency, match="a graphics library that works"):
+        FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    with pytest.raises(PliantError, match="MUJOCO_GL is 'off'"):
+        FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
+
+
+def test_frames_that_come_too_fast_are_left_out_without_losing_time(tmp_path, model):
+    film = FilmWriter(tmp_path / "a.gif", [Panel(model=model)], FilmOptions(size="96x64"), wait=False)
+    state = film.pose(0, np.array([0.3]))
+    for _ in range(2000):
+        assert film.add([state])
+    report = film.close()
+    assert report.late > 0
+    assert report.frames == 2000
+    assert report.fault == ""
