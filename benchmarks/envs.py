@@ -62,20 +62,18 @@ def against_the_batch(worlds: int, steps: int, seconds: float) -> None:
     )
 
 
+def state(world: World) -> Any:
+    """Return positions and velocities."""
+    return np.concatenate([world.port("state/qpos"), world.port("state/qvel")], axis=1)
+
+
 def cheetah(path: Path) -> Task:
     """Return Gymnasium's HalfCheetah as a task: the same model, observation, reward and frame skip."""
     names = ["bthigh", "bshin", "bfoot", "fthigh", "fshin", "ffoot"]
-
-    def robot() -> Robot:
-        return Robot(mujoco.MjSpec.from_file(str(path)), set_defaults=False)
-
-    def state(world: World) -> Any:
-        return np.concatenate([world.port("state/qpos")[:, 1:], world.port("state/qvel")], axis=1)
-
     return Task(
-        robot=robot,
+        robot=lambda: Robot(mujoco.MjSpec.from_file(str(path)), set_defaults=False),
         actions=[Action(f"{name}/control") for name in names],
-        observation={"state": state},
+        observation={"state": lambda world: state(world)[:, 1:]},
         reward={
             "forward": lambda world: world.port("state/qvel")[:, 0],
             "control": lambda world: -0.1 * np.square(world.action).sum(axis=1),
@@ -85,32 +83,71 @@ def cheetah(path: Path) -> Task:
     )
 
 
-def against_gymnasium(worlds: int, seconds: float) -> None:
-    """Print the ratio to Gymnasium's vectorised HalfCheetah."""
-    text = (Path(assets.__file__).parent / "assets" / "half_cheetah.xml").read_text()
+def pendulum(path: Path) -> Task:
+    """Return Gymnasium's InvertedPendulum: the pole falls and the world starts again, slightly off upright."""
+
+    def fallen(world: World) -> Any:
+        return np.abs(world.port("state/qpos")[:, 1]) > 0.2
+
+    def start(rng: np.random.Generator, worlds: int) -> dict[str, Any]:
+        return {name: rng.uniform(-0.01, 0.01, worlds) for name in ("slider", "hinge")}
+
+    return Task(
+        robot=lambda: Robot(mujoco.MjSpec.from_file(str(path)), set_defaults=False),
+        actions=[Action("slide/control", -3.0, 3.0)],
+        observation={"state": state},
+        reward={"upright": lambda world: 1.0 - fallen(world)},
+        terminated={"fallen": fallen},
+        period=0.04,
+        duration=40.0,
+        start=start,
+    )
+
+
+GYMNASIUM: dict[str, tuple[str, Callable[[Path], Task], float]] = {
+    "HalfCheetah-v5": ("half_cheetah.xml", cheetah, 1.0),
+    "InvertedPendulum-v5": ("inverted_pendulum.xml", pendulum, 3.0),
+}
+"""Environment -> its model, the same task here, the largest action there."""
+
+
+def against_gymnasium(name: str, worlds: int, seconds: float) -> None:
+    """Print the ratio to an environment of Gymnasium's, and what physics alone allows."""
+    file, make, largest = GYMNASIUM[name]
+    text = (Path(assets.__file__).parent / "assets" / file).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "half_cheetah.xml"
+        path = Path(folder) / file
         # MuJoCo warns of this attribute whenever it compiles the model; without it both sides have other masses.
         path.write_text(text.replace(' settotalmass="14"', ""))
-        _against(path, worlds, seconds)
+        theirs = gymnasium.make_vec(name, num_envs=worlds, vectorization_mode="sync", xml_file=str(path))
+        theirs.reset(seed=1)
+        task = make(path)
+        count = len(task.actions)
+        actions = np.random.default_rng(1).uniform(-1.0, 1.0, (worlds, count)).astype(np.float32)
+        sides: list[Callable[[], Any]] = [lambda: theirs.step(largest * actions)]
+        names = ["Gymnasium, SyncVectorEnv"]
+        for threads in (1, 0):
+            env = BatchEnv(task, worlds, batch=lambda robot, n, k=threads: CpuBatch(robot, n, nthread=k))
+            env.reset(seed=1)
+            sides.append(lambda env=env: env.step(actions))
+            cores = "all cores" if threads == 0 else "one thread"
+            names.append(f"pliant, {cores}")
+            bare = make_batch(task.robot(), worlds, nthread=threads)
+            for _ in range(20):
+                env.step(actions)
+            for field in ("qpos", "qvel", "ctrl"):
+                bare.bind(field)[:] = env.batch.read(f"state/{field}")
+            saved = bare.state.copy()
 
+            def physics(bare: Any = bare, frames: int = env.frames, saved: Any = saved) -> None:
+                bare.state[:] = saved
+                bare.step(nstep=frames)
 
-def _against(path: Path, worlds: int, seconds: float) -> None:
-    theirs = gymnasium.make_vec("HalfCheetah-v5", num_envs=worlds, vectorization_mode="sync", xml_file=str(path))
-    theirs.reset(seed=1)
-    rng = np.random.default_rng(1)
-    actions = rng.uniform(-1.0, 1.0, (worlds, 6)).astype(np.float32)
-    sides: list[Callable[[], Any]] = [lambda: theirs.step(actions)]
-    names = ["Gymnasium, SyncVectorEnv"]
-    for threads in (1, 0):
-        env = BatchEnv(cheetah(path), worlds, batch=lambda robot, n, k=threads: CpuBatch(robot, n, nthread=k))
-        env.reset(seed=1)
-        sides.append(lambda env=env: env.step(actions))
-        names.append(f"pliant, {'all cores' if threads == 0 else 'one thread'}")
-    times = best(sides, 3.0 * seconds)
-    for name, took in zip(names, times, strict=True):
-        rate = worlds / took
-        print(f"HalfCheetah, {name:26s} {rate:9.0f} actions/s, {times[0] / took:5.1f} x")
+            sides.append(physics)
+            names.append(f"MuJoCo alone, {cores}")
+        times = best(sides, 3.0 * seconds)
+    for side, took in zip(names, times, strict=True):
+        print(f"{name:20s} {side:26s} {worlds / took:9.0f} actions/s, {times[0] / took:5.1f} x")
 
 
 def main() -> None:
@@ -121,7 +158,8 @@ def main() -> None:
     options = parser.parse_args()
     for steps in (1, 5, 20):
         against_the_batch(options.worlds, steps, options.seconds)
-    against_gymnasium(options.worlds, options.seconds)
+    for name in GYMNASIUM:
+        against_gymnasium(name, options.worlds, options.seconds)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ class Scale:
 
     def values(self, actions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values of the ports, shape as the actions."""
-        return self._middle + self._half * actions
+        values = self._half * actions
+        values += self._middle
+        return values
 
 
 def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -44,7 +46,7 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
         where = tuple(int(k) for k in np.argwhere(~finite)[0])
         place = f"number {where[-1]}" + (f" of environment {where[0]}" if len(where) > 1 else "")
         raise PortError(f"the action's {place} is {array[where]}; must be finite, from -1 to 1", field="action")
-    return np.clip(array, -1.0, 1.0)
+    return np.minimum(np.maximum(array, -1.0), 1.0)
 
 
 def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
@@ -81,7 +83,9 @@ def reward_terms(
         if part.shape[1] != 1:
             raise ModelError(f"reward {name!r} returned shape {part.shape}; must be ({world.worlds},)", field=name)
     terms = {name: part[:, 0].copy() for name, part in zip(task.reward, parts)}
-    total = np.sum(list(terms.values()), axis=0)
+    total = np.zeros(world.worlds)
+    for term in terms.values():
+        total += term
     finite = np.isfinite(total)
     if not finite.all():
         rows = ~finite if sane is None else ~finite & sane

@@ -223,32 +223,40 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             for k, action in enumerate(self.task.actions):
                 self.batch.write(action.port, values[:, k : k + 1])
         self.batch.step(self.frames)
-        world, restarted = self._world, self._ended.copy()
+        world, restarted = self._world, self._ended
+        again = bool(restarted.any())
         world.stepped()
         world.last[:] = command
         world.elapsed += 1
-        if restarted.any():
+        if again:
+            restarted = restarted.copy()
             self._restart(restarted, self.task.key)
         bad = self.batch.diverged
+        sane = ~bad if bad.any() else None
         with np.errstate(invalid="ignore", over="ignore"):
-            sane = ~bad
             observation = observe(self.task, world, sane)
             reward, terms = reward_terms(self.task, world, sane)
             endings = flags(self.task.terminated, world)
-        if bad.any():
+        if sane is not None:
             observation[bad] = self._observation[bad]
             reward[bad] = self.task.diverged_reward
             for term in terms.values():
                 term[bad] = 0.0
-        reward[restarted] = 0.0
-        terminated = bad | np.any(endings, axis=0) if endings else bad
-        terminated &= ~restarted
-        truncated = (world.elapsed >= self._limit) & ~terminated & ~restarted
-        ended = terminated | truncated
+        terminated = bad
+        for ending in endings:
+            terminated = terminated | ending
+        truncated = world.elapsed >= self._limit
+        truncated &= ~terminated
         live = ~restarted
+        if again:
+            terminated = terminated & live
+            truncated &= live
+            reward[restarted] = 0.0
+            for term in terms.values():
+                term[restarted] = 0.0
+        ended = terminated | truncated
         infos: dict[str, Any] = {"reward": {}, "_reward": live}
         for name, term in terms.items():
-            term[restarted] = 0.0
             infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
         if ended.any():
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
