@@ -7,6 +7,8 @@ it stands (``file:line``). The parts are also attributes, so that a program can 
 from __future__ import annotations
 
 import difflib
+import importlib.util
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,6 +26,7 @@ __all__ = [
     "WireError",
     "nearest",
     "printable",
+    "require",
 ]
 
 
@@ -158,6 +161,21 @@ class MissingDependency(PliantError):
         self.package = package
         self.command = command
         super().__init__(f"{purpose} needs {package}, which is not installed. Type: {command}")
+
+
+def require(package: str, *, extra: str, purpose: str) -> None:
+    """Refuse to go on without an optional package.
+
+    Args:
+        package: name of the module.
+        extra: the extra of pliant that brings it.
+        purpose: what it is needed for.
+
+    Raises:
+        MissingDependency: it is not installed; the message has the command.
+    """
+    if sys.modules.get(package) is None and importlib.util.find_spec(package) is None:
+        raise MissingDependency(package, command=f'pip install "pliant[{extra}]"', purpose=purpose)
 
 
 def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:

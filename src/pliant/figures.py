@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.errors import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -101,6 +103,7 @@ def new_figure(
     Returns:
         (figure, axes): one Axes, or an array of them when there are several, as in `Figure.subplots`.
     """
+    require("matplotlib", extra="plot", purpose="drawing a figure")
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -117,6 +120,7 @@ def new_figure(
 
 def saving() -> Any:
     """Return the context in which a figure is written, with the same settings as it was made with."""
+    require("matplotlib", extra="plot", purpose="drawing a figure")
     import matplotlib
 
     return matplotlib.rc_context(_RC)

@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.control.checks import ControlError, number
+from pliant.errors import require
+from pliant.numerics import matrix_exponential
 
 __all__ = ["IterationRecord", "IterativeLearning", "LearningResult", "low_pass", "model_gains"]
 
@@ -44,6 +46,7 @@ def low_pass(signal: ArrayLike, cutoff: float = 0.1, order: int = 2, pad: int = 
     Returns:
         An array of the same shape.
     """
+    require("scipy", extra="fit", purpose="the low-pass filter of iterative learning")
     from scipy.signal import butter, filtfilt
 
     number("low_pass", "cutoff", cutoff, "", low=0.0, above=True, high=1.0)
@@ -71,8 +74,6 @@ def model_gains(
         period: sample period [s].
         epsilon: scale in (0, 1].
     """
-    from scipy.linalg import expm
-
     for name, value in (("inertia", inertia), ("stiffness", stiffness), ("period", period)):
         number("model_gains", name, value, "", low=0.0, above=True)
     number("model_gains", "damping", damping, "N m s/rad", low=0.0)
@@ -80,7 +81,7 @@ def model_gains(
     block = np.zeros((3, 3))
     block[0, 1] = 1.0
     block[1] = (-stiffness / inertia, -damping / inertia, stiffness / inertia)
-    B = expm(block * period)[:2, 2]
+    B = matrix_exponential(block * period)[:2, 2]
     p, d = epsilon * B / (B @ B)
     return float(p), float(d)
 

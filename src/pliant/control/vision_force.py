@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.control.checks import ControlError, number, vector
 from pliant.control.visual_servoing import pbvs_task
+from pliant.numerics import matrix_exponential
 from pliant.spatial import adjoint, exp_so3, inverse, pose
 from pliant.vision.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
 from pliant.vision.poses import pose_interaction
@@ -193,12 +194,10 @@ class FeatureAdmittance:
         self.limit = np.broadcast_to(np.asarray(limit, dtype=float), (size,)).copy()
         if not np.all(self.limit > 0.0):
             raise ControlError(f"{owner}: limit is {self.limit.min():g}; must be > 0", field="limit")
-        from scipy.linalg import expm  # takes longer to load than all of this room
-
         self._A = np.empty((size, 2, 2))
         self._b = np.empty((size, 2))
         for i in range(size):
-            step = expm(np.array([[0.0, 1.0, 0.0], [-K[i], -D[i], 1.0], [0.0, 0.0, 0.0]]) * self.dt)
+            step = matrix_exponential(np.array([[0.0, 1.0, 0.0], [-K[i], -D[i], 1.0], [0.0, 0.0, 0.0]]) * self.dt)
             self._A[i], self._b[i] = step[:2, :2], step[:2, 2]
         self._state = np.zeros((size, 2))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from pliant.numerics import CubicSpline
+
 __all__ = ["RodLines"]
 
 Array = np.ndarray
@@ -44,8 +46,6 @@ class RodLines:
         self._weights = self._spline()
 
     def _spline(self) -> Array:
-        from scipy.interpolate import CubicSpline
-
         return CubicSpline(self._s, np.eye(len(self._s)))(np.linspace(0.0, 1.0, self._points))
 
     def nodes(self) -> Array:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError, nearest
+from pliant.errors import PliantError, nearest, require
 from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.options import describe, parse
 
@@ -94,6 +94,8 @@ def reproduce(
         raise PliantError(
             "no experiment is named; valid names: 'all' or " + ", ".join(e.name for e in list_experiments())
         )
+    for package in ("matplotlib", "scipy"):
+        require(package, extra="reproduce", purpose="reproducing published results")
     chosen: dict[str, Experiment] = {}
     for name in wanted:
         for found in list_experiments() if name == "all" else [find_experiment(name)]:

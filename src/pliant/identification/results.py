@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest
+from pliant.errors import LawError, nearest, require
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 
@@ -177,6 +177,7 @@ class Identification:
 
         One column a quantity; against time, or against the deflection for a static fit.
         """
+        require("matplotlib", extra="plot", purpose="drawing a figure")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

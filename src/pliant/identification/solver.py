@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError
+from pliant.errors import LawError, require
 from pliant.identification.parameters import (
     SIGNED,
     ScaledParameters,
@@ -78,6 +78,7 @@ def solve(
         max_evaluations: bound on the evaluations of one search.
         progress: called with the searches that are done, and their number.
     """
+    require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import least_squares
 
     low, high = scaled.bounds()

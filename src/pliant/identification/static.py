@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest
+from pliant.errors import LawError, nearest, require
 from pliant.identification.measurements import Trials, as_measurements
 from pliant.identification.parameters import (
     SIGNED,
@@ -158,6 +158,7 @@ def _qbmove_starts(
     law: QbMove, scaled: ScaledParameters, q: Array, t1: Array, t2: Array, tau: Array, count: int
 ) -> list[Array]:
     """Return starts for a qbMove: the torque is linear in k1, k2, so a grid over a1, a2 and a linear fit suffice."""
+    require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import nnls
 
     every = max(1, q.size // 400)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.codecache import fingerprint, private_folder, read_text, write_text
-from pliant.errors import LawError, nearest
+from pliant.errors import LawError, nearest, require
 from pliant.laws import functions
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def _cached_text(function: types.FunctionType, arguments: list[str], count: int,
         text = read_text(path, "#") if path.exists() else None
         if text is not None:
             return text
+    require("sympy", extra="energy", purpose=f"the law {name}, which is given by its energy,")
     log.info("differentiating %s (once; later runs load it)", name)
     text = _derive_text(function, arguments, count, name)
     if path is not None:

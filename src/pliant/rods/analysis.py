@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import ModelError, PliantError, nearest
+from pliant.errors import ModelError, PliantError, nearest, require
 from pliant.rods import _kernels as kernels
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
@@ -169,6 +169,7 @@ def identify(robot: Statics, measurements: Sequence[Measurement], parameters: Se
     Raises:
         ModelError: no measurements or parameters, or a name is not known.
     """
+    require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import least_squares
 
     from pliant.rods._build import unflatten

@@ -19,6 +19,7 @@ from pliant.model.parallel.assembly import (
 )
 from pliant.model.parallel.fastening import fasten_tip
 from pliant.model.parallel.stretch import Stretch
+from pliant.numerics import CubicSpline
 from pliant.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ class _Curve:
     """A rod's centreline between its samples."""
 
     def __init__(self, line: Centreline) -> None:
-        from scipy.interpolate import CubicSpline
-
         self.length = float(line.length)
         self._s, self._R = line.s, line.rotation
         self._position, self._moment = CubicSpline(line.s, line.position), CubicSpline(line.s, line.moment)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RecordingError, nearest
+from pliant.errors import RecordingError, nearest, require
 from pliant.wire.ros import Registry, registry
 
 __all__ = ["BagWriter", "bag_version", "definition_2"]
@@ -156,6 +156,7 @@ class BagWriter:
 
     # ------------------------------------------------------------------ inside
     def _open(self, scratch: Path) -> Any:
+        require("rosbags", extra="bags", purpose=f"writing {self.path}")
         if self.version == 1:
             from rosbags.rosbag1 import Writer as Writer1
 

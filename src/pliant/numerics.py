@@ -1,0 +1,75 @@
+"""Matrix exponential and cubic splines for small problems, so that running a robot needs no package but NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CubicSpline", "matrix_exponential"]
+
+Array = NDArray[np.float64]
+
+_TERMS = 18  # of the series: below a norm of 1/2 the remainder is less than 1e-22
+
+
+def matrix_exponential(A: ArrayLike) -> Array:
+    """Return exp(A) of a small square matrix: Taylor's series of A / 2^k, squared k times.
+
+    Args:
+        A: shape (n, n).
+    """
+    A = np.asarray(A, dtype=float)
+    norm = float(np.abs(A).sum(axis=1).max())
+    halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0.0 else 0
+    scaled = A / 2.0**halvings
+    result = np.eye(len(A))
+    for k in range(_TERMS, 0, -1):
+        result = np.eye(len(A)) + scaled @ result / k
+    for _ in range(halvings):
+        result = result @ result
+    return result
+
+
+class CubicSpline:
+    """Interpolating cubic spline with continuous second derivative; its first two and last two pieces are one cubic.
+
+    With three nodes it is a parabola, with two a line.
+
+    Args:
+        x: increasing nodes, shape (n,), n >= 2.
+        y: values at the nodes, shape (n, ...).
+    """
+
+    def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
+        self._x, self._y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        h = np.diff(self._x)
+        if len(self._x) < 2 or len(self._x) != len(self._y) or not np.all(h > 0.0):
+            raise ValueError("a spline needs two nodes or more that increase, and a value for each")
+        n = len(self._x)
+        tail = self._y.shape[1:]
+        y2 = self._y.reshape(n, -1)
+        slope = np.diff(y2, axis=0) / h[:, None]
+        second = np.zeros_like(y2)  # second derivatives at the nodes
+        if n == 3:
+            second[:] = 2.0 * (slope[1] - slope[0]) / (h[0] + h[1])
+        elif n > 3:
+            A, b = np.zeros((n, n)), np.zeros_like(y2)
+            inner = np.arange(1, n - 1)
+            A[inner, inner - 1], A[inner, inner], A[inner, inner + 1] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
+            b[1:-1] = 6.0 * np.diff(slope, axis=0)
+            # The third derivative is continuous at the second and at the last but one node.
+            A[0, :3] = h[1], -(h[0] + h[1]), h[0]
+            A[-1, -3:] = h[-1], -(h[-2] + h[-1]), h[-2]
+            second = np.linalg.solve(A, b)
+        self._h, self._second = h, second.reshape(n, *tail)
+
+    def __call__(self, x: ArrayLike) -> Array:
+        """Return the values at x, shape (*x.shape, ...); outside the nodes the outer cubics go on."""
+        x = np.asarray(x, dtype=float)
+        k = np.clip(np.searchsorted(self._x, x, side="right") - 1, 0, len(self._h) - 1)
+        shape = (*x.shape, *(1,) * (self._y.ndim - 1))
+        h = self._h[k].reshape(shape)
+        a = (self._x[k + 1] - x).reshape(shape) / h
+        b = 1.0 - a
+        bend = (a**3 - a) * self._second[k] + (b**3 - b) * self._second[k + 1]
+        return np.asarray(a * self._y[k] + b * self._y[k + 1] + bend * h**2 / 6.0)

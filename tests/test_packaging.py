@@ -1,0 +1,127 @@
+"""What pliant needs: the packages that it imports are its dependencies, the others are refused in clear words."""
+
+import ast
+import importlib.util
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.errors import MissingDependency, require
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+MODULES = {"pyyaml": "yaml"}
+"""Package -> module, where the names differ."""
+
+
+def names(requirements: list[str]) -> set[str]:
+    found = {r.split(">")[0].split("<")[0].split("=")[0].split("[")[0].split(";")[0].strip() for r in requirements}
+    return {MODULES.get(name, name) for name in found}
+
+
+def imported_at_start(path: Path) -> set[str]:
+    """Return the packages that a module imports when it is imported itself."""
+    todo: list[ast.AST] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    found = set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            todo += node.orelse
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef):
+            todo += list(ast.iter_child_nodes(node))
+        elif isinstance(node, ast.ExceptHandler):
+            todo += node.body
+    return found
+
+
+def test_what_modules_import_when_they_are_imported_is_a_dependency():
+    own = names(PROJECT["dependencies"]) | {"pliant", "llvmlite"} | set(sys.stdlib_module_names)
+    wrong = {}
+    for path in sorted((ROOT / "src" / "pliant").rglob("*.py")):
+        foreign = imported_at_start(path) - own
+        if foreign:
+            wrong[str(path.relative_to(ROOT))] = foreign
+    assert not wrong
+
+
+def test_the_tests_have_every_extra_that_a_message_of_the_core_names():
+    extras = PROJECT["optional-dependencies"]
+    wanted = set().union(*(names(extras[e]) for e in ("plot", "reproduce", "fit", "energy", "bags")))
+    assert wanted <= names(extras["test"])
+
+
+def test_the_default_dependencies_have_nothing_that_only_some_need():
+    assert not names(PROJECT["dependencies"]) & {"scipy", "matplotlib", "sympy", "rosbags"}
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Return a function that hides packages as if they were not installed."""
+    known = importlib.util.find_spec
+
+    def hide(*packages: str) -> None:
+        for package in packages:
+            for module in [m for m in sys.modules if m.split(".")[0] == package]:
+                monkeypatch.delitem(sys.modules, module)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name in packages else known(name, *a))
+
+    return hide
+
+
+def test_a_package_that_is_there_is_not_asked_for():
+    require("numpy", extra="plot", purpose="a test")
+
+
+def figure(folder):
+    from pliant.figures import new_figure
+
+    new_figure()
+
+
+def filtered(folder):
+    from pliant.control.ilc import low_pass
+
+    low_pass(np.zeros(10))
+
+
+def bag(folder):
+    from pliant.recording.bags.writing import BagWriter
+
+    BagWriter(folder / "a.bag")
+
+
+def report(folder):
+    from pliant.experiments import reproduce
+
+    reproduce("chirp", folder, quick=True)
+
+
+def derived(folder):
+    from pliant.laws.autodiff import derive
+
+    derive(lambda q, theta_1, k: 0.5 * k * (q - theta_1) ** 2 + 0.03125 * q, ["k"], "test.Fresh")
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("matplotlib", "plot", figure),
+        ("scipy", "fit", filtered),
+        ("rosbags", "bags", bag),
+        ("matplotlib", "reproduce", report),
+        ("scipy", "reproduce", report),
+        ("sympy", "energy", derived),
+    ],
+)
+def test_a_part_whose_package_is_missing_says_what_to_type(package, extra, use, without, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "cache"))
+    without(package)
+    with pytest.raises(MissingDependency, match=rf"{package}, which is not installed.*pliant\[{extra}\]"):
+        use(tmp_path)
