@@ -6,41 +6,26 @@ PLIANT_YARP_CLIENT=/path/to/control_board_client python -m pytest conformance/ya
 """
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from running import running
+
 pytestmark = pytest.mark.network
 CLIENT = os.environ.get("PLIANT_YARP_CLIENT", "")
-START_S = 120.0
-"""Longest wait for the simulation: a first start compiles."""
 
 
 @pytest.fixture(scope="module")
 def biped(tmp_path_factory):
     if not CLIENT or not Path(CLIENT).exists():
         pytest.skip("no client of YARP: set PLIANT_YARP_CLIENT (control_board_client/README.md)")
-    home = tmp_path_factory.mktemp("yarp")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    (home / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")
-    environment = {**os.environ, "YARP_CONFIG_HOME": str(home)}
-    log = (home / "log").open("w+")
-    command = [sys.executable, "-m", "pliant", "run", "biped", "--bridge", "yarp"]
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    end = time.monotonic() + START_S
-    while "name server started" not in (home / "log").read_text():
-        assert process.poll() is None, (home / "log").read_text()
-        assert time.monotonic() < end, (home / "log").read_text()
-        time.sleep(0.2)
-    yield environment
-    process.terminate()
-    process.wait(20.0)
-    log.close()
+    with running(tmp_path_factory.mktemp("yarp"), "biped") as environment:
+        yield environment
 
 
 @pytest.mark.parametrize("carrier", ["tcp", "udp", "fast_tcp"])

@@ -100,7 +100,7 @@ def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on(
         server = TransformServer(world, FAIL)
         try:
             server.wait(1)
-            until(lambda: any("answers" in text for text in told), "the refusal")
+            until(lambda: any("answers [fail] to the pose" in text for text in told), "the refusal")
         finally:
             server.close()
         assert world.bridge.health()["last_complaint"].count(SERVER) == 1

@@ -357,6 +357,12 @@ def test_plugins_without_a_file_are_read_from_their_tags(tmp_path):
     assert (pose.period, pose.link, pose.model) == (pytest.approx(0.02), "base", "r")
 
 
+def test_the_pose_of_a_model_that_floats_in_the_world_is_that_of_its_first_link(tmp_path):
+    floats = '<link name="world"/><joint name="w" type="floating"><parent link="world"/><child link="base"/></joint>'
+    robot = load(tmp_path, floats + plugin("modelposepublisher", file=""))
+    assert only(robot, ModelPose).link == "base"
+
+
 def test_every_plugin_is_read_or_reported_with_a_reason(tmp_path):
     names = (
         "controlboard fakecontrolboard forcetorque imu inertialmtb inertialmtbPart distributedinertials "

@@ -9,7 +9,7 @@ from pliant.bridges.yarp.calls import RpcConnection
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, PliantError
-from pliant.wire.yarp import Bottle, Vocab
+from pliant.wire.yarp import Bottle, Vocab, format_bottle
 from pliant.wire.yarp.values import OK
 
 __all__ = ["PARENT", "SERVER", "is_model_pose", "pose_request", "serve_model_pose"]
@@ -90,7 +90,8 @@ class _Sender:
             self._connection = RpcConnection(contact, self._port, self._dialect, TIMEOUT_S)
         reply = self._connection.call(pose_request(self._child, sample))
         if not reply.items or reply[0] != OK:
-            raise BridgeError(f"{SERVER} answers {str(reply)[:200]} to the pose of {self._child}", field=SERVER)
+            said = format_bottle(reply)[:200] or "nothing"
+            raise BridgeError(f"{SERVER} answers {said} to the pose of {self._child}", field=SERVER)
         self._told = ""
 
     def _tell(self, text: str) -> None:

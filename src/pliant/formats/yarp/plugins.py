@@ -799,12 +799,18 @@ class _Reader:
         tags = Tags(plugin.element, f"plugin {plugin.name!r}", self.file)
         # Seconds, as gazebo-yarp-plugins' source has it.
         period = tags.number("period", 0.01, least=1e-4, most=1e3)
-        children = {child.get("link") for joint in self.root.iter("joint") for child in joint.findall("child")}
-        children |= {(text or "").strip() for joint in self.root.iter("joint") for text in [joint.findtext("child")]}
-        link = next((link for link in self.links if link and link not in children), "")
         self.hardware.devices["model_pose"] = ModelPose(
-            name="model_pose", period=period, link=link, model=self.root.get("name", "")
+            name="model_pose", period=period, link=self._first_link(), model=self.root.get("name", "")
         )
+
+    def _first_link(self) -> str:
+        """Return the link that no other carries; the world is no link of a model."""
+        carried = {"world"}
+        for joint in self.root.iter("joint"):
+            parent, child = (_link_of(joint, end) for end in ("parent", "child"))
+            if parent != "world":
+                carried.add(child)
+        return next((link for link in self.links if link and link not in carried), "")
 
     def video_texture(self, plugin: _Plugin) -> None:
         found = self._service(plugin)
@@ -863,6 +869,12 @@ UNSERVED: Mapping[str, tuple[Any, str]] = {
     "showmodelcom": ("info", "the centre of mass is shown by the viewer"),
 }
 """What is known and not served, and why."""
+
+
+def _link_of(joint: ET.Element, end: str) -> str:
+    """Return the link at an end of a joint, as URDF or SDF has it."""
+    element = joint.find(end)
+    return "" if element is None else element.get("link") or (element.text or "").strip()
 
 
 def boards_of(hardware: Hardware) -> list[ControlBoard]:
