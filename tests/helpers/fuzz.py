@@ -25,9 +25,12 @@ import threading
 import time
 import xmlrpc.client
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import msgspec
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
@@ -801,24 +804,38 @@ def websocket(payload: bytes, opcode: int = 2, *, fin: bool = True) -> bytes:
     return head + bytes(4) + payload
 
 
+VIEW_MESSAGES: tuple[dict[str, object], ...] = (
+    {"type": "GuiUpdateMessage", "uuid": "x", "updates": {"value": 1.0}},
+    {"type": "ShareUrlRequest"},
+    {"type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, 0, 1], "fov": 1.0, "near": 0.1, "far": 9.0,
+     "image_height": 100, "image_width": 100, "look_at": [0, 0, 0], "up_direction": [0, 0, 1]},
+    {"type": "SceneNodeDragMessage", "name": "/body/1/seen0", "phase": "start"},
+    {"type": "FileTransferStartUpload", "source_component_uuid": "x", "transfer_uuid": "y", "filename": "../f",
+     "mime_type": "a", "part_count": 1, "size_bytes": 10**9},
+    {"type": "NoSuchMessage"},
+)  # fmt: skip
+"""What a browser sends to the page of robots, and what it does not."""
+
+
 def view(frames: int, chance: random.Random) -> int:
-    """MuJoCo Studio behind our check of hosts and origins: HTTP, handshakes, frames of WebSockets."""
+    """The page of robots: HTTP, handshakes and frames of WebSockets behind our check of hosts and origins."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "pliant", "view", "qbmove-1dof", "--port", str(port)]
     own = f"Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n".encode()
     other = b"Host: site.example\r\nOrigin: http://site.example\r\n"
-    upgrade = (b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-               b"Sec-WebSocket-Version: 13\r\n")  # fmt: skip
-    places = (b"/model?total_bytes", b"/state?sid=a", b"/drop?sid=b", b"/../../etc/passwd", b"/model?crc32=x",
-              b"/model?offset_bytes=-1&size_bytes=9")  # fmt: skip
+    upgrade = (
+        b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: viser-v" + version("viser").encode() + b"\r\n"
+    )
+    places = (b"/", b"/index.html", b"/report/", b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"/?x=1")
     heads = [
         b"GET %s HTTP/1.1\r\n%s%s\r\n" % (path, who, what)
         for path, who, what in itertools.product(places, (own, other), (b"", upgrade))
     ]
-    texts = (b"state_ack", b"heartbeat", b"request_control", b"leave_queue", b"max_spectators=9", b"theme=dark", b"x")
-    bodies = [websocket(text, 1) for text in texts] + [
+    texts = [msgspec.msgpack.encode(message) for message in VIEW_MESSAGES]
+    bodies = [websocket(text) for text in texts] + [
         websocket(b"", 8), websocket(b"x", 9), websocket(b"\4\0\0\0abcdxyz"), websocket(b""), websocket(b"x" * 300),
         websocket(b"a", 1, fin=False),
     ]  # fmt: skip
@@ -839,7 +856,7 @@ def view(frames: int, chance: random.Random) -> int:
                 assert process.poll() is None, f"the view ended with {process.returncode}"
             assert exchange(port, [heads[0]], half_close=False).startswith(b"HTTP/1.1 200")
             with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S) as sock:
-                sock.sendall(b"GET /state?sid=z HTTP/1.1\r\n%s%s\r\n" % (own, upgrade))
+                sock.sendall(b"GET / HTTP/1.1\r\n%s%s\r\n" % (own, upgrade))
                 said = sock.recv(100)
             assert said.startswith(b"HTTP/1.1 101"), said[:200]
             assert memory(process.pid) - before < 300e6

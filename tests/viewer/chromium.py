@@ -19,16 +19,19 @@ def find() -> str | None:
 class Page:
     """One page in a headless browser; a context manager."""
 
-    def __init__(self, url: str, width: int = 1280, height: int = 800) -> None:
+    def __init__(self, url: str, width: int = 1280, height: int = 800, *, webgl: bool = False) -> None:
         self._url, self._size = url, (width, height)
+        self._graphics = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] if webgl else ["--disable-gpu"]
         self._count, self._buffer = 0, b""
+        self.errors: list[str] = []
 
     def __enter__(self) -> "Page":
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         command = [
-            find(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+            find(), "--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
+            *self._graphics, "--no-first-run",
             "--remote-debugging-pipe", f"--user-data-dir={self._folder.name}",
             f"--window-size={self._size[0]},{self._size[1]}", "about:blank",
         ]  # fmt: skip
@@ -40,9 +43,23 @@ class Page:
         )  # fmt: skip
         os.close(to_browser)
         os.close(from_browser)
-        target = self._ask("Target.createTarget", url=self._url)["targetId"]
+        target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Runtime", "Log", "Page"):
+            self._ask(f"{domain}.enable", self._session)
+        self._ask("Page.navigate", self._session, url=self._url)
         return self
+
+    def _hear(self, event: dict) -> None:
+        """Keep what the page complains about: errors that nobody caught, of the console, and of loading."""
+        method, params = event.get("method"), event.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            details = params["exceptionDetails"]
+            self.errors.append(details.get("exception", {}).get("description", details.get("text", "")))
+        elif method == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.errors.append(" ".join(str(a.get("value", a.get("description"))) for a in params["args"]))
+        elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
+            self.errors.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
 
     def __exit__(self, *_: object) -> None:
         try:
@@ -75,6 +92,7 @@ class Page:
                 if "error" in answer:
                     raise RuntimeError(answer["error"]["message"])
                 return answer["result"]
+            self._hear(answer)
 
     def run(self, script: str):
         """Return the value of an expression in the page; a promise is awaited."""
@@ -99,6 +117,13 @@ class Page:
                     raise
         raise RuntimeError("the page is loaded again and again")
 
+    def press(self, x: float, y: float) -> None:
+        """Press the mouse and move it, without letting go."""
+        for kind, at in (("mousePressed", x), ("mouseMoved", x + 40)):
+            self._ask(
+                "Input.dispatchMouseEvent", self._session, type=kind, x=at, y=y, button="left", buttons=1, clickCount=1
+            )
+
     def drag(self, *points: tuple[float, float]) -> None:
         """Press the mouse at the first point, move along the others, release."""
 
@@ -112,6 +137,22 @@ class Page:
         for point in points[1:]:
             send("mouseMoved", *point)
         send("mouseReleased", *points[-1])
+
+    def move_slider(self, label: str, fraction: float) -> None:
+        """Drag the handle of a slider of the page of robots to a part of its range, 0 to 1."""
+        script = (
+            f"(() => {{ const all = [...document.querySelectorAll('[role=slider]')]; const s = all.find(e => {{"
+            f" let p = e; for (let k = 0; k < 9 && p; k++) {{ p = p.parentElement; if (p && p.innerText"
+            f" && p.innerText.replace(/\\s+/g, ' ').includes({label!r})) return true; }} return false; }});"
+            " if (!s) return null; s.scrollIntoView({block: 'center'}); const r = s.getBoundingClientRect();"
+            " const t = s.parentElement.getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2, t.x, t.width]; })()"
+        )
+        found = self.run(script)
+        if found is None:
+            raise RuntimeError(f"there is no slider {label!r}")
+        x, y, left, width = found
+        self.drag((x, y), (left + 0.5 * (fraction + (x - left) / width) * width, y), (left + fraction * width, y))
 
     def screenshot(self) -> bytes:
         return base64.b64decode(self._ask("Page.captureScreenshot", self._session, format="png")["data"])

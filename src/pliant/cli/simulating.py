@@ -227,9 +227,10 @@ class Run:
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
         if plan.view:
             from pliant.engine import mujoco_state
-            from pliant.viewer import StudioView
+            from pliant.viewer import PageView
 
-            self.wires.append(StudioView(mujoco_state(engine, "the view"), port=plan.view_port or 0))
+            state = mujoco_state(engine, "the view")
+            self.wires.append(PageView(state, port=plan.view_port or 0, title=robot.name or "robot"))
         if any(b.lockstep for b in self.wires):
             if plan.rtf is not None:
                 raise PliantError(

@@ -71,13 +71,13 @@ def _simulate(robot: Robot, port: int | None, host: str, open_browser: bool, con
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation, paced
-    from pliant.viewer import StudioView
+    from pliant.viewer import PageView
 
     devices = make_devices(robot)
     if console and not any(device.requests for device in devices):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     engine = MujocoEngine(robot)
-    page = StudioView(engine, port=port or 0, host=host, open_browser=open_browser)
+    page = PageView(engine, port=port or 0, host=host, open_browser=open_browser, title=robot.name or "robot")
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
         try:
             simulation.start()

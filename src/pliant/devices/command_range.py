@@ -109,6 +109,13 @@ class CommandRange:
                     two.reason = f"from no preset to where both springs of {self.joint!r} are at their ends"
         return one, two, external
 
+    def limits(self, mode: Mode, command: str) -> tuple[float, float]:
+        """Return the lowest and the highest value of a command in a mode that the joint can follow."""
+        for r in self._ranges.get(mode, ()):
+            if r.name == command:
+                return r.low, r.high
+        return -math.inf, math.inf
+
     def restart(self) -> None:
         """Warn again about every command."""
         self._said.clear()

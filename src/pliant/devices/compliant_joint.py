@@ -121,6 +121,10 @@ class CompliantJoint(DeviceBase):
     def _hold(self) -> None:
         self._engine.set_mode(self.joint, self.mode)
 
+    def limits(self, mode: str, command: str) -> tuple[float, float]:
+        """Return the lowest and the highest value of a command in a mode that the joint can follow."""
+        return self._range.limits(Mode[mode.upper()], command)
+
     @request
     def set_mode(self, mode: int | str) -> int:
         """Switch the operation mode, among those with the same state; the joint holds its pose until commanded.

@@ -52,6 +52,15 @@ class SimulationControl(Protocol):
         """Advance by ``n`` steps; only what `submit` runs may call this."""
         ...
 
+    @property
+    def paced(self) -> bool:
+        """Whether the run keeps a pace, which ``set_speed`` can change."""
+        ...
+
+    def set_speed(self, rtf: float) -> None:
+        """Change the real-time factor of a run that keeps a pace; only what `submit` runs may call this."""
+        ...
+
     def submit(self, action: Callable[[], Any]) -> Future[Any]:
         """Let the loop thread call ``action()`` at the start of the next step."""
         ...

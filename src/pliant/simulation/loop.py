@@ -443,6 +443,19 @@ class Simulation:
             self._paused = False
             self._wake.notify_all()
 
+    @property
+    def paced(self) -> bool:
+        """Whether the run keeps a pace, which ``set_speed`` can change."""
+        return self.pacer.paces
+
+    def set_speed(self, rtf: float) -> None:
+        """Change the real-time factor of a run that keeps a pace. From another thread use ``submit``.
+
+        Raises:
+            PliantError: the run keeps no pace, or the factor is not a finite number above 0.
+        """
+        self.pacer.change(rtf, self._now)
+
     def stop(self) -> None:
         """Let ``run`` return after the present step. Any thread may call this."""
         with self._wake:

@@ -108,6 +108,21 @@ class Pacer:
         self._sim_done += time_ns - self._sim_start
         self._wall_done += self._clock() - self._wall_start
 
+    def change(self, rtf: float, time_ns: int) -> None:
+        """Keep another pace from this simulation time [ns] on.
+
+        Raises:
+            PliantError: it keeps no pace, or the factor is not a finite number above 0.
+        """
+        if not self.paces:
+            raise PliantError(f"the run is {self!r} and keeps no pace that can be changed", field="rtf")
+        factor = Pacer(self.mode, rtf).rtf
+        running = self._running
+        self.suspend(time_ns)
+        self.rtf = factor
+        if running:
+            self.start(time_ns)
+
     def pace(self, time_ns: int) -> None:
         """Wait until wall time has caught up with this simulation time [ns]; returns at once if it has."""
         if not self.paces:

@@ -1,5 +1,5 @@
 """The simulation in a browser."""
 
-from pliant.viewer.studio import StudioView
+from pliant.viewer.page import PageView
 
-__all__ = ["StudioView"]
+__all__ = ["PageView"]

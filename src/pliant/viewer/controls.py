@@ -1,0 +1,261 @@
+"""Controls of a page: sliders, lists and buttons made from the field tables of the devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import Device, FieldInfo, Sample
+from pliant.devices.board import Board
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.errors import PliantError
+from pliant.simulation.bridge import SimulationControl
+from pliant.viewer.ranges import MAX_SLIDERS, slider_range, step_of
+
+__all__ = ["DeviceControls", "Say", "guarded", "plain_name"]
+
+Say = Callable[[str], None]
+"""Tells the person before the page something."""
+OPEN_FOLDERS = 6
+"""Robots with more devices than this begin with closed folders."""
+GAINS = ("kp", "ki", "kd")
+UNSEEN_FIELDS = ("finished",)
+REQUEST_TIMEOUT = 2.0
+"""How long the page waits for the answer of a request [s]; a paused run answers as well."""
+
+
+def plain_name(text: str) -> str:
+    """Return a name of a robot as a label: printable, and not longer than 60 characters."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
+    """Return a callback that says what was wrong instead of raising: the simulation goes on."""
+
+    def call(event: Any = None) -> None:
+        try:
+            work(event)
+        except PliantError as error:
+            say(str(error))
+        except (TypeError, ValueError, ArithmeticError, TimeoutError) as error:
+            say(f"that value cannot be used: {error}")
+
+    return call
+
+
+class DeviceControls:
+    """The controls of all devices that take commands or requests.
+
+    Args:
+        gui: viser's GUI.
+        devices: name -> device.
+        simulation: gets the requests.
+        say: tells what was refused.
+        latest: device -> its newest sample.
+    """
+
+    def __init__(
+        self,
+        gui: Any,
+        devices: Mapping[str, Device],
+        simulation: SimulationControl,
+        say: Say,
+        latest: Mapping[str, Sample],
+    ) -> None:
+        self._gui, self._simulation, self._say, self._latest = gui, simulation, say, latest
+        self._modes: dict[str, Callable[[], None]] = {}
+        self._follow: list[Callable[[], None]] = []
+        joints = any(isinstance(device, CompliantJoint) for device in devices.values())
+        shown = [
+            device
+            for device in devices.values()
+            # The board carries the same references as the joints.
+            if (device.commands or device.requests) and not (joints and isinstance(device, Board))
+        ]
+        for device in shown:
+            with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
+                self._add(device)
+        if not shown:
+            gui.add_markdown("This robot takes no commands. Drag a body to pull it.")
+        self.count = len(shown)
+        """Devices that have controls."""
+
+    def follow(self) -> None:
+        """Show modes that were changed by others."""
+        for look in self._follow:
+            look()
+
+    def restart(self) -> None:
+        """Set the sliders back to what the devices do after a reset."""
+        for make in self._modes.values():
+            make()
+
+    def _request(self, device: Device, name: str, **args: Any) -> Any:
+        return self._simulation.request(device.name, name, **args).result(REQUEST_TIMEOUT)
+
+    def _add(self, device: Device) -> None:
+        modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]
+        if modes:
+            self._add_modes(device, modes)
+        if "set_gains" in device.requests and isinstance(device, CompliantJoint) and device.mode.has_motors:
+            self._add_gains(device)
+        self._add_requests(device)
+
+    def _add_modes(self, device: Device, modes: list[str]) -> None:
+        gui = self._gui
+        switched = "set_mode" in device.requests
+        chosen = next((mode for mode in modes if mode in device.inbox.accepted), modes[0])
+        choice = None
+        if len(modes) > 1:
+            choice = gui.add_dropdown("mode", modes, initial_value=chosen, hint="Command mode of the device")
+        holder = gui.add_folder(None)
+        made: list[Any] = []
+
+        def build() -> None:
+            for handle in made:
+                handle.remove()
+            made.clear()
+            mode = modes[0] if choice is None else str(choice.value)
+            with holder:
+                made.extend(self._add_fields(device, mode))
+
+        def changed(_: Any) -> None:
+            mode = str(choice.value) if choice is not None else modes[0]
+            if switched and mode not in device.inbox.accepted:
+                try:
+                    self._request(device, "set_mode", mode=mode)
+                except PliantError:
+                    look()
+                    raise
+            build()
+
+        def look() -> None:
+            """Follow a mode that another client, or a reset, has set."""
+            accepted = device.inbox.accepted
+            if choice is not None and switched and len(accepted) == 1:
+                now = next(iter(accepted))
+                if now != choice.value and now in modes:
+                    choice.value = now
+                    build()
+
+        build()
+        if choice is not None:
+            choice.on_update(guarded(self._say, changed))
+            self._follow.append(look)
+        self._modes[device.name] = build
+
+    def _add_fields(self, device: Device, mode: str) -> list[Any]:
+        made: list[Any] = []
+        for name, info in device.commands[mode].items():
+            if name in UNSEEN_FIELDS or not _sliders(info):
+                continue
+            low, high = slider_range(device, mode, name, info)
+            values = self._present(device, mode, name, info)
+            handles: list[Any] = []
+            for k in range(info.size):
+                low_k, high_k = min(low, values[k]), max(high, values[k])
+                label = name.replace("_", " ") + (f" {k + 1}" if info.shape else "")
+                unit = f" [{info.unit}]" if info.unit else ""
+                handles.append(
+                    self._gui.add_slider(
+                        label + unit, min=low_k, max=high_k, step=step_of(low_k, high_k), initial_value=values[k],
+                        hint=info.description or None,
+                    )
+                )  # fmt: skip
+
+            def put(_: Any, name: str = name, info: FieldInfo = info, handles: list[Any] = handles) -> None:
+                numbers = [float(handle.value) for handle in handles]
+                device.inbox.put({name: numbers if info.shape else numbers[0]}, mode=mode)
+
+            for handle in handles:
+                handle.on_update(guarded(self._say, put))
+            made += handles
+        return made
+
+    def _present(self, device: Device, mode: str, name: str, info: FieldInfo) -> list[float]:
+        """Return what a command has now: what was put, or what the robot holds."""
+        command = device.inbox.peek()
+        value: Any = None if command is None or command.mode != mode else command.values.get(name)
+        if value is None:
+            value = self._held(device, name)
+        if value is None or np.size(value) != info.size:
+            middle = 0.0 if info.low <= 0.0 <= info.high else info.low
+            return [middle] * info.size
+        return [float(v) for v in np.ravel(value)]
+
+    def _held(self, device: Device, name: str) -> Any:
+        """Return the value that a device holds without a command; None where it is not known."""
+        engine = self._simulation.engine
+        ports = engine.ports()
+        if isinstance(device, CompliantJoint):
+            names = {"equilibrium_position": "equilibrium", "stiffness_preset": "preset", "link_command": "position"}
+            port = f"{device.joint}/{names.get(name, name)}"
+            value = float(engine.port(port)[0]) if port in ports else 0.0
+            return value if math.isfinite(value) else 0.0
+        sample = self._latest.get(device.name)
+        return None if sample is None else sample.values.get(name)
+
+    def _add_gains(self, device: CompliantJoint) -> None:
+        motors = [
+            (number, pid)
+            for number, pid in ((1, device.actuator.pid_1), (2, device.actuator.pid_2))
+            if pid is not None and all(hasattr(pid, gain) for gain in GAINS)
+        ]
+        if not motors:
+            return
+        with self._gui.add_folder("gains", expand_by_default=False):
+            for number, pid in motors:
+                for gain in GAINS:
+                    value = float(getattr(pid, gain))
+                    label = f"{gain} of motor {number}" if len(motors) > 1 else gain
+                    handle = self._gui.add_number(label, initial_value=value, min=0.0, step=step_of(0.0, value or 1.0))
+
+                    def put(_: Any, number: int = number, gain: str = gain, handle: Any = handle) -> None:
+                        self._request(device, "set_gains", motor=number, **{gain: float(handle.value)})
+
+                    handle.on_update(guarded(self._say, put))
+
+    def _add_requests(self, device: Device) -> None:
+        buttons = device.buttons
+        for name in device.requests:
+            label = name.replace("_", " ")
+            switch = buttons.get(name)
+            if switch:
+                box = self._gui.add_checkbox(label, initial_value=False)
+
+                def switch_it(_: Any, name: str = name, switch: str = switch, box: Any = box) -> None:
+                    self._request(device, name, **{switch: bool(box.value)})
+
+                box.on_update(guarded(self._say, switch_it))
+            elif name in buttons or _pressed_alone(device, name):
+                button = self._gui.add_button(label, hint=_summary(device, name))
+
+                def press(_: Any, name: str = name) -> None:
+                    self._request(device, name)
+
+                button.on_click(guarded(self._say, press))
+
+
+def _sliders(info: FieldInfo) -> bool:
+    return len(info.shape) <= 1 and info.size <= MAX_SLIDERS and info.dtype == "float64"
+
+
+def _pressed_alone(device: Device, name: str) -> bool:
+    """Return whether a request takes no arguments and gives nothing back, so that a button can ask for it."""
+    import inspect
+
+    method = getattr(device, name, None)
+    if method is None or name in ("set_mode", "set_gains"):
+        return False
+    signature = inspect.signature(method)
+    needed = [p for p in signature.parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    return not needed and signature.return_annotation in ("None", None)
+
+
+def _summary(device: Device, name: str) -> str | None:
+    text = (getattr(device, name, None).__doc__ or "").strip().splitlines()
+    return text[0] if text else None

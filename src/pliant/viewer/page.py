@@ -1,0 +1,309 @@
+"""The page: a robot in the browser, moved by hand while it is simulated.
+
+The loop copies the state some thirty times a second, which takes microseconds, and leaves each sample's reference; a
+thread of the page's own draws the newest copy and sends it. So the page never stands between a sample and its answer,
+however slow a browser is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import webbrowser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.devices.base import Device, Sample, SampleSource
+from pliant.engine.base import MujocoState
+from pliant.simulation.bridge import BridgeBase, SimulationControl
+from pliant.viewer.controls import DeviceControls, plain_name
+from pliant.viewer.panel import RunPanel, theme_button
+from pliant.viewer.plots import Plots
+from pliant.viewer.pull import Pull
+from pliant.viewer.scene import Contacts, Scene
+from pliant.viewer.server import PageServer
+
+__all__ = ["PageView"]
+
+_STATES = mujoco.mjtState
+COPIED = int(
+    _STATES.mjSTATE_FULLPHYSICS | _STATES.mjSTATE_MOCAP_POS | _STATES.mjSTATE_MOCAP_QUAT | _STATES.mjSTATE_EQ_ACTIVE
+)
+MAX_CONTACTS = 200
+"""Most contact forces that are drawn."""
+PANEL_PERIOD = 0.1
+"""How often curves and numbers are sent [s of wall time]."""
+REFRESH_PERIOD = 0.5
+"""How often shapes are looked at for a change [s of wall time]."""
+LAYERS = (
+    ("contacts", "contact forces"),
+    ("joints", "joint axes"),
+    ("inertia", "inertia boxes"),
+    ("collision", "collision shapes"),
+    ("tendons", "tendons"),
+)
+
+
+class PageView(BridgeBase):
+    """A page of a `MujocoEngine`; give it to `Simulation` as a bridge.
+
+    The page has no password and no encryption, so it is served to this machine only; from another one use
+    ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.viewer.origin`).
+
+    Args:
+        engine: the engine that is shown.
+        port: port of the page; 0 takes the first free one from 8080 on.
+        host: address that the page is served on.
+        rate: pictures a second of wall time.
+        open_browser: open the page in this machine's browser.
+        title: name of the robot.
+        report: folder of a report that the page links to.
+    """
+
+    name = "view"
+
+    def __init__(
+        self,
+        engine: MujocoState,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        rate: float = 30.0,
+        open_browser: bool = False,
+        title: str = "pliant",
+        report: Path | None = None,
+    ) -> None:
+        self._engine = engine
+        self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
+        self._report = report
+        self._period_ns = round(1e9 / rate)
+        self._next = 0
+        self._fresh = threading.Event()
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        self._simulation: SimulationControl | None = None
+        self._server: PageServer | None = None
+        self._latest: dict[str, Sample] = {}
+        self._plots: Plots | None = None
+        self._controls: DeviceControls | None = None
+        self._run: RunPanel | None = None
+        self._found: Contacts | None = None
+        self._shown = 0
+        self._fault = ""
+        self._pull = Pull(engine)
+        self._rope: Any = None
+        self.url = ""
+        """Address of the page, once started."""
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The page."""
+        return {"page": self.url}
+
+    def bind(self, simulation: SimulationControl) -> None:
+        """Take the simulation that the page pauses, steps and commands."""
+        self._simulation = simulation
+
+    def start(self, devices: Mapping[str, SampleSource]) -> None:
+        """Serve the page.
+
+        Raises:
+            MissingDependency: viser is not installed.
+            BridgeError: the port is in use, or the host is every interface.
+        """
+        folders = {} if self._report is None else {"report": self._report}
+        server = PageServer(host=self._host, port=self._port, title=self._title, folders=folders)
+        self._server, self.url = server, server.url
+        model = self._engine.model
+        self._state = np.zeros(mujoco.mj_stateSize(model, COPIED))
+        self._data = mujoco.MjData(model)
+        self._copy()
+        self._scene = Scene(server, model, self._pulled)
+        position, look_at = self._scene.camera()
+        camera = server.viser.initial_camera
+        camera.position, camera.look_at, camera.fov = tuple(position), tuple(look_at), 0.7
+        camera.near = max(0.005 * self._scene.size, 1e-4)
+        self._build(server, devices)
+        self._thread = self.threads.start("pliant-view", self._show)
+        if self._open:
+            webbrowser.open(self.url)
+
+    def publish(self, sample: Sample) -> None:
+        """Keep the sample for the page."""
+        self._latest[sample.device] = sample
+        if self._plots is not None:
+            self._plots.take(sample)
+
+    def tick(self, stamp_ns: int) -> None:
+        """Pull what is held, and copy the state when a picture is due."""
+        if self._pull.active:
+            self._pull.apply(stamp_ns * 1e-9)
+        now = time.monotonic_ns()
+        if now >= self._next:
+            self._next = now + self._period_ns
+            self._copy()
+
+    def stop(self) -> None:
+        """Close the page; may be called twice."""
+        self.threads.close()
+        self._stopping = True
+        self._fresh.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5.0)
+            self._thread = None
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+    def health(self) -> Mapping[str, Any]:
+        """Return the address, the number of pictures and the last fault."""
+        return {"url": self.url, "pictures": self._shown, "last_error": self._fault}
+
+    # -- the panel ----------------------------------------------------------------------------------------------
+
+    def _build(self, server: PageServer, devices: Mapping[str, SampleSource]) -> None:
+        gui = server.gui
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(320)
+        if self._simulation is not None:
+            commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
+            self._run = RunPanel(gui, self._simulation, self._say, self._was_reset)
+            tabs = gui.add_tab_group()
+            with tabs.add_tab("Move", icon="adjustments-horizontal"):
+                self._controls = DeviceControls(gui, commanded, self._simulation, self._say, self._latest)
+        else:
+            tabs = gui.add_tab_group()
+        with tabs.add_tab("Look", icon="eye"):
+            self._add_layers(gui)
+        if self._report is not None:
+            gui.add_html(
+                f'<div style="padding:0.6em 1em"><a href="{self.url}report/" target="_blank" rel="noopener">'
+                "Report of the published results</a></div>"
+            )
+        curves = gui.add_panel()
+        with curves.add_tab("Curves", icon="chart-line"):
+            self._plots = Plots(gui, devices, self._say)
+        curves.dock_left()
+        curves.set_width(320)
+
+    def _add_layers(self, gui: Any) -> None:
+        for layer, label in LAYERS:
+            if layer == "tendons" and not self._engine.model.ntendon:
+                continue
+            box = gui.add_checkbox(label, initial_value=getattr(self._scene.layers, layer))
+
+            def switch(_: Any, layer: str = layer, box: Any = box) -> None:
+                self._scene.show(layer, bool(box.value))
+
+            box.on_update(switch)
+        theme_button(gui)
+
+    def _say(self, text: str) -> None:
+        """Show a message on every page."""
+        self._fault = text
+        server = self._server
+        if server is None:
+            return
+        for client in server.viser.get_clients().values():
+            client.add_notification("Not done", plain_text(text), loading=False, auto_close_seconds=8.0, color="red")
+
+    def _was_reset(self) -> None:
+        self._pull.release()
+        if self._controls is not None:
+            self._controls.restart()
+
+    async def _pulled(self, phase: str, body: int, point: np.ndarray, target: np.ndarray) -> None:
+        if phase == "end":
+            self._pull.release()
+            return
+        rotation = self._data.xmat[body].reshape(3, 3).copy()
+        self._pull.hold(body, point, target, position=self._data.xpos[body].copy(), rotation=rotation)
+
+    # -- pictures -----------------------------------------------------------------------------------------------
+
+    def _copy(self) -> None:
+        engine = self._engine
+        with self._lock:
+            mujoco.mj_getState(engine.model, engine.data, self._state, COPIED)
+            if self._server is not None and self._plots is not None and self._scene.layers.contacts:
+                self._found = _contacts(engine)
+        self._fresh.set()
+
+    def _show(self) -> None:
+        panel_at = refresh_at = 0.0
+        while True:
+            self._fresh.wait(0.1)
+            self._fresh.clear()
+            if self._stopping:
+                return
+            self._draw()
+            now = time.monotonic()
+            if now >= panel_at:
+                panel_at = now + PANEL_PERIOD
+                self._draw_panel()
+            if now >= refresh_at:
+                refresh_at = now + REFRESH_PERIOD
+                self._scene.refresh()
+
+    def _draw(self) -> None:
+        model, data = self._engine.model, self._data
+        with self._lock:
+            mujoco.mj_setState(model, data, self._state, COPIED)
+            found = self._found
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        if model.ntendon:
+            mujoco.mj_tendon(model, data)
+        self._scene.update(data, found)
+        self._draw_rope()
+        self._shown += 1
+
+    def _draw_panel(self) -> None:
+        if self._run is not None:
+            self._run.draw()
+        if self._controls is not None:
+            self._controls.follow()
+        if self._plots is not None:
+            self._plots.draw()
+
+    def _draw_rope(self) -> None:
+        held = self._pull.held
+        if held is None:
+            if self._rope is not None:
+                self._rope.visible = False
+            return
+        body, local, target = held
+        start = self._data.xpos[body] + self._data.xmat[body].reshape(3, 3) @ local
+        points = np.array([[start, target]], dtype=np.float32)
+        if self._rope is None and self._server is not None:
+            self._rope = self._server.scene.add_line_segments(
+                "/rope", points, (220, 60, 50), thickness=3.0, thickness_units="screen"
+            )
+        elif self._rope is not None:
+            self._rope.points = points
+            self._rope.visible = True
+
+
+def plain_text(text: str) -> str:
+    """Return a message without characters that a page would take for formatting."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)[:600]
+
+
+def _contacts(engine: MujocoState) -> Contacts:
+    """Return where bodies touch and the forces there; the loop's thread calls this."""
+    model, data = engine.model, engine.data
+    count = min(int(data.ncon), MAX_CONTACTS)
+    points, forces = np.zeros((count, 3)), np.zeros((count, 3))
+    force = np.zeros(6)
+    if count:
+        points[:] = data.contact.pos[:count]
+        frames = data.contact.frame[:count].reshape(count, 3, 3)
+        for k in range(count):
+            mujoco.mj_contactForce(model, data, k, force)
+            forces[k] = frames[k].T @ force[:3]
+    return Contacts(points, forces)

@@ -1,0 +1,107 @@
+"""The head of the page's panel: what runs, how fast, and the buttons that pause, step and reset it."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pliant.simulation.bridge import SimulationControl
+from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded
+from pliant.viewer.server import set_theme
+
+__all__ = ["RunPanel", "theme_button"]
+
+SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
+STEPS = 10
+"""Steps of the button Step."""
+STATUS_PERIOD = 0.25
+"""How often the status line changes [s of wall time]."""
+
+
+class RunPanel:
+    """Status and the buttons of a run.
+
+    Args:
+        gui: viser's GUI.
+        simulation: what runs.
+        say: tells what was refused.
+        after_reset: called when the page has reset the simulation.
+    """
+
+    def __init__(self, gui: Any, simulation: SimulationControl, say: Say, after_reset: Callable[[], None]) -> None:
+        self._simulation, self._after_reset = simulation, after_reset
+        self._status = gui.add_html(_status("", 0.0, None, False))
+        self._pause = gui.add_button("Pause", icon="player-pause", hint="Hold the simulation, or let it go on")
+        self._buttons = gui.add_button_group(
+            "simulation", ("Step", "Reset"), hint=f"Step: {STEPS} steps while it is paused"
+        )
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="Simulated seconds a second")
+        self._speed.disabled = not simulation.paced
+        self._pause.on_click(guarded(say, self._paused))
+        self._buttons.on_click(guarded(say, self._pressed))
+        self._speed.on_update(guarded(say, self._changed))
+        self._shown: bool | None = None
+        self._at = (time.monotonic(), simulation.time_ns)
+        self._factor: float | None = None
+
+    def draw(self, fault: str = "") -> None:
+        """Bring the status up to date; cheap when called more often than it changes."""
+        now, stamp = time.monotonic(), self._simulation.time_ns
+        paused = self._simulation.paused
+        if paused != self._shown:
+            self._shown = paused
+            self._pause.label = "Run" if paused else "Pause"
+            self._pause.icon = "player-play" if paused else "player-pause"
+        elapsed = now - self._at[0]
+        if elapsed < STATUS_PERIOD:
+            return
+        gone = (stamp - self._at[1]) * 1e-9
+        self._factor = gone / elapsed if gone >= 0.0 else None
+        self._at = now, stamp
+        self._status.content = _status(fault, stamp * 1e-9, self._factor, paused)
+
+    def _paused(self, _: Any) -> None:
+        if self._simulation.paused:
+            self._simulation.resume()
+        else:
+            self._simulation.pause()
+
+    def _pressed(self, _: Any) -> None:
+        if self._buttons.value == "Reset":
+            self._simulation.request("simulation", "reset").result(REQUEST_TIMEOUT)
+            self._after_reset()
+            return
+        self._simulation.pause()
+        self._simulation.submit(lambda: self._simulation.step(STEPS)).result(REQUEST_TIMEOUT)
+
+    def _changed(self, _: Any) -> None:
+        factor = float(self._speed.value)
+        self._simulation.submit(lambda: self._simulation.set_speed(factor)).result(REQUEST_TIMEOUT)
+
+
+def _status(fault: str, seconds: float, factor: float | None, paused: bool) -> str:
+    if paused:
+        pace = "paused"
+    else:
+        pace = "" if factor is None else f"{factor:.2f} &times; real time"
+    extra = f'<div style="color:#d1495b">{html.escape(fault)}</div>' if fault else ""
+    return (
+        '<div role="status" style="display:flex;justify-content:space-between;padding:0.2em 1em 0.4em;'
+        f'font-variant-numeric:tabular-nums"><b>t = {seconds:.2f} s</b><span>{pace}</span></div>{extra}'
+    )
+
+
+def theme_button(gui: Any) -> None:
+    """Add a button that changes between light and dark, for each browser by itself."""
+    dark: set[int] = set()
+    button = gui.add_button("light or dark", icon="sun-moon")
+
+    @button.on_click
+    def _(event: Any) -> None:
+        client = event.client
+        if client is None:
+            return
+        dark.symmetric_difference_update({client.client_id})
+        set_theme(client.gui, dark=client.client_id in dark)

@@ -1,0 +1,210 @@
+"""Live curves of a page: any fields of any devices, one chart for each unit."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.devices.base import FieldInfo, Sample, SampleSource
+from pliant.viewer.controls import Say, guarded, plain_name
+
+__all__ = ["MAX_SIGNALS", "Plots", "Signal"]
+
+MAX_POINTS = 400
+"""Points of a curve."""
+MAX_SIGNALS = 12
+"""Most curves at one time."""
+MAX_ELEMENTS = 8
+"""Longest array whose elements can be drawn."""
+MAX_CHOICES = 2000
+"""Longest list of fields to choose from."""
+WINDOW = 8.0
+"""Time that the curves show [s of simulation time]."""
+COLOURS = ("#00798c", "#d1495b", "#e09f3e", "#66a182", "#7b5ea7", "#2e86de", "#a44a3f", "#5c677d")
+FIRST = ("position", "torque", "stiffness", "force", "pose", "q", "deviation")
+"""Fields that are drawn at first."""
+FIRST_DEVICES = 2
+"""Devices whose fields are drawn at first."""
+NOTHING = "(choose)"
+AROUND_ZERO = {"min": {"pad": 0.1, "soft": -1e-3, "mode": 1}, "max": {"pad": 0.1, "soft": 1e-3, "mode": 1}}
+"""The value axis of a chart: it has 0 on it, and does not magnify noise."""
+
+
+@dataclass(slots=True, eq=False)
+class Signal:
+    """One curve."""
+
+    device: str
+    """Name of the device."""
+    name: str
+    """Field of its samples."""
+    index: int | None
+    """Element of an array, None for a number."""
+    unit: str
+    """Unit of the field."""
+    next_ns: int = 0
+    """Earliest time of the next point [ns]."""
+    last_ns: int = -1
+    """Time of the last point [ns]."""
+    points: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=MAX_POINTS))
+    """Time [ns] and value."""
+
+    @property
+    def label(self) -> str:
+        """What the curve is called."""
+        return f"{self.device}/{self.name}" + ("" if self.index is None else f"[{self.index}]")
+
+    def take(self, sample: Sample) -> None:
+        """Keep a value if a point is due."""
+        stamp = sample.stamp_ns
+        if stamp < self.last_ns:  # the simulation was reset
+            self.points.clear()
+            self.next_ns = 0
+        if stamp < self.next_ns:
+            return
+        value: Any = sample.values[self.name]
+        self.points.append((stamp, float(value if self.index is None else value[self.index])))
+        self.last_ns = stamp
+        self.next_ns = stamp + PERIOD_NS
+
+
+PERIOD_NS = round(WINDOW / MAX_POINTS * 1e9)
+
+
+class Plots:
+    """Charts in a GUI container.
+
+    Args:
+        gui: viser's GUI.
+        devices: name -> source of samples.
+        say: tells what was refused.
+    """
+
+    def __init__(self, gui: Any, devices: Mapping[str, SampleSource], say: Say) -> None:
+        self._gui, self._devices, self._say = gui, devices, say
+        self._lock = threading.Lock()
+        self._charts: dict[str, Any] = {}
+        self.signals: list[Signal] = []
+        """The curves."""
+        self._of: dict[str, tuple[Signal, ...]] = {}
+        self._choices = {signal.label: signal for signal in _choices(devices)}
+        labels = [NOTHING, *self._choices]
+        self._add = gui.add_dropdown("add a curve", labels, initial_value=NOTHING)
+        self._drop = gui.add_dropdown("remove", [NOTHING], initial_value=NOTHING)
+        self._add.on_update(guarded(say, self._chosen))
+        self._drop.on_update(guarded(say, self._dropped))
+        self._holder = gui.add_folder(None)
+        for signal in _first(self._choices.values()):
+            self.add(signal.label)
+
+    def add(self, label: str) -> None:
+        """Draw a field."""
+        found = self._choices.get(label)
+        if found is None or found in self.signals:
+            return
+        if len(self.signals) >= MAX_SIGNALS:
+            self._say(f"{MAX_SIGNALS} curves are drawn; remove one")
+            return
+        self._set([*self.signals, found])
+
+    def remove(self, label: str) -> None:
+        """Draw a field no longer."""
+        self._set([signal for signal in self.signals if signal.label != label])
+
+    def take(self, sample: Sample) -> None:
+        """Keep what is drawn of a sample; the loop's thread calls this."""
+        for signal in self._of.get(sample.device, ()):
+            signal.take(sample)
+
+    def draw(self) -> None:
+        """Send the curves to the page."""
+        with self._lock:
+            for unit, chart in self._charts.items():
+                chart.data = _data([signal for signal in self.signals if signal.unit == unit])
+
+    def _chosen(self, _: Any) -> None:
+        label = str(self._add.value)
+        if label != NOTHING:
+            self.add(label)
+            self._add.value = NOTHING
+
+    def _dropped(self, _: Any) -> None:
+        label = str(self._drop.value)
+        if label != NOTHING:
+            self.remove(label)
+
+    def _set(self, signals: list[Signal]) -> None:
+        with self._lock:
+            units = {s.unit for s in signals} | {s.unit for s in self.signals}
+            changed = {
+                unit
+                for unit in units
+                if [s for s in signals if s.unit == unit] != [s for s in self.signals if s.unit == unit]
+            }
+            self.signals = signals
+            self._of = {s.device: tuple(o for o in signals if o.device == s.device) for s in signals}
+            for unit in changed:
+                chart = self._charts.pop(unit, None)
+                if chart is not None:
+                    chart.remove()
+                mine = [signal for signal in signals if signal.unit == unit]
+                if mine:
+                    self._charts[unit] = self._chart(unit, mine)
+            self._drop.options = [NOTHING, *(signal.label for signal in signals)]
+            self._drop.value = NOTHING
+
+    def _chart(self, unit: str, signals: list[Signal]) -> Any:
+        series: list[dict[str, Any]] = [{"label": "t [s]"}]
+        for k, signal in enumerate(signals):
+            series.append({"label": plain_name(signal.label), "stroke": COLOURS[k % len(COLOURS)], "width": 2})
+        with self._holder:
+            scales = {"x": {"time": False, "auto": True}, "y": {"auto": True, "range": AROUND_ZERO}}
+            return self._gui.add_uplot(
+                data=_data(signals), series=tuple(series), title=unit or "1", height=190, scales=scales
+            )
+
+
+def _data(signals: list[Signal]) -> tuple[np.ndarray, ...]:
+    """Return the time [s] and the curves over it, on one common time."""
+    parts = [np.array(list(signal.points), dtype=float).reshape(-1, 2) for signal in signals]
+    longest = max(parts, key=len)
+    if len(longest) < 2:
+        return (np.array([0.0, 1e-3]), *(np.full(2, np.nan) for _ in parts))
+    times = longest[:, 0]
+    values = [p[:, 1] if len(p) == len(times) else _stretched(times, p) for p in parts]
+    return (times * 1e-9, *values)
+
+
+def _stretched(times: np.ndarray, part: np.ndarray) -> np.ndarray:
+    if len(part) == 0:
+        return np.full(len(times), np.nan)
+    return np.interp(times, part[:, 0], part[:, 1], left=np.nan)
+
+
+def _choices(devices: Mapping[str, SampleSource]) -> list[Signal]:
+    found = [
+        Signal(name, each, k, info.unit)
+        for name, device in devices.items()
+        for each, info in device.samples.items()
+        if _drawable(info)
+        for k in (range(info.size) if info.shape else (None,))
+    ]
+    return found[:MAX_CHOICES]
+
+
+def _drawable(info: FieldInfo) -> bool:
+    return len(info.shape) <= 1 and info.size <= MAX_ELEMENTS and info.dtype == "float64"
+
+
+def _first(signals: Iterable[Signal]) -> list[Signal]:
+    """Return what is drawn at first: the best known fields of the first devices."""
+    rank = {name: k for k, name in enumerate(FIRST)}
+    known = [s for s in signals if s.name in rank and s.index in (None, 0, 1, 2)]
+    devices = list(dict.fromkeys(s.device for s in known if s.index is None)) or [s.device for s in known]
+    some = [s for s in known if s.device in list(dict.fromkeys(devices))[:FIRST_DEVICES]]
+    return sorted(some, key=lambda s: rank[s.name])[:6]

@@ -1,0 +1,121 @@
+"""Pulling a body with the pointer: a damped spring between the held point and the pointer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from pliant.engine.base import MujocoState
+
+__all__ = ["Pull"]
+
+Array = np.ndarray
+FREQUENCY = 1.2
+"""Natural frequency of what hangs on the held body, on the pointer's spring [Hz]."""
+DAMPING = 0.7
+"""Its damping ratio."""
+MAX_ACCELERATION = 60.0
+"""Largest force of the pointer, for each kilogram of what hangs on the body [N/kg]."""
+MAX_FORCE = 2000.0
+"""Largest force of the pointer [N]."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What is held, and where to."""
+
+    body: int
+    """The body."""
+    local: Array
+    """The held point in its frame, shape (3,) [m]."""
+    target: Array
+    """Where the pointer is, shape (3,) [m, world]."""
+
+
+class Pull:
+    """The pointer's force on the bodies of one engine; what others apply to the same body stays.
+
+    ``hold`` and ``release`` may be called by any thread; ``apply`` by the loop's, once a step.
+
+    Args:
+        engine: the physics.
+    """
+
+    def __init__(self, engine: MujocoState) -> None:
+        self._model, self._data = engine.model, engine.data
+        self._held: _Held | None = None
+        self._applied: tuple[int, Array] | None = None
+        self._time = -math.inf
+        self._velocity = np.zeros(6)
+        self.force = np.zeros(3)
+        """The force of the last step [N, world]."""
+
+    @property
+    def active(self) -> bool:
+        """Whether a step has something to do."""
+        return self._held is not None or self._applied is not None
+
+    @property
+    def held(self) -> tuple[int, Array, Array] | None:
+        """The body, the held point in its frame, and where the pointer is; None if nothing is held."""
+        held = self._held
+        return None if held is None else (held.body, held.local, held.target)
+
+    def hold(self, body: int, point: Array, target: Array, *, position: Array, rotation: Array) -> None:
+        """Hold a point of a body, or go on holding it with the pointer elsewhere.
+
+        Args:
+            body: the body.
+            point: where it is held [m, world]; taken at the beginning only.
+            target: where the pointer is [m, world].
+            position: where the body is in the picture [m, world].
+            rotation: how it is turned there, shape (3, 3).
+        """
+        if not (np.isfinite(point).all() and np.isfinite(target).all()) or not 0 < body < self._model.nbody:
+            return
+        held = self._held
+        local = held.local if held is not None and held.body == body else rotation.T @ (point - position)
+        self._held = _Held(body, local, np.array(target, dtype=float))
+
+    def release(self) -> None:
+        """Let go."""
+        self._held = None
+
+    def apply(self, time: float) -> None:
+        """Put the force of this step on the body.
+
+        Args:
+            time: simulation time [s].
+        """
+        data, model = self._data, self._model
+        if time < self._time:  # a reset has cleared all forces
+            self._applied = None
+        self._time = time
+        if self._applied is not None:
+            body, old = self._applied
+            data.xfrc_applied[body] -= old
+            self._applied = None
+        held = self._held
+        if held is None:
+            return
+        body = held.body
+        mass = max(float(model.body_subtreemass[body]), 1e-3)
+        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ held.local
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, self._velocity, 0)
+        speed = self._velocity[3:] + _cross(self._velocity[:3], point - data.xpos[body])
+        rate = 2.0 * math.pi * FREQUENCY
+        force = mass * rate * (rate * (held.target - point) - 2.0 * DAMPING * speed)
+        size, largest = float(np.linalg.norm(force)), min(MAX_ACCELERATION * mass, MAX_FORCE)
+        if size > largest:
+            force *= largest / size
+        wrench = np.concatenate([force, _cross(point - data.xipos[body], force)])
+        data.xfrc_applied[body] += wrench
+        self._applied = body, wrench
+        self.force = force
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -1,0 +1,372 @@
+"""The scene of a page: bodies of a MuJoCo model, floor, tendons, contact forces, and boxes for what has no shape.
+
+Every body is a frame that carries its meshes, so that a picture costs one pose a body that moved. Paths in the scene
+carry numbers only; names of a robot never become part of the page's structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from pliant.viewer.shapes import colour_of, geom_mesh, inertia_box, textured
+
+if TYPE_CHECKING:
+    from pliant.viewer.server import PageServer
+
+__all__ = ["Contacts", "Layers", "PullHandler", "Scene"]
+
+Array = np.ndarray
+PullHandler = Callable[[str, int, Array, Array], Awaitable[None]]
+"""Called with "start", "update" or "end", the body, where it is held and where the pointer is [m, world]."""
+SHOWN_GROUPS = 3
+"""Geoms of groups 0 to 2 are seen; those above are shapes of collision."""
+BODY_COLOURS = ((94, 129, 172), (163, 190, 140), (208, 135, 112), (180, 142, 173), (235, 203, 139), (136, 192, 208))
+"""Colours of bodies without shapes, in turn."""
+CONTACT_COLOUR = (220, 60, 50)
+AXIS_COLOUR = (0, 121, 140)
+TENDON_COLOUR = (190, 70, 60)
+MIN_MOVE = 1e-6
+"""Smallest change of a position [m] or of an element of a rotation that is sent."""
+CONTACT_LENGTH = 0.25
+"""Length of the arrow of the largest contact force, as part of the robot's size."""
+
+
+@dataclass(slots=True)
+class Layers:
+    """What is drawn beside the bodies."""
+
+    collision: bool = False
+    """Shapes of collision of bodies that have other shapes as well."""
+    inertia: bool = False
+    """Boxes of the inertia of every body."""
+    joints: bool = False
+    """Axes of hinges and slides."""
+    contacts: bool = False
+    """Arrows of contact forces."""
+    tendons: bool = True
+    """Tendons as lines."""
+
+
+@dataclass(slots=True)
+class Contacts:
+    """Contacts of one state."""
+
+    points: Array
+    """Where, shape (n, 3) [m, world]."""
+    forces: Array
+    """Forces on the second body of each contact, shape (n, 3) [N, world]."""
+
+
+class Scene:
+    """Draws a model on a page.
+
+    Args:
+        server: the page's server.
+        model: the model; it is read, never written.
+        pull: called while somebody drags a body; None: bodies cannot be dragged.
+    """
+
+    def __init__(self, server: PageServer, model: mujoco.MjModel, pull: PullHandler | None = None) -> None:
+        self._server, self._model, self._pull = server, model, pull
+        self.layers = Layers()
+        self.bodies: dict[int, Any] = {}
+        """Body -> its frame."""
+        self._nodes: dict[str, list[Any]] = {name: [] for name in ("seen", "collision", "inertia", "joints")}
+        self._poses: dict[int, tuple[Array, Array]] = {}
+        self._contacts: Any = None
+        self._tendons: Any = None
+        self._looks = self._appearance()
+        data = mujoco.MjData(model)
+        if model.nkey:
+            mujoco.mj_resetDataKeyframe(model, data, 0)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
+        self.bare = [b for b in range(1, model.nbody) if not self._geoms(b, seen=True)]
+        """Bodies without a shape that is meant to be seen."""
+        self.naked = all(not self._geoms(b, seen=True) for b in range(1, model.nbody))
+        """Whether no body at all has one: then boxes stand for the bodies, and joint axes are shown."""
+        self.layers.joints = self.naked
+        self.low, self.high = self._bounds(data)
+        self.size = float(max(np.linalg.norm(self.high - self.low), 1e-3))
+        """Diagonal of what is seen [m]."""
+        self._loose = self._place_of_loose(data)
+        self._light()
+        for body in range(model.nbody):
+            self._add_body(body)
+        self._floor(data)
+        self.update(data, None)
+
+    def close(self) -> None:
+        """Take everything away."""
+        self._server.scene.reset()
+        self._server.scene.set_up_direction("+z")
+
+    # -- what is there ------------------------------------------------------------------------------------------
+
+    def _appearance(self) -> tuple[Array, ...]:
+        m = self._model
+        return tuple(np.array(a) for a in (m.geom_rgba, m.geom_size, m.geom_type, m.geom_dataid, m.geom_pos))
+
+    def _geoms(self, body: int, *, seen: bool) -> list[int]:
+        m = self._model
+        first = int(m.body_geomadr[body])
+        mine = range(first, first + int(m.body_geomnum[body])) if first >= 0 else ()
+        planes = int(mujoco.mjtGeom.mjGEOM_PLANE)
+        return [
+            g
+            for g in mine
+            if (int(m.geom_group[g]) < SHOWN_GROUPS) == seen and int(m.geom_type[g]) != planes and self._opaque(g)
+        ]
+
+    def _opaque(self, geom: int) -> bool:
+        return colour_of(self._model, geom)[3] > 0.01
+
+    def _bounds(self, data: mujoco.MjData) -> tuple[Array, Array]:
+        """Return the corners of a box around the robot, without what is much larger than the rest."""
+        m = self._model
+        spheres = []
+        moving = [g for g in range(m.ngeom) if m.body_weldid[m.geom_bodyid[g]] != 0 and m.geom_rbound[g] > 0.0]
+        fixed = [g for g in range(m.ngeom) if m.body_weldid[m.geom_bodyid[g]] == 0 and m.geom_rbound[g] > 0.0]
+        for g in moving or fixed:
+            spheres.append((data.geom_xpos[g], min(float(m.geom_rbound[g]), 0.6)))
+        for b in range(1, m.nbody):
+            spheres.append((data.xpos[b], 0.02))
+        for f in range(m.nflex):
+            first = int(m.flex_vertadr[f])
+            spheres += [(data.flexvert_xpos[v], 0.01) for v in range(first, first + int(m.flex_vertnum[f]))]
+        if not spheres:
+            return np.full(3, -0.5), np.full(3, 0.5)
+        centres = np.array([c for c, _ in spheres])
+        radii = np.array([r for _, r in spheres])[:, None]
+        return (centres - radii).min(axis=0), (centres + radii).max(axis=0)
+
+    def _place_of_loose(self, data: mujoco.MjData) -> Array:
+        """Return the middle of the bodies that nothing holds, the middle of the picture where there are none."""
+        m = self._model
+        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == int(mujoco.mjtJoint.mjJNT_FREE)]
+        loose = [b for b in free if float(m.body_subtreemass[b]) < 0.5 * float(m.body_subtreemass[0])]
+        return data.xpos[loose].mean(axis=0) if loose else 0.5 * (self.low + self.high)
+
+    def camera(self) -> tuple[Array, Array]:
+        """Return where the camera stands and where it looks at first [m, world]."""
+        middle = 0.5 * (self.low + self.high)
+        sides = self.high - self.low
+        flat = sides[2] < 0.15 * max(float(sides[0]), float(sides[1]))
+        way = np.array([0.05, -0.35, 1.0])
+        if not flat:
+            # Loose objects shall not stand before the robot.
+            ways = np.array([[1.0, -0.85, 0.5], [-0.85, -1.0, 0.5], [0.85, 1.0, 0.5], [-1.0, 0.85, 0.5]])
+            way = ways[int(np.argmin(ways @ (self._loose - middle)))]
+        return middle + 2.1 * self.size * way / np.linalg.norm(way), middle
+
+    def _light(self) -> None:
+        scene = self._server.scene
+        # A picture of the surroundings would hide the scene until it has loaded, and is slow without a graphics card.
+        scene.configure_environment_map(None)
+        scene.configure_default_lights(enabled=False)
+        far = 3.0 * self.size
+        scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 160), intensity=1.6)
+        scene.add_light_directional(
+            "/light/sun", color=(255, 250, 240), intensity=2.2, cast_shadow=True, position=(0.5 * far, -0.3 * far, far)
+        )
+
+    def _floor(self, data: mujoco.MjData) -> None:
+        m = self._model
+        planes = [g for g in range(m.ngeom) if int(m.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_PLANE)]
+        cell = 10.0 ** np.floor(np.log10(max(self.size, 1e-3)))
+        cell = float(cell / 5.0 if self.size / cell < 3.0 else cell / 2.0)
+        places = [(data.geom_xpos[g], data.geom_xmat[g]) for g in planes[:4]]
+        if not places:
+            down = min(float(self.low[2]), 0.0) if self.low[2] > -0.05 * self.size else float(self.low[2])
+            places = [(np.array([0.0, 0.0, down]), np.eye(3).ravel())]
+        for k, (position, turn) in enumerate(places):
+            quaternion = np.zeros(4)
+            mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(turn))
+            self._server.scene.add_grid(
+                f"/floor/{k}", width=40.0 * self.size, height=40.0 * self.size, infinite_grid=True, cell_size=cell,
+                section_size=5.0 * cell, cell_thickness=0.6, section_thickness=1.0, cell_color=(150, 158, 166),
+                section_color=(120, 128, 138), fade_distance=8.0 * self.size, shadow_opacity=0.25,
+                position=position, wxyz=quaternion,
+            )  # fmt: skip
+
+    def _add_body(self, body: int) -> None:
+        path = f"/body/{body}"
+        self.bodies[body] = self._server.scene.add_frame(path, show_axes=False)
+        seen, hidden = self._geoms(body, seen=True), self._geoms(body, seen=False)
+        self._add_geoms(body, seen, "seen", 1.0)
+        # A body without any other shape shows its shapes of collision.
+        stands_in = not seen and bool(hidden) and body != 0
+        self._add_geoms(body, hidden, "seen" if stands_in else "collision", 0.85 if stands_in else 0.35)
+        if body != 0:
+            box = inertia_box(self._model, body)
+            if box is not None:
+                empty = self.naked and not hidden
+                self._add_mesh(
+                    body, "box", box, BODY_COLOURS[body % len(BODY_COLOURS)], 0.9 if empty else 0.5,
+                    "seen" if empty else "inertia",
+                )  # fmt: skip
+            self._add_axes(body)
+
+    def _add_geoms(self, body: int, geoms: list[int], layer: str, opacity: float) -> None:
+        parts: dict[tuple[float, float, float, float], list[tuple[Array, Array]]] = {}
+        for g in geoms:
+            picture = textured(self._model, g)
+            if picture is not None:
+                node = self._server.scene.add_mesh_trimesh(f"/body/{body}/picture{g}", picture)
+                self._keep(node, body, layer)
+                continue
+            mesh = geom_mesh(self._model, g, fine=len(geoms) < 40 and self._model.ngeom < 200)
+            if mesh is not None and len(mesh[1]):
+                parts.setdefault(colour_of(self._model, g), []).append(mesh)
+        for k, (rgba, meshes) in enumerate(parts.items()):
+            counts = np.cumsum([0, *(len(v) for v, _ in meshes)])
+            vertices = np.concatenate([v for v, _ in meshes])
+            faces = np.concatenate([f + start for (_, f), start in zip(meshes, counts)])
+            colour = tuple(round(255 * min(max(c, 0.0), 1.0)) for c in rgba[:3])
+            self._add_mesh(body, f"{layer}{k}", (vertices, faces), colour, opacity * rgba[3], layer)
+
+    def _add_mesh(
+        self, body: int, name: str, mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float, layer: str
+    ) -> None:
+        node = self._server.scene.add_glb(
+            f"/body/{body}/{name}", _glb(mesh, colour, opacity), cast_shadow=opacity > 0.999,
+            visible=layer == "seen" or getattr(self.layers, layer),
+        )  # fmt: skip
+        self._keep(node, body, layer)
+
+    def _keep(self, node: Any, body: int, layer: str) -> None:
+        self._nodes[layer].append(node)
+        if self._pull is None or body == 0 or self._model.body_weldid[body] == 0:
+            return
+        pull = self._pull
+
+        async def dragged(event: Any) -> None:
+            await pull(event.phase, body, np.array(event.start_position), np.array(event.end_position))
+
+        node.on_drag("left")(dragged)
+
+    def _add_axes(self, body: int) -> None:
+        m = self._model
+        first = int(m.body_jntadr[body])
+        kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+        for j in range(first, first + int(m.body_jntnum[body])):
+            if int(m.jnt_type[j]) not in kinds:
+                continue
+            half = 0.07 * self.size * m.jnt_axis[j]
+            points = np.array([[m.jnt_pos[j] - half, m.jnt_pos[j] + half]])
+            node = self._server.scene.add_arrows(
+                f"/body/{body}/axis{j}", points, AXIS_COLOUR, shaft_radius=0.004 * self.size,
+                head_radius=0.01 * self.size, head_length=0.03 * self.size, visible=self.layers.joints,
+            )  # fmt: skip
+            self._nodes["joints"].append(node)
+
+    # -- what changes -------------------------------------------------------------------------------------------
+
+    def show(self, layer: str, on: bool) -> None:
+        """Show or hide a layer."""
+        setattr(self.layers, layer, on)
+        for node in self._nodes.get(layer, ()):
+            node.visible = on
+        if layer == "contacts" and not on and self._contacts is not None:
+            self._contacts.visible = False
+        if layer == "tendons" and self._tendons is not None:
+            self._tendons.visible = on
+
+    def refresh(self) -> None:
+        """Draw anew what has changed its shape or its colour, such as an object that was made while it runs."""
+        fresh = self._appearance()
+        changed = np.zeros(self._model.ngeom, dtype=bool)
+        for old, new in zip(self._looks, fresh):
+            changed |= (old != new).reshape(self._model.ngeom, -1).any(axis=1)
+        if not changed.any():
+            return
+        self._looks = fresh
+        for body in {int(b) for b in self._model.geom_bodyid[changed]}:
+            self._server.scene.remove_by_name(f"/body/{body}")
+            for nodes in self._nodes.values():
+                nodes[:] = [node for node in nodes if not node.name.startswith(f"/body/{body}/")]
+            self._poses.pop(body, None)
+            self._add_body(body)
+
+    def update(self, data: mujoco.MjData, contacts: Contacts | None) -> None:
+        """Draw a state whose kinematics are known.
+
+        Args:
+            data: positions of bodies, tendons.
+            contacts: contact forces, None where they are not shown.
+        """
+        positions, turns = data.xpos, data.xquat
+        with self._server.viser.atomic():
+            for body, frame in self.bodies.items():
+                p, q = positions[body], turns[body]
+                old = self._poses.get(body)
+                if old is not None and np.abs(p - old[0]).max() < MIN_MOVE and np.abs(q - old[1]).max() < MIN_MOVE:
+                    continue
+                self._poses[body] = (p.copy(), q.copy())
+                frame.position = tuple(p.tolist())
+                frame.wxyz = tuple(q.tolist())
+            if self._model.ntendon and self.layers.tendons:
+                self._draw_tendons(data)
+            if contacts is not None and self.layers.contacts:
+                self._draw_contacts(contacts)
+
+    def _draw_tendons(self, data: mujoco.MjData) -> None:
+        parts = []
+        points = data.wrap_xpos.reshape(-1, 3)
+        for t in range(self._model.ntendon):
+            first, number = int(data.ten_wrapadr[t]), int(data.ten_wrapnum[t])
+            line = points[first : first + number]
+            if number >= 2:
+                parts.append(np.stack([line[:-1], line[1:]], axis=1))
+        if not parts:
+            return
+        segments = np.concatenate(parts).astype(np.float32)
+        if self._tendons is None:
+            self._tendons = self._server.scene.add_line_segments(
+                "/tendons", segments, np.array(TENDON_COLOUR), thickness=0.006 * self.size
+            )
+        else:
+            if len(segments) != len(self._tendons.points):
+                self._tendons.colors = np.broadcast_to(np.array(TENDON_COLOUR, dtype=np.uint8), segments.shape)
+            self._tendons.points = segments
+
+    def _draw_contacts(self, contacts: Contacts) -> None:
+        sizes = np.linalg.norm(contacts.forces, axis=1)
+        some = sizes > 1e-6
+        if not some.any():
+            if self._contacts is not None:
+                self._contacts.visible = False
+            return
+        length = CONTACT_LENGTH * self.size / sizes.max()
+        ends = contacts.points[some] + length * contacts.forces[some]
+        points = np.stack([contacts.points[some], ends], axis=1).astype(np.float32)
+        if self._contacts is None:
+            self._contacts = self._server.scene.add_arrows(
+                "/contacts", points, CONTACT_COLOUR, shaft_radius=0.005 * self.size, head_radius=0.012 * self.size,
+                head_length=0.03 * self.size,
+            )  # fmt: skip
+        else:
+            if len(points) != len(self._contacts.points):
+                self._contacts.colors = np.broadcast_to(np.array(CONTACT_COLOUR, dtype=np.uint8), (len(points), 3))
+            self._contacts.points = points
+            self._contacts.visible = True
+
+
+def _glb(mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float) -> bytes:
+    """Return a mesh of one colour with the normals of its vertices, so that its sharp edges stay sharp."""
+    import trimesh
+
+    clear = opacity < 0.999
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorFactor=[*colour, round(255 * opacity)], metallicFactor=0.0, roughnessFactor=0.55,
+        alphaMode="BLEND" if clear else "OPAQUE", doubleSided=not clear,
+    )  # fmt: skip
+    drawn = trimesh.Trimesh(mesh[0], mesh[1], process=False, visual=trimesh.visual.TextureVisuals(material=material))
+    found = drawn.export(file_type="glb", include_normals=True)
+    return bytes(found)  # type: ignore[arg-type]

@@ -1,0 +1,263 @@
+"""The server of the page: viser, bound to one address, behind a check of Host and Origin.
+
+viser listens on every interface unless told, moves to another port without a word, answers every site and can open a
+tunnel to the internet. Here the socket is bound before viser starts, each request and WebSocket passes
+`pliant.viewer.origin`, and the tunnel is switched off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import mimetypes
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import BridgeError, MissingDependency
+from pliant.viewer.origin import PROTECTION, check_page_host, foreign
+
+__all__ = ["PageServer", "set_theme"]
+
+FIRST_PORT = 8080
+LAST_PORT = 8179
+MAX_MESSAGE = 1 << 20
+"""Longest message that a browser may send [bytes]."""
+MAX_PAGES = 16
+"""Most pages that are open at one time."""
+COLOURS = (
+    "#e3f6f8", "#cdeaee", "#9dd5dc", "#6abfca", "#40acba", "#0f8797", "#007486", "#00677a", "#005a6b", "#004d5d",
+)  # fmt: skip
+"""Colours of buttons and sliders, from light to dark."""
+POLICY = (
+    "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; connect-src 'self' ws: data: blob:; "
+    "frame-ancestors 'none'"
+)
+"""What the page may load: nothing from elsewhere."""
+MAX_TEXT = 4096
+"""Longest text that a browser may give to a control."""
+_LOCK = threading.Lock()
+_log = logging.getLogger("pliant.view")
+
+
+class PageServer:
+    """Serve one page to any number of browsers of this machine.
+
+    Args:
+        host: address of this machine to serve on; the page has no password.
+        port: port of the page; 0 takes the first free one from 8080 on.
+        title: text in the head of the panel and in the browser's tab.
+        folders: first part of a path -> folder whose files are served below it, such as ``{"report": Path("demo")}``.
+
+    Raises:
+        BridgeError: the host is every interface, or the port is in use.
+        MissingDependency: viser is not installed.
+
+    Example:
+        >>> server = PageServer(title="elbow")  # doctest: +SKIP
+        >>> server.url  # doctest: +SKIP
+        'http://localhost:8080/'
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        title: str = "pliant",
+        folders: dict[str, Path] | None = None,
+    ) -> None:
+        check_page_host(host)
+        try:
+            import viser
+            from viser import _messages
+        except ImportError as error:
+            raise MissingDependency(
+                f"viser ({error})", command="pip install --upgrade viser", purpose="the page"
+            ) from None
+        self._host = host
+        self._folders = {name: folder.resolve() for name, folder in (folders or {}).items()}
+        self.faults = 0
+        """Messages of browsers that made no sense."""
+        listening = _bind(host, port)
+        shown = "localhost" if host in ("127.0.0.1", "::1") else host
+        self.url = f"http://{shown}:{listening.getsockname()[1]}/"
+        """Address of the page."""
+        with _LOCK, _serving_on(listening, self._answer), _silent():
+            self.viser = viser.ViserServer(host=host, port=listening.getsockname()[1], label=title, verbose=False)
+        connection = self.viser._websock_server
+        # The tunnel would show the page to anyone on the internet; no page uploads files.
+        for name in ("ShareUrlRequest", "ShareUrlDisconnect", "FileTransferStartUpload", "FileTransferPart"):
+            connection._incoming_handlers.pop(getattr(_messages, name), None)
+        changed = connection._incoming_handlers.get(_messages.GuiUpdateMessage, [])
+        changed[:] = [_values_only(handler) for handler in changed]
+        loop: Any = connection._background_event_loop
+        loop.call_soon_threadsafe(loop.set_exception_handler, self._failed)
+        if connection._server_thread is not None:
+            connection._server_thread.name = "pliant-page-server"
+        self.gui, self.scene = self.viser.gui, self.viser.scene
+        set_theme(self.gui, dark=False)
+
+    def stop(self) -> None:
+        """Close every page and end the server's threads; may be called twice."""
+        with _silent(), contextlib.suppress(RuntimeError):
+            self.viser.stop()
+
+    def _failed(self, _: Any, context: dict[str, Any]) -> None:
+        """Count what a browser sent that could not be used; asyncio would print it."""
+        self.faults += 1
+        _log.debug("%s", context.get("message", ""), exc_info=context.get("exception"))
+
+    def _answer(self, request: Any, connection: Any, go_on: Callable[..., Any]) -> Any:
+        """Answer one request; None where a WebSocket may open."""
+        reason = foreign(request.headers.raw_items(), self._host)
+        if reason:
+            return _protected(connection.respond(403, f"{reason}\n"))
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            if len(self.viser._websock_server._live_connections) >= MAX_PAGES:
+                return _protected(connection.respond(503, f"{MAX_PAGES} pages are open; close one\n"))
+            return go_on(connection, request)
+        found = self._file(request.path)
+        if found is None:
+            return _protected(go_on(connection, request))
+        answer = connection.respond(200, "")
+        answer.body = found.read_bytes()
+        for name in ("Content-Length", "Content-Type"):
+            with contextlib.suppress(KeyError):
+                del answer.headers[name]
+        kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
+        answer.headers["Content-Type"] = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+        answer.headers["Content-Length"] = str(len(answer.body))
+        return _protected(answer)
+
+    def _file(self, path: str) -> Path | None:
+        from urllib.parse import unquote
+
+        first, _, rest = unquote(path.partition("?")[0]).lstrip("/").partition("/")
+        folder = self._folders.get(first)
+        if folder is None:
+            return None
+        found = (folder / (rest or "index.html")).resolve()
+        return found if found.is_file() and found.is_relative_to(folder) else None
+
+
+def set_theme(gui: Any, *, dark: bool) -> None:
+    """Choose light or dark for all pages, or for one: that of a client's GUI."""
+    from viser import _messages
+
+    gui._websock_interface.queue_message(
+        _messages.ThemeConfigurationMessage(
+            titlebar_content=None, control_layout="floating", control_width="medium", dark_mode=dark, show_logo=False,
+            show_share_button=False, colors=COLOURS,
+        )
+    )  # fmt: skip
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Return a bound socket.
+
+    Raises:
+        BridgeError: the port is in use, or the address is not of this machine.
+    """
+    ports = [port] if port else [*range(FIRST_PORT, LAST_PORT + 1), 0]
+    fault: Exception | None = None
+    for number in ports:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+            found = socket.socket(family, kind, protocol)
+        except (OSError, OverflowError) as error:
+            fault = error
+            break
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(64)  # a browser that is early waits for the server's thread instead of being refused
+        except (OSError, OverflowError) as error:
+            found.close()
+            fault = error
+            continue
+        return found
+    raise BridgeError(
+        f"the page cannot be served on {host}, port {port or f'from {FIRST_PORT} on'}: {fault}; name another port",
+        field="port",
+    )
+
+
+def _values_only(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler of changed controls that refuses everything but a finite value of a modest size."""
+
+    async def handle(client: Any, message: Any) -> None:
+        updates = message.updates
+        if not isinstance(updates, dict) or set(updates) != {"value"}:
+            return
+        value = updates["value"]
+        if isinstance(value, str | bytes | list | tuple | dict) and len(value) > MAX_TEXT:
+            return
+        if isinstance(value, float) and not math.isfinite(value):
+            return
+        await handler(client, message)
+
+    return handle
+
+
+def _quiet_log() -> logging.Logger:
+    """Return a logger that keeps broken handshakes off the standard error."""
+    found = logging.getLogger("pliant.view.websockets")
+    found.propagate = False
+    if not found.handlers:
+        found.addHandler(logging.NullHandler())
+    return found
+
+
+@contextlib.contextmanager
+def _serving_on(listening: socket.socket, answer: Callable[..., Any]) -> Iterator[None]:
+    """Let viser serve on a socket, behind a check of each request, while the block makes a server."""
+    from websockets.asyncio import server
+
+    original = server.serve
+
+    def serve(handler: Any, _host: Any, _port: Any, *, process_request: Any, **options: Any) -> Any:
+        def asked(connection: Any, request: Any) -> Any:
+            return answer(request, connection, process_request)
+
+        options |= {"max_size": MAX_MESSAGE, "logger": _quiet_log()}
+        return original(handler, sock=listening, process_request=asked, **options)
+
+    server.serve = serve  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        server.serve = original
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep viser's banners off the standard output from here on; a library does not print."""
+    import rich
+
+    if getattr(rich.print, "of_pliant", False):
+        yield
+        return
+    original = rich.print
+
+    def quiet(*objects: Any, **options: Any) -> None:
+        if not sys._getframe(1).f_globals.get("__name__", "").startswith("viser"):
+            original(*objects, **options)
+
+    quiet.of_pliant = True  # type: ignore[attr-defined]
+    rich.print = quiet
+    yield
+
+
+def _protected(response: Any) -> Any:
+    """Return a response with headers that keep other sites out."""
+    for name, value in {**PROTECTION, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}.items():
+        with contextlib.suppress(KeyError):
+            del response.headers[name]
+        response.headers[name] = value
+    return response

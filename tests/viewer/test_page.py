@@ -1,0 +1,290 @@
+"""The page of robots: what it answers, what it does to the simulation, and a real browser that moves its sliders."""
+
+import contextlib
+import importlib.util
+import ipaddress
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.errors import BridgeError
+from pliant.loading import load
+from pliant.simulation import Simulation, paced
+from pliant.viewer import PageView
+
+pytestmark = pytest.mark.network
+
+_spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
+chromium = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(chromium)
+with_browser = pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
+
+
+def free_port() -> int:
+    with contextlib.closing(socket.socket()) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(name, **options):
+    """Simulate a robot in real time with its page, in a thread."""
+    robot = load(name)
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, port=free_port(), title=name, **options)
+    with Simulation(engine, make_devices(robot), [view], pacer=paced(1.0)) as simulation:
+        simulation.start()
+        thread = threading.Thread(target=simulation.run, name="test-loop")
+        thread.start()
+        try:
+            yield simulation, view
+        finally:
+            simulation.stop()
+            thread.join(20.0)
+
+
+@pytest.fixture
+def engine():
+    return MujocoEngine(load("qbmove-1dof"), check=False)
+
+
+def test_the_page_is_served_to_this_machine_while_the_simulation_runs(engine, capfd):
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, [], [view], pacer="free") as simulation:
+        simulation.run(0.05)
+        with urllib.request.urlopen(view.url, timeout=10) as answer:
+            assert answer.status == 200
+            assert answer.headers["X-Frame-Options"] == "DENY"
+            assert b"<html" in answer.read(4096).lower()
+        simulation.run(0.05)
+        assert view.health()["last_error"] == ""
+    assert view.health()["pictures"] >= 1
+    with pytest.raises(OSError):
+        urllib.request.urlopen(view.url, timeout=2)
+    assert capfd.readouterr().out == ""
+
+
+def test_the_threads_of_the_page_have_names_and_end_with_it(engine):
+    before = set(threading.enumerate())
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, [], [view], pacer="free") as simulation:
+        simulation.run(0.01)
+        names = {thread.name for thread in set(threading.enumerate()) - before}
+        assert {"pliant-view", "pliant-page-server"} <= names
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5.0)
+    assert not [t for t in set(threading.enumerate()) - before if t.name.startswith("pliant")]
+
+
+OWN = {"Host": "localhost:8080", "Origin": "http://localhost:8080"}
+FOREIGN = [
+    {"Host": "localhost:8080", "Origin": "http://site.example"},
+    {"Host": "localhost:8080", "Origin": "http://localhost:3000"},
+    {"Host": "site.example:8080", "Origin": "http://site.example:8080"},
+    {"Host": "localhost:8080", "Origin": "null"},
+    {"Host": "localhost:8080", "Sec-Fetch-Site": "cross-site"},
+]
+
+
+@contextlib.contextmanager
+def serving_a_view(port):
+    """Run `pliant view` in a process of its own."""
+    command = [sys.executable, "-m", "pliant", "view", "qbmove-1dof", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr.readline().startswith("view: ")
+            yield process
+        finally:
+            process.kill()
+
+
+def listening(pid):
+    """Return the addresses on which a process takes TCP connections."""
+    own = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            own.add(str(descriptor.readlink()))
+    found = []
+    for name in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+            row = line.split()
+            if row[3] == "0A" and f"socket:[{row[9]}]" in own:
+                address = row[1].partition(":")[0]
+                words = [bytes.fromhex(address[k : k + 8])[::-1] for k in range(0, len(address), 8)]
+                found.append(str(ipaddress.ip_address(b"".join(words))))
+    return found
+
+
+def answer_to(port, path, headers, *, upgrade):
+    """Return the head of what is answered to a request, or to a WebSocket's handshake."""
+    lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    if upgrade:
+        key = "dGhlIHNhbXBsZSBub25jZQ=="
+        lines += ["Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13"]
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall("\r\n".join([*lines, "", ""]).encode())
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = client.recv(4096)
+            if not piece:
+                break
+            data += piece
+    return data.partition(b"\r\n\r\n")[0].decode().lower()
+
+
+def test_another_site_can_neither_read_the_page_nor_open_its_websocket():
+    port = free_port()
+    with serving_a_view(port) as process:
+        addresses = listening(process.pid)
+        assert set(addresses) == {"127.0.0.1"}, addresses
+        for upgrade in (False, True):
+            for headers in FOREIGN:
+                answer = answer_to(port, "/", headers, upgrade=upgrade)
+                assert answer.startswith("http/1.1 403"), (upgrade, headers, answer)
+                assert "access-control-allow-origin" not in answer
+            answer = answer_to(port, "/", OWN, upgrade=upgrade)
+            assert answer.startswith("http/1.1 101" if upgrade else "http/1.1 200"), (upgrade, answer)
+            assert "access-control-allow-origin" not in answer
+
+
+def test_the_page_cannot_be_opened_to_the_internet_and_takes_no_files(engine):
+    from viser import _messages
+
+    view = PageView(engine, port=free_port())
+    view.start({})
+    try:
+        handlers = view._server.viser._websock_server._incoming_handlers
+        assert not {_messages.ShareUrlRequest, _messages.FileTransferStartUpload} & set(handlers)
+    finally:
+        view.stop()
+
+
+def test_the_view_on_every_interface_is_refused(engine):
+    for host in ("::", "0.0.0.0"):
+        with pytest.raises(BridgeError, match="every interface"):
+            PageView(engine, host=host).start({})
+
+
+def test_a_port_in_use_is_named(engine):
+    with contextlib.closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        view = PageView(engine, port=taken.getsockname()[1])
+        with pytest.raises(BridgeError, match="another port"):
+            view.start({})
+        view.stop()
+
+
+def test_the_report_is_served_beside_the_page_and_nothing_above_it(engine, tmp_path):
+    (tmp_path / "report").mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "report" / "index.html").write_text("<p>verdicts</p>")
+    view = PageView(engine, port=free_port(), report=tmp_path / "report")
+    view.start({})
+    try:
+        with urllib.request.urlopen(view.url + "report/", timeout=10) as answer:
+            assert b"verdicts" in answer.read()
+        for path in ("report/../secret.txt", "report/%2e%2e/secret.txt", "../secret.txt"):
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(view.url + path, timeout=10)
+    finally:
+        view.stop()
+
+
+def test_pulling_a_body_bends_the_arm_and_letting_go_clears_the_force():
+    robot = load("qbmove-1dof")
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
+        simulation.run(0.5)
+        body = engine.model.nbody - 1
+        point, turn = engine.data.xipos[body].copy(), engine.data.xmat[body].reshape(3, 3).copy()
+        before = float(engine.data.qpos[0])
+        target = point + np.array([0.0, 0.3, 0.3])
+        view._pull.hold(body, point, target, position=engine.data.xpos[body].copy(), rotation=turn)
+        simulation.run(0.5)
+        assert abs(float(engine.data.qpos[0]) - before) > 0.05
+        assert np.abs(engine.data.xfrc_applied[body]).max() > 0.0
+        view._pull.release()
+        simulation.run(0.01)
+        np.testing.assert_allclose(engine.data.xfrc_applied[body], 0.0, atol=1e-12)
+
+
+def test_a_pull_that_is_not_finite_is_ignored(engine):
+    view = PageView(engine)
+    nothing = np.full(3, np.nan)
+    view._pull.hold(1, nothing, nothing, position=np.zeros(3), rotation=np.eye(3))
+    assert not view._pull.active
+
+
+def canvas(browser):
+    """Return the mean brightness and the spread of the 3D picture in a screenshot."""
+    import io
+
+    from PIL import Image
+
+    image = np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("L"), dtype=float)
+    height, width = image.shape
+    return image[height // 4 : -20, int(0.42 * width) : int(0.58 * width)]
+
+
+READY = "document.querySelectorAll('[role=slider]').length > 0 && !!document.querySelector('canvas')"
+
+
+def eventually(true, seconds=15.0):
+    """Ask again and again, each time letting the loop go on, until it is true."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        threading.Event().wait(0.05)
+
+
+@with_browser
+def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
+    with running("qbmove-1dof") as (simulation, view), chromium.Page(view.url, 1000, 420, webgl=True) as browser:
+        browser.until(READY)
+        eventually(lambda: canvas(browser).std() > 5.0)  # there is something, and it is not one colour
+        eventually(lambda: abs(simulation.sample("joint").values["velocity"]) < 1e-3)
+        first = canvas(browser)
+        browser.move_slider("equilibrium position", 0.75)
+        eventually(lambda: simulation.sample("joint").values["position"] > 0.5)
+        eventually(lambda: np.abs(canvas(browser) - first).mean() > 1.0)
+        assert browser.errors == []
+        assert view.health()["last_error"] == ""
+
+
+@with_browser
+def test_a_page_that_is_closed_in_the_middle_of_a_drag_does_not_stop_the_simulation():
+    with running("qbmove-1dof") as (simulation, view):
+        with chromium.Page(view.url, 700, 300) as browser:
+            browser.until("document.querySelectorAll('[role=slider]').length > 0")
+            browser.press(350, 200)
+        before = simulation.time
+        eventually(lambda: simulation.time >= before + 0.2)
+        assert not view._pull.active
+
+
+def test_two_pages_at_once_get_the_same_scene(engine):
+    from importlib.metadata import version
+
+    from websockets.sync.client import connect
+
+    view = PageView(engine, port=free_port())
+    view.start({})
+    try:
+        address = view.url.replace("http", "ws")
+        name = f"viser-v{version('viser')}"
+        with connect(address, subprotocols=[name]) as one, connect(address, subprotocols=[name]) as two:
+            assert len(one.recv(10)) == len(two.recv(10)) > 5000
+    finally:
+        view.stop()
