@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from pliant.engine.distributions import Uniform
+from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
 from pliant.envs.make import find_task, make_env, make_vec, task_names, task_of
 from pliant.envs.registration import register
 from pliant.envs.task import Action, Task
 from pliant.errors import ModelError, PliantError, PortError
+from pliant.model import Imu
 from pliant.robots import build_robot
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
@@ -156,6 +158,90 @@ def test_with_latency_a_robot_observes_what_was_before():
         seen[name] = [env.step([0.8])[0] for _ in range(10)]
         env.close()
     np.testing.assert_array_equal(seen["late"][5:], seen["prompt"][3:8])
+
+
+def test_a_robot_observes_fields_of_devices_that_are_no_ports():
+    def with_imu():
+        robot = arm()
+        robot.devices = [*robot.devices, Imu(name="imu", body="link_2")]
+        return robot
+
+    def observation(world):
+        return np.concatenate([world.port("imu/linear_acceleration"), world.port("board/position")], axis=1)
+
+    env = make_env(with_imu, **{**FIELDS, "observation": {"devices": observation}})
+    assert env.reset(seed=1)[0] == pytest.approx(np.zeros(5))
+    for _ in range(40):
+        seen = env.step([0.0, 0.0])[0]
+    # At rest, an inertial unit measures gravity upwards, whichever way it is turned.
+    assert np.linalg.norm(seen[:3]) == pytest.approx(9.81, abs=0.01)
+    joints = [env.simulation.sample(joint).values["position"] for joint in JOINTS]
+    np.testing.assert_allclose(seen[3:], joints, atol=1e-3)
+    env.close()
+    with pytest.raises(PortError, match="no port and no field of a device 'imu/acceleration'"):
+        make_env(with_imu, **{**FIELDS, "observation": {"a": lambda world: world.port("imu/acceleration")}})
+
+
+class FarBatch(CpuBatch):
+    """A batch whose memory is elsewhere, as on a GPU: fields come as copies, and only `write` changes them."""
+
+    def __init__(self, robot, worlds):
+        self.copies = []
+        super().__init__(robot, worlds)
+
+    def port(self, name):
+        return memoryview(self.field(self.place(name).field))
+
+    def field(self, name):
+        self.copies.append(name)
+        return super().field(name).copy()
+
+    def _put(self, name, values, mask):
+        place = self.place(name)
+        super().field(place.field)[(mask, *place.index)] = values
+
+
+def batch_of(kind):
+    """Return what makes a batch of a kind; that of Warp where Warp is installed."""
+    if kind == "far":
+        return FarBatch
+    pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
+    return WarpBatch
+
+
+@pytest.mark.parametrize(("kind", "atol"), [("far", 0.0), ("warp", 2e-5)])
+def test_worlds_on_another_device_are_the_same_environment(kind, atol):
+    def start(rng, count):
+        return {"joint_1": rng.uniform(-0.3, 0.3, count)}
+
+    fields = {
+        "terminated": {"far": far},
+        "start": start,
+        "duration": 0.2,
+        "randomize": {"joint_1.k1": Uniform(0.001, 0.002)},
+    }
+    here, there = vec(**fields), vec(**fields, options={"batch": batch_of(kind)})
+    np.testing.assert_allclose(there.reset(seed=4)[0], here.reset(seed=4)[0], rtol=0.0, atol=atol)
+    rng = np.random.default_rng(1)
+    ended = np.zeros(3, dtype=int)
+    for _ in range(45):  # two episodes of each world and more
+        action = rng.uniform(-1.0, 1.0, (3, 2))
+        mine, theirs = here.step(action), there.step(action)
+        np.testing.assert_allclose(theirs[0], mine[0], rtol=0.0, atol=atol)
+        np.testing.assert_allclose(theirs[1], mine[1], rtol=0.0, atol=atol)
+        np.testing.assert_array_equal(theirs[2:4], mine[2:4])
+        assert list(theirs[4].get("reason", [])) == list(mine[4].get("reason", []))
+        ended += mine[2] | mine[3]
+    assert (ended >= 2).all()
+
+
+def test_worlds_on_another_device_copy_every_field_at_most_once_an_action():
+    env = vec(options={"batch": FarBatch})
+    env.reset(seed=1)
+    env.batch.copies.clear()
+    for _ in range(3):
+        env.step(np.zeros((3, 2)))
+    assert env.batch.copies == ["qpos"] * 3
 
 
 def test_equal_seeds_and_actions_give_equal_episodes_and_others_differ():

@@ -448,6 +448,10 @@ class WarpBatch(RobotBatch):
             return array.numpy()[(slice(None), *place.index)]
         return array[(slice(None), *place.index)]
 
+    def field(self, name: str) -> NDArray[Any]:
+        """Return the whole of a field on the host: live on the device "cpu", one copy from a GPU."""
+        return self._array(name).numpy()
+
     def steps(self) -> NDArray[np.int64]:
         """Return the steps of each world since its last reset, shape (worlds,)."""
         return np.array(self._step_count.numpy())
@@ -462,6 +466,9 @@ class WarpBatch(RobotBatch):
 
     def _write(self, array: Any, index: tuple[Any, ...], values: NDArray[Any], mask: NDArray[np.bool_]) -> None:
         """Write some worlds of an array of the device."""
+        if self.device.is_cuda and mask.all() and index == (slice(None),):  # all of it: nothing to fetch first
+            array.assign(np.ascontiguousarray(values, dtype=self._wp.dtype_to_numpy(array.dtype)))
+            return
         host = array.numpy()
         host[:][(mask, *index)] = values
         if self.device.is_cuda:

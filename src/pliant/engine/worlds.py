@@ -103,6 +103,10 @@ class RobotBatch(abc.ABC):
         """
 
     @abc.abstractmethod
+    def field(self, name: str) -> NDArray[Any]:
+        """Return the whole of a field that `place` names, on the host: live on the CPU, one copy from a GPU."""
+
+    @abc.abstractmethod
     def steps(self) -> NDArray[np.int64]:
         """Return the steps of each world since its last reset, shape (worlds,)."""
 
@@ -461,19 +465,23 @@ class CpuBatch(RobotBatch):
     def port(self, name: str) -> NDArray[Any]:
         """Return the live array of a port, shape (worlds, ...)."""
         place = self.place(name)
-        if place.field == "observed":
+        return self.field(place.field)[(slice(None), *place.index)]
+
+    def field(self, name: str) -> NDArray[Any]:
+        """Return the live array of a whole field."""
+        if name == "observed":
             if not self._watched:
                 self._watched = True
                 self._observe()
-            return self.observed[(slice(None), *place.index)]
-        if place.field not in self._bound:
+            return self.observed
+        if name not in self._bound:
             # A result that is bound between two steps would be zero until the next one.
-            self._bound.add(place.field)
-            self.batch.bind(place.field)
+            self._bound.add(name)
+            self.batch.bind(name)
             state = self.batch.state.copy()
             self.batch.forward()
             self.batch.state[:] = state
-        return self.batch.bind(place.field)[(slice(None), *place.index)]
+        return self.batch.bind(name)
 
     def steps(self) -> NDArray[np.int64]:
         """Return the steps of each world since its last reset, shape (worlds,)."""

@@ -14,7 +14,7 @@ from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, positions
-from pliant.errors import DivergedError, ModelError, PliantError, nearest
+from pliant.errors import DivergedError, ModelError, PliantError, PortError, nearest
 from pliant.laws import COMMAND_NAMES
 from pliant.simulation import Simulation
 
@@ -53,16 +53,24 @@ class _Measured(_Truth):
         super().__init__(truth.engine, truth.last.shape[1], truth.period)
         self._truth = truth
         self._simulation = simulation
-        self._samples = {name: set(device.samples) for name, device in simulation.devices.items()}
+        self._samples = {
+            f"{name}/{quantity}": (name, quantity, info)
+            for name, device in simulation.devices.items()
+            for quantity, info in device.samples.items()
+        }
 
     def port(self, name: str) -> NDArray[np.float64]:
-        device, _, quantity = name.rpartition("/")
-        if quantity not in self._samples.get(device, ()):
+        ports = self._truth.engine.ports()
+        if name not in self._samples:
+            if name not in ports:
+                known = nearest(name, [*ports, *self._samples])
+                raise PortError(f"no port and no field of a device {name!r}; {known}", field=name)
             return self._truth.port(name)
+        device, quantity, info = self._samples[name]
         try:
             value = self._simulation.sample(device).values[quantity]
         except PliantError:  # before the first measurement
-            return self._truth.port(name)
+            return self._truth.port(name) if name in ports else np.zeros((1, *(info.shape or (1,))))
         return np.atleast_1d(np.asarray(value, dtype=float))[None]
 
     @property
@@ -77,8 +85,9 @@ class _Measured(_Truth):
 class RobotEnv(gymnasium.Env):
     """A robot as the hardware gives it: commands go to its devices, observations are their samples.
 
-    Observations see what devices measure, with noise, quantisation and latency; ports that no device measures, rewards
-    and endings see the true state.
+    Observations see what devices measure, with noise, quantisation and latency, also fields that are no ports, such as
+    ``imu/angular_velocity`` (0 before the first measurement); ports that no device measures, rewards and endings see
+    the true state.
 
     Args:
         task: what is learned.

@@ -29,8 +29,10 @@ class _BatchWorld:
     def __init__(self, batch: RobotBatch, actions: int) -> None:
         self.worlds = batch.worlds
         self._batch = batch
-        self._live = isinstance(batch, CpuBatch)
+        # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once a step, if asked for.
+        self.live = isinstance(batch.port("state/qpos"), np.ndarray)
         self._ports: dict[str, NDArray[Any]] = {}
+        self._fields: dict[str, NDArray[Any]] = {}
         self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
         self.last = np.zeros((batch.worlds, actions))
         self.period = 0.0
@@ -38,14 +40,18 @@ class _BatchWorld:
     def port(self, name: str) -> NDArray[Any]:
         found = self._ports.get(name)
         if found is None:
-            found = self._batch.port(name) if self._live else self._batch.read(name)
-            self._ports[name] = found
+            place = self._batch.place(name)
+            whole = self._fields.get(place.field)
+            if whole is None:
+                whole = self._fields[place.field] = self._batch.field(place.field)
+            found = self._ports[name] = whole[(slice(None), *place.index)]
         return found
 
     def stepped(self) -> None:
         """Forget copies of ports that are not live."""
-        if not self._live:
+        if not self.live:
             self._ports.clear()
+            self._fields.clear()
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -135,8 +141,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         # All references and controls at once where they lie side by side in memory.
         places = [self.batch.place(action.port) for action in task.actions]
         self._controls: NDArray[np.float64] | None = None
-        if isinstance(self.batch, CpuBatch) and all(place.field == "ctrl" for place in places):
-            self._controls = self.batch.port("state/ctrl")
+        if all(place.field == "ctrl" for place in places):
+            self._controls = self.batch.field("ctrl")
             self._columns = np.array([place.index[0].start for place in places])
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._ready = False
@@ -185,6 +191,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             start[joint] = array[mask] if array.shape == (self.num_envs,) else array
         self.batch.reset(mask, start, key=key)
         self._world.stepped()
+        if self._controls is not None and not self._world.live:
+            self._controls = self.batch.field("ctrl")
         self._world.elapsed[mask] = 0
         self._world.last[mask] = 0.0
         self._ended[mask] = False
@@ -219,6 +227,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         values = self._scale.values(command)
         if self._controls is not None:
             self._controls[:, self._columns] = values
+            if not self._world.live:
+                self.batch.write("state/ctrl", self._controls)
         else:
             for k, action in enumerate(self.task.actions):
                 self.batch.write(action.port, values[:, k : k + 1])
