@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from PIL import Image
 
 from pliant.recording import film as room
@@ -97,3 +98,56 @@ def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path,
     )
     assert code == 130
     assert frames(film)[0] >= 1
+
+
+MODULE = """
+import mujoco
+import numpy as np
+from pliant.experiments import Context, Result, Target, experiment
+from pliant.experiments.films import Film, Shot
+
+
+def _films(context, options):
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint axis='0 1 0'/><geom size='0.1' pos='0 0 1'/></body></worldbody></mujoco>"
+    )
+    poses = np.linspace(0.0, 1.0, 5)[:, None]
+    return [Film(name="turn", caption="It turns.", time=np.arange(5) * 0.04, shots=[Shot(title="soft", model=model,
+        poses=poses)], size="64x64")]
+
+
+@experiment("own-film", films=_films)
+def own(context: Context) -> Result:
+    return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: test")])
+
+
+@experiment("own-table")
+def table(context: Context) -> Result:
+    return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: test")])
+"""
+
+
+def test_reproduce_films_what_has_a_scene_and_says_what_has_none(call, tmp_path):
+    module, output = tmp_path / "own_films.py", tmp_path / "reports"
+    module.write_text(MODULE)
+    common = ("reproduce", "own-film", "own-table", "--import", module, "--output", output)
+    from pliant.experiments import base
+
+    try:
+        code, out, err = call(*common, "--video", "--video-format", "gif")
+        assert code == 0, err
+        text = " ".join(out.split())
+        assert "turn.gif (0.2 s)" in text
+        assert "no film: it compares numbers and has no moving scene" in text
+        assert '<img src="own-film/turn.gif"' in (output / "own-film.html").read_text()
+        code, out, err = call(*common, "--video", "--video-format", "gif", "--video-fps", "50", "--json")
+        assert code == 0, err
+        first, second = json.loads(out)["experiments"]
+        assert first["films"][0]["duration"] == pytest.approx(9 / 50)
+        assert (second["films"], second["no_film"]) == ([], "it compares numbers and has no moving scene")
+        assert call(*common, "--video-fps", "20")[0] == 1
+        assert "even numbers from 64 to 3840" in call(*common, "--video", "--video-size", "5x5")[2]
+        assert "<= 50 in a GIF" in call(*common, "--video", "--video-format", "gif", "--video-fps", "60")[2]
+    finally:
+        for name in ("own-film", "own-table"):
+            base._EXPERIMENTS.pop(name, None)

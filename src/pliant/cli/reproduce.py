@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, assignments, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
+from pliant.cli.simulating import film_options, refuse_unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.experiments import Result, Target
+    from pliant.experiments.films import Video
 
 __all__ = ["reproduce"]
 
@@ -56,6 +58,21 @@ def reproduce(
         bool, Parameter(name="--all-targets", negative=(), help="Print every number of every statement and check.")
     ] = False,
     seed: Annotated[int, Parameter(help="Seed of everything random, >= 0.")] = 0,
+    video: Annotated[
+        bool, Parameter(negative=(), help="Film the experiments that have a moving scene, soft beside stiff.")
+    ] = False,
+    video_format: Annotated[
+        Literal["mp4", "gif"] | None,
+        Parameter(help="Kind of the films; default mp4 where PyAV is installed, else gif."),
+    ] = None,
+    video_size: Annotated[str | None, Parameter(help="Width and height of each scene, such as 480x480.")] = None,
+    video_fps: Annotated[float | None, Parameter(help="Frames per second of the films; default 25.")] = None,
+    video_speed: Annotated[
+        float | None, Parameter(help="Simulated seconds per second of the films; default by the experiment.")
+    ] = None,
+    video_camera: Annotated[
+        str | None, Parameter(help="Camera of the films: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
+    ] = None,
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,
@@ -66,6 +83,7 @@ def reproduce(
     that is not reproduced is a finding, and ends with exit code 3 only with --strict.
     """
     import_modules(import_)
+    films = _films(video, video_format, video_size, video_fps, video_speed, video_camera)
     from pliant.experiments import find_experiment, list_experiments
     from pliant.experiments import reproduce as run_experiments
 
@@ -93,6 +111,7 @@ def reproduce(
                 seed=seed,
                 options=options,
                 curves=curves,
+                video=films,
                 progress=progress,
                 on_result=results.append,
             )
@@ -113,6 +132,7 @@ def reproduce(
         return code
     for result in results:
         _print_result(console, result, every)
+        _print_films(console, result, output)
     console.print("; ".join([*_totals(results), *([f"report: {index}"] if results else [])]), soft_wrap=True)
     if interrupted:
         left = ", ".join(chosen[len(results) :])
@@ -121,6 +141,37 @@ def reproduce(
             soft_wrap=True,
         )
     return code
+
+
+def _films(
+    video: bool, kind: str | None, size: str | None, fps: float | None, speed: float | None, camera: str | None
+) -> Video | None:
+    """Return how films are written, or None without --video; refuse what is wrong before anything runs."""
+    refuse_unused(kind is not None and not video, "--video-format", "--video")
+    looks = film_options(video, size, fps, speed, camera)
+    if looks is None:
+        return None
+    from pliant.errors import MissingDependency
+    from pliant.experiments.films import Video
+    from pliant.recording.encoders import require
+    from pliant.recording.film import check_film
+
+    if kind is None:
+        try:
+            require(".mp4")
+            kind = "mp4"
+        except MissingDependency:
+            kind = "gif"
+    check_film(Path(f"film.{kind}"), looks, "--video", folder=False)
+    return Video(suffix=f".{kind}", size=size, fps=looks.fps, speed=speed, camera=camera)
+
+
+def _print_films(console: Console, result: Result, output: Path) -> None:
+    for film in result.films:
+        if film.file:
+            console.print(f"film: {output / film.file} ({film.duration:g} s)", soft_wrap=True)
+    if result.no_film:
+        console.print(f"no film: {plain(result.no_film)}", soft_wrap=True)
 
 
 def _colored(verdict: str) -> str:

@@ -42,6 +42,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.experiments.films import NO_SCENE, Films, WrittenFilm
 from pliant.options import describe, options_of
 
 __all__ = [
@@ -323,6 +324,10 @@ class Result:
     """Why the run did not finish; empty if it did."""
     files: dict[str, str] = field(default_factory=dict)
     """Files written: "report", "json", "traces" and the figures by name."""
+    films: list[WrittenFilm] = field(default_factory=list)
+    """Films, where they were asked for; the runner fills them in."""
+    no_film: str = ""
+    """Why there is no film, where one was asked for; empty otherwise."""
 
     @property
     def passed(self) -> bool:
@@ -373,6 +378,8 @@ class Result:
             "options": [{**dataclasses.asdict(s), "changed": s.changed} for s in self.settings],
             "changes": None if self.changes is None else [dataclasses.asdict(change) for change in self.changes],
             "files": dict(self.files),
+            "films": [dataclasses.asdict(film) for film in self.films],
+            "no_film": self.no_film,
         }
 
 
@@ -433,6 +440,8 @@ class Experiment:
     check: Callable[[Any], None] | None = None
     """Raises a `PliantError` for options that cannot be run, such as a file that cannot be read; None if the types and
     ranges of the options say all."""
+    films: Films | str = NO_SCENE
+    """Computes its films (`pliant.experiments.films`), or says why it has none."""
 
     @property
     def summary(self) -> str:
@@ -487,7 +496,13 @@ F = TypeVar("F", bound=Callable[..., Result])
 
 
 def experiment(
-    name: str, *, title: str = "", paper: str = "", section: str = "", check: Callable[[Any], None] | None = None
+    name: str,
+    *,
+    title: str = "",
+    paper: str = "",
+    section: str = "",
+    check: Callable[[Any], None] | None = None,
+    films: Films | str = NO_SCENE,
 ) -> Callable[[F], F]:
     """Register the decorated function as an experiment.
 
@@ -499,6 +514,7 @@ def experiment(
         paper: what it reproduces.
         section: where in it.
         check: called with the options before anything runs; raises a `PliantError` where they cannot be run.
+        films: called with context and options after the run, where films are asked for; or why there are none.
     """
 
     def decorate(function: F) -> F:
@@ -512,6 +528,7 @@ def experiment(
             options_class=kind,
             documentation=function.__doc__ or "",
             check=check,
+            films=films,
         )
         return function
 

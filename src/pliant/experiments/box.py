@@ -13,6 +13,7 @@ from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, Min
 from pliant.errors import PliantError
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves
+from pliant.experiments.films import Film, Shot
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -651,7 +652,42 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
 """Other assumptions, one change each."""
 
 
-@experiment("box", title="An arm pushes a box, soft and stiff", paper=PAPER, section="4.2.3")
+def _scene(options: BoxOptions) -> mujoco.MjModel:
+    """Return arm and box with a camera at their side and a stick at the first place of the box's face."""
+    import mujoco
+
+    robot = build_arm(options, PRESETS["soft"], 1e-3)
+    face = options.face + BALL
+    world = robot.spec.worldbody
+    camera = world.add_camera(name="side", pos=[0.12, -1.3, 0.26], xyaxes=[1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    camera.fovy = 30.0
+    world.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        pos=[face, -0.14, 0.15],
+        size=[0.0007, 0.0007, 0.15],
+        rgba=[0.85, 0.1, 0.1, 1.0],
+        contype=0,
+        conaffinity=0,
+    )
+    return robot.compile()
+
+
+def _films(context: Context, options: BoxOptions) -> list[Film]:
+    model = _scene(options)
+    runs = {name: push(preset, options) for name, preset in PRESETS.items()}
+    return [
+        Film(
+            name="push",
+            caption="The arm pushes the box, soft and stiff, with the same path. The red stick marks the first place "
+            "of the box's face: the box stops the soft arm, the stiff arm pushes it along.",
+            time=next(iter(runs.values())).time,
+            shots=[Shot(title=name, model=model, poses=run.qpos) for name, run in runs.items()],
+            camera="side",
+        )
+    ]
+
+
+@experiment("box", title="An arm pushes a box, soft and stiff", paper=PAPER, section="4.2.3", films=_films)
 def box(context: Context, options: BoxOptions) -> Result:
     """Push a box of 2 kg with a five-joint arm: the soft arm is stopped, the stiff one moves the box to its goal."""
     runs = {
@@ -878,25 +914,9 @@ def _figure_joints(runs: Mapping[str, Push]) -> Figure:
 
 
 def _frames(runs: Mapping[str, Push], options: BoxOptions) -> tuple[Figure | None, str]:
-    import mujoco
-
     from pliant.experiments._render import snapshots, strip
 
-    robot = build_arm(options, PRESETS["soft"], 1e-3)
-    face = options.face + BALL
-    world = robot.spec.worldbody
-    camera = world.add_camera(name="side", pos=[0.12, -1.3, 0.26], xyaxes=[1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    camera.fovy = 30.0
-    # A stick at the first place of the box's face.
-    world.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[face, -0.14, 0.15],
-        size=[0.0007, 0.0007, 0.15],
-        rgba=[0.85, 0.1, 0.1, 1.0],
-        contype=0,
-        conaffinity=0,
-    )
-    model = robot.compile()
+    model = _scene(options)
     times = (0.0, WAIT + 0.5 * MOVE, WAIT + 0.75 * MOVE, WAIT + MOVE + HOLD)
     poses = [run.qpos[np.argmin(np.abs(run.time - t))] for run in runs.values() for t in times]
     pictures, reason = snapshots(model, poses, camera="side", width=400, height=400)

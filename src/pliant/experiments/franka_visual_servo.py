@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -493,7 +494,21 @@ def _interface_table(runs: Sequence[Run]) -> Table:
 # --------------------------------------------------------------------------------------------------------- experiment
 
 
-@experiment("franka-visual-servo", title="Visual servoing before an AprilTag", paper=PAPER, section="I, III-F, IV-A")
+def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
+    from pliant.experiments.servo_figures import film_of
+
+    setup = setup_of(options)
+    poses, _ = start_poses(replace(options, starts=1), context.rng)
+    return [film_of([run_in_process(poses[0], law, setup, rendered=False) for law in LAWS], setup)]
+
+
+@experiment(
+    "franka-visual-servo",
+    title="Visual servoing before an AprilTag",
+    paper=PAPER,
+    section="I, III-F, IV-A",
+    films=_films,
+)
 def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> Result:
     """Bring a wrist camera before a tag by position and by image, with rendered images and exact features."""
     from pliant.experiments._servo import missing_for_pictures

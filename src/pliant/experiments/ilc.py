@@ -12,6 +12,7 @@ import numpy as np
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves
+from pliant.experiments.films import Film, Shot
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -362,11 +363,35 @@ def verify_time_step(options: IlcOptions, runs: int) -> Target:
     ).measure(np.max(np.abs(fine[:common] / coarse[:common] - 1.0)))
 
 
+def _films(context: Context, options: IlcOptions) -> list[Film]:
+    from pliant.robots import build_robot
+
+    result = learn(options, progress=lambda r: context.progress(min(0.9, 0.08 * r.run), f"film, run {r.run}"))
+    model = build_robot(ROBOT, {**options.robot, "timestep": TIMESTEP}).compile()
+    every = slice(None, None, round(0.02 / TIMESTEP))
+    first, last = result.records[0].response[every], result.records[result.runs - 1].response[every]
+    return [
+        Film(
+            name="learning",
+            caption="The arm during the first and the last run. In the first run gravity holds it back; with the "
+            "learned input both joints follow.",
+            time=0.02 * np.arange(len(first)),
+            shots=[
+                Shot(title="first run", model=model, poses=first),
+                Shot(title=f"run {result.runs}", model=model, poses=last),
+            ],
+            camera="front",
+            speed=2.0,
+        )
+    ]
+
+
 @experiment(
     "ilc",
     title="Iterative learning of a feed-forward input",
     paper=PAPER,
     section="4.3",
+    films=_films,
 )
 def ilc(context: Context, options: IlcOptions) -> Result:
     """Learn the input of a two-joint arm under gravity until it follows a 20 s motion within 0.08 rad."""

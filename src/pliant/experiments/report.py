@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Table, Target, Verdict
+from pliant.experiments.films import WrittenFilm
 from pliant.figures import GRID, INK, MUTED, saving
 
 __all__ = ["render_index", "render_report", "write_index", "write_report"]
@@ -63,8 +64,8 @@ tr.failed td { background: var(--bad-back); }
 td code { white-space: nowrap; }
 td small { color: var(--muted); display: block; }
 figure { margin: 1.6rem 0 2.2rem; }
-figure svg, figure img { display: block; width: 100%; height: auto; }
-figure img { border-radius: 6px; }
+figure svg, figure img, figure video { display: block; width: 100%; height: auto; }
+figure img, figure video { border-radius: 6px; }
 figcaption { color: var(--muted); font-size: .9rem; margin-top: .5rem; max-width: 48rem; }
 figcaption b { color: var(--ink); }
 pre, code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
@@ -139,7 +140,7 @@ def write_index(folder: Path) -> Path:
 
 
 def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None = None) -> str:
-    """Return the report as HTML that refers to nothing outside itself.
+    """Return the report as HTML that refers to nothing outside itself but to films.
 
     Args:
         result: what to show.
@@ -171,6 +172,7 @@ def render_report(result: Result, pictures: dict[str, tuple[str, bytes]] | None 
         parts.append(f"<h2>Checks that fail</h2>{_targets(failed)}")
     if result.changes is not None:
         parts.append(f"<h2>What the changed options change</h2>{_changes(result.changes)}")
+    parts += [_film(film) for film in result.films if film.file]
     for figure in result.figures:
         parts.append(_figure(figure, *pictures[figure.name]))
     behind = [target for statement in result.statements for target in statement.targets]
@@ -247,6 +249,16 @@ def _page(title: str, parts: list[str]) -> str:
         f'<title>{_text(title)} \u00b7 pliant</title>\n<link rel="icon" href="{icon}">\n'
         f"<style>{_CSS}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def _film(film: WrittenFilm) -> str:
+    """Return a film, which is a file beside the report."""
+    source, text = html.escape(film.file), _text(film.caption)
+    if film.file.endswith(".gif"):
+        shown = f'<img src="{source}" alt="{text}">'
+    else:
+        shown = f'<video src="{source}" controls loop muted playsinline preload="metadata" aria-label="{text}"></video>'
+    return f"<figure>{shown}<figcaption>{text}</figcaption></figure>"
 
 
 def _text(value: Any) -> str:

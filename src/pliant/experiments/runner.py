@@ -16,6 +16,7 @@ from typing import Any
 
 from pliant.errors import PliantError, nearest, require
 from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
+from pliant.experiments.films import Video, write_film
 from pliant.options import describe, parse
 
 __all__ = ["ENTRY_POINTS", "find_experiment", "list_experiments", "reproduce", "writable_folder"]
@@ -60,6 +61,7 @@ def reproduce(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     curves: str | Path | None = None,
+    video: Video | None = None,
     progress: Callable[[str, float, str], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
@@ -77,6 +79,7 @@ def reproduce(
         seed: seed for everything random.
         options: changed options, by name: "friction" for each chosen experiment that has it, "box.friction" for one.
         curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.experiments.curves`.
+        video: how films are written; None writes none.
         progress: called with the experiment's name, the fraction done and a text.
         on_result: called with each result as soon as its report is written.
 
@@ -138,6 +141,8 @@ def reproduce(
             result = _run(found, context, settings[found.name])
             result.changes = changed_verdicts(before, result)
             context.report = report
+        if video is not None:
+            film_experiment(found, context, settings[found.name], result, video)
         write_report(result, folder)
         write_index(folder)
         context.progress(1.0, "done")
@@ -145,6 +150,32 @@ def reproduce(
         if on_result is not None:
             on_result(result)
     return results
+
+
+def film_experiment(found: Experiment, context: Context, options: Any, result: Result, video: Video) -> None:
+    """Write the films of an experiment and enter them into its result; what goes wrong is said there.
+
+    Args:
+        found: the experiment.
+        context: of its run.
+        options: of its run.
+        result: what the run gave.
+        video: kind and looks of the films.
+    """
+    if isinstance(found.films, str):
+        result.no_film = found.films
+        return
+    try:
+        films = found.films(context, options)
+    except PliantError as error:
+        result.no_film = str(error)
+        return
+    except Exception as error:  # the verdicts must not be lost with a film
+        result.no_film = f"{type(error).__name__}: {error}"
+        return
+    result.films = [write_film(film, context.output, video, context.progress) for film in films]
+    faults = [f"{film.name}: {film.fault}" for film in result.films if film.fault]
+    result.no_film = "; ".join(faults)
 
 
 def changed_verdicts(before: Result, after: Result) -> list[Change]:

@@ -13,6 +13,7 @@ from pliant.experiments.base import Figure
 
 if TYPE_CHECKING:
     from pliant.experiments._servo import Run, Setup, Start
+    from pliant.experiments.films import Film
 
 __all__ = ["figures"]
 
@@ -214,9 +215,19 @@ def scene(
         width: columns.
         height: rows.
     """
+    from pliant.experiments._render import snapshots
+
+    model = scene_model(run, setup, q_at, azimuth=azimuth, width=width, height=height)
+    frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
+    return (frames[0] if frames else None), reason
+
+
+def scene_model(
+    run: Run, setup: Setup, q_at: Array, *, azimuth: float = -0.8, width: int = 560, height: int = 560
+) -> Any:
+    """Return the arm before the tag with the camera's path and a camera "view"; arguments as for `scene`."""
     import mujoco
 
-    from pliant.experiments._render import snapshots
     from pliant.experiments._servo import HEIGHT, TAG
     from pliant.robots.franka.build import ArmMount, TagPlace, build_arms
     from pliant.spatial import inverse, quaternion_from_rotation
@@ -284,9 +295,41 @@ def scene(
     R = np.column_stack([x, np.cross(z, x), z])
     fovy = math.degrees(2.0 * math.atan(0.5 * top))
     spec.worldbody.add_camera(name="view", pos=eye, quat=quaternion_from_rotation(R), fovy=fovy)
-    model = spec.compile()
-    frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
-    return (frames[0] if frames else None), reason
+    return spec.compile()
+
+
+def film_of(pair: Sequence[Run], setup: Setup) -> Film:
+    """Return a film of two runs from one start, side by side.
+
+    Args:
+        pair: the runs.
+        setup: their tag.
+    """
+    from pliant.experiments.films import Film, Shot
+
+    end = max(float(run.time[-1]) for run in pair)
+    time = np.arange(0.0, end + 0.5, 0.02)
+    azimuth = _azimuth(pair[-1])
+    shots = []
+    for run in pair:
+        model = scene_model(run, setup, run.q[0], azimuth=azimuth, width=640, height=640)
+        joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] == HINGE][: run.q.shape[1]]
+        poses = np.tile(model.key("rest").qpos, (len(time), 1))
+        for column, address in enumerate(joints):
+            poses[:, address] = np.interp(time, run.time, run.q[:, column])
+        shots.append(Shot(title=str(run.law), model=model, poses=poses))
+    return Film(
+        name="servo",
+        caption="Both laws from one start: by position (PBVS) and by image (IBVS). The dots are the path of the "
+        "camera, the thin line is the straight one.",
+        time=time,
+        shots=shots,
+        camera="view",
+    )
+
+
+HINGE = 3
+"""MuJoCo's number of a hinge joint."""
 
 
 def _length(place: Array) -> Array:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
 from pliant.experiments.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
 from pliant.options import option
 
@@ -465,41 +466,45 @@ def rates_figure(walks: Walks) -> Figure:
     )
 
 
-def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
-    """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
-    import mujoco
-
-    from pliant.experiments._render import snapshots, strip
+def _crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, list[Any], int]:
+    """Walk over one bar; return the scene with its cameras, qpos every 20 ms, and the row at which a foot is on it."""
     from pliant.experiments.walking import run_walk
     from pliant.robots import build_robot
 
-    shown, columns = [], []
     course = COURSES[robot]
     bar, goal, duration = 0.64 * course.length, 1.1 * course.length, 10.0 * math.sqrt(course.length)
+    trace: list[dict[str, Any]] = []
+    walked = run_walk(
+        robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
+        push=4.0 * course.impulse, trace=trace,
+    )  # fmt: skip
+    (x,) = walked.bars
+    # From the moment at which a foot carries the robot on the bar.
+    standing = (i for reach in (UNDER, course.sole) for i, row in enumerate(trace) if _on_bar(row, x, reach))
+    first = next(standing, len(trace) // 2)
+    built = build_robot(robot, {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
+    for name, place, fovy in (
+        ("close", [x, -1.2 * course.length, 0.07 * course.length], 13.0),
+        ("whole", [x + 0.05, -2.6 * course.length, 0.55 * course.length], 30.0),
+    ):
+        camera = built.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
+        camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
+    model = built.compile()
+    model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
+    return model, [row["qpos"] for row in trace], first
+
+
+def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
+    """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
+    from pliant.experiments._render import snapshots, strip
+
+    shown, columns = [], []
     for feet in FEET:
-        trace: list[dict[str, Any]] = []
-        walked = run_walk(
-            robot=robot, feet=feet, bar_height=height, bars=(bar,), seed=seed, duration=duration, goal=goal,
-            push=4.0 * course.impulse, trace=trace,
-        )  # fmt: skip
-        (x,) = walked.bars
-        # From the moment at which a foot carries the robot on the bar.
-        standing = (i for reach in (UNDER, course.sole) for i, row in enumerate(trace) if _on_bar(row, x, reach))
-        first = next(standing, len(trace) // 2)
-        times = [min(len(trace) - 1, first + k) for k in (8, 30, 55)]
-        built = build_robot(robot, {"feet": feet, "bar_height": height, "bar_positions": (bar,)})
-        for name, place, fovy in (
-            ("close", [x, -1.2 * course.length, 0.07 * course.length], 13.0),
-            ("whole", [x + 0.05, -2.6 * course.length, 0.55 * course.length], 30.0),
-        ):
-            camera = built.spec.worldbody.add_camera(name=name, pos=place, fovy=fovy)
-            camera.quat = [math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0]
-        model = built.compile()
-        model.vis.global_.offwidth, model.vis.global_.offheight = 1280, 960
-        assert isinstance(model, mujoco.MjModel)
-        poses = [trace[t]["qpos"] for t in times]
-        whole, reason = snapshots(model, poses, camera="whole", width=360, height=360)
-        close, reason = snapshots(model, poses[:1], camera="close", width=400, height=360)
+        model, poses, first = _crossing(feet, height, robot, seed)
+        times = [min(len(poses) - 1, first + k) for k in (8, 30, 55)]
+        chosen = [poses[t] for t in times]
+        whole, reason = snapshots(model, chosen, camera="whole", width=360, height=360)
+        close, reason = snapshots(model, chosen[:1], camera="close", width=400, height=360)
         if not whole or not close:
             return reason
         shown.append([*close, *whole])
@@ -513,6 +518,26 @@ def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str
     )
 
 
+def _films(context: Context, options: SoftFootWalkOptions) -> list[Film]:
+    walks = {feet: _crossing(feet, DECISIVE, options.robot, context.seed) for feet in FEET}
+    before = min(FILM_BEFORE, *(first for _, _, first in walks.values()))
+    rows = min(before + FILM_AFTER, *(len(poses) - first + before for _, poses, first in walks.values()))
+    return [
+        Film(
+            name="crossing",
+            caption=f"{options.robot} walks over a bar of {1e3 * DECISIVE:g} mm, with rigid and with soft feet.",
+            time=0.02 * np.arange(rows),
+            shots=[
+                Shot(title=f"{feet} feet", model=model, poses=np.array(poses[first - before : first - before + rows]))
+                for feet, (model, poses, first) in walks.items()
+            ],
+            camera="whole",
+        )
+    ]
+
+
+FILM_BEFORE, FILM_AFTER = 100, 150
+"""Rows of the film before and after a foot stands on the bar [20 ms]."""
 UNDER = (-0.02, 0.09)
 """Where a bar lies under the middle of a foot, from the ankle [m]."""
 
@@ -544,6 +569,7 @@ def checks(walks: Walks) -> list[Target]:
     title="A robot walks over bars with rigid and with soft feet",
     paper=PAPER,
     section="sections IV and V-C, figures 9 and 10",
+    films=_films,
 )
 def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
     """Compare rigid and soft feet of a walking robot on bars at random places, by the success of many seeds.

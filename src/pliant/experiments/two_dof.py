@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import compare_curves, draw_curves
+from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import drive, step_response
 from pliant.options import option
 
@@ -124,21 +125,46 @@ def _rms(values: NDArray[np.float64]) -> float:
     return float(np.sqrt(np.mean(values * values)))
 
 
-@experiment(
-    "two-dof",
-    title="Step and sinusoid of an arm of two qbMoves",
-    paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
-    section="4.2.2",
-)
-def two_dof(context: Context, options: TwoDofOptions) -> Result:
-    """Step and sinusoid of the two-joint arm, lying and hanging, soft and stiff."""
-    arm = {
+def _arm(options: TwoDofOptions) -> dict[str, Any]:
+    """Return the options of the catalogue's robot that the experiment takes over."""
+    return {
         "friction": options.friction,
         "damping": options.damping,
         "springs": options.springs,
         "link_mass": options.link_mass,
         "timestep": options.timestep,
     }
+
+
+def _films(context: Context, options: TwoDofOptions) -> list[Film]:
+    from pliant.robots import build_robot
+
+    hanging = {**_arm(options), "mounting": "vertical"}
+    runs = {name: simulate(_step, name, 3.0, **hanging) for name in ("soft", "stiff")}
+    model = build_robot("qbmove-2dof", hanging).compile()
+    return [
+        Film(
+            name="step",
+            caption="The step of both joints of the hanging arm, soft and stiff: the soft arm sags and swings.",
+            time=runs["soft"]["time"],
+            shots=[
+                Shot(title=name, model=model, poses=np.column_stack([run[f"{joint}/position"] for joint in JOINTS]))
+                for name, run in runs.items()
+            ],
+        )
+    ]
+
+
+@experiment(
+    "two-dof",
+    title="Step and sinusoid of an arm of two qbMoves",
+    paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
+    section="4.2.2",
+    films=_films,
+)
+def two_dof(context: Context, options: TwoDofOptions) -> Result:
+    """Step and sinusoid of the two-joint arm, lying and hanging, soft and stiff."""
+    arm = _arm(options)
     lying, hanging = {**arm, "mounting": "horizontal"}, {**arm, "mounting": "vertical"}
     plan: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
         "step_soft": (_step, "soft", lying),

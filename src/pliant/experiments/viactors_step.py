@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import compare_curves, draw_curves
+from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
 from pliant.options import option
 
@@ -352,7 +353,32 @@ def statements(rest: dict[str, float], hanging: dict[str, float]) -> list[Statem
     ]
 
 
-@experiment("viactors-step", title="Steps of four compliant actuators", paper=PAPER, section="4.1")
+FILM_DURATION = 2.0
+"""Length of the film of the steps [s]."""
+
+
+def _films(context: Context, options: ViactorsOptions) -> list[Film]:
+    body = Body(options.link_inertia, options.damping, options.at_zero == "hanging")
+    shots = []
+    for case in context.track(CASES, lambda case: f"film of {case.name}"):
+        traces = simulate(case, body, 2e-4, FILM_DURATION)
+        time, angle = traces["time"], traces["joint/position"]
+        every = slice(None, None, 50)
+        shots.append(Shot(title=case.name, model=case.build(body).compile(), poses=angle[every, None]))
+    return [
+        Film(
+            name="steps",
+            caption="The step of four actuators, soft and stiff in turn, each with the same load: the soft ones swing "
+            "longer and sag more.",
+            time=time[every],
+            shots=shots,
+            size="240x320",
+            speed=0.5,
+        )
+    ]
+
+
+@experiment("viactors-step", title="Steps of four compliant actuators", paper=PAPER, section="4.1", films=_films)
 def viactors_step(context: Context, options: ViactorsOptions) -> Result:
     """Step four compliant actuators by 0.8 rad, soft and stiff, each with a load under gravity."""
     hangs = options.at_zero == "hanging"

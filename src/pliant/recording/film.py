@@ -111,13 +111,14 @@ class FilmReport:
     """Why the film is shorter than the run, or missing; empty if it is whole."""
 
 
-def check_film(path: Path, options: FilmOptions, what: str = "the film") -> None:
+def check_film(path: Path, options: FilmOptions, what: str = "the film", *, folder: bool = True) -> None:
     """Refuse what can be known to fail before a run.
 
     Args:
         path: file of the film.
         options: how it looks.
         what: how messages call it, such as "--video".
+        folder: whether its folder exists already and is looked at.
 
     Raises:
         PliantError: the suffix, the folder or the frame rate is wrong.
@@ -128,18 +129,23 @@ def check_film(path: Path, options: FilmOptions, what: str = "the film") -> None
         raise PliantError(
             f"{what} {path}: the suffix is {path.suffix!r}; must be one of {', '.join(SUFFIXES)}", field="video"
         )
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise PliantError(f"{what}: the folder {path.parent} does not exist", file=path, field="video")
-    if path.is_dir():
-        raise PliantError(f"{what}: the name is that of a folder", file=path, field="video")
-    if not os.access(folder, os.W_OK):
-        raise PliantError(f"{what}: the folder {path.parent} is not writable", file=path, field="video")
+    if folder:
+        _check_place(path, what)
     if suffix == ".gif" and options.fps > MAX_GIF_FPS:
         raise PliantError(
             f"{what}: {options.fps:g} frames per second; must be <= {MAX_GIF_FPS:g} in a GIF", field="video_fps"
         )
     require(suffix)
+
+
+def _check_place(path: Path, what: str) -> None:
+    place = path.absolute().parent
+    if not place.is_dir():
+        raise PliantError(f"{what}: the folder {path.parent} does not exist", file=path, field="video")
+    if path.is_dir():
+        raise PliantError(f"{what}: the name is that of a folder", file=path, field="video")
+    if not os.access(place, os.W_OK):
+        raise PliantError(f"{what}: the folder {path.parent} is not writable", file=path, field="video")
 
 
 class FilmWriter:

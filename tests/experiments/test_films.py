@@ -1,0 +1,98 @@
+"""Films of experiments: who has one, what is shown when, and that a film cannot cost a verdict."""
+
+import mujoco
+import numpy as np
+import pytest
+from PIL import Image
+
+from pliant.errors import PliantError
+from pliant.experiments import list_experiments
+from pliant.experiments.base import Context, Result, Target, experiment, registered_experiments
+from pliant.experiments.films import Film, Shot, Video, WrittenFilm, _rows, write_film
+from pliant.experiments.report import render_report
+from pliant.experiments.runner import film_experiment
+from pliant.recording.film import FilmOptions
+
+SWING = """<mujoco><worldbody><body><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/>
+</body></worldbody></mujoco>"""
+GIF = Video(suffix=".gif", size="64x64")
+
+
+@pytest.fixture
+def film():
+    model = mujoco.MjModel.from_xml_string(SWING)
+    time = np.linspace(0.0, 0.2, 41)
+    poses = np.linspace(0.0, 1.0, 41)[:, None]
+    shots = [Shot(title=name, model=model, poses=scale * poses) for name, scale in (("soft", 1.0), ("stiff", 0.2))]
+    return Film(name="swing", caption="It swings.", time=time, shots=shots)
+
+
+def test_every_experiment_has_films_or_says_why_not():
+    having = set()
+    for found in list_experiments():
+        if isinstance(found.films, str):
+            assert len(found.films) > 10
+        else:
+            having.add(found.name)
+    assert {"box", "viactors-step", "softfoot-walk", "franka-visual-servo"} <= having
+
+
+def test_a_frame_shows_the_pose_of_its_time(film):
+    assert _rows(film, FilmOptions(fps=25.0)) == [0, 8, 16, 24, 32, 40]
+    assert _rows(film, FilmOptions(fps=25.0, speed=2.0)) == [0, 16, 32]
+    assert _rows(film, FilmOptions(fps=50.0, speed=0.5)) == list(range(0, 41, 2))
+
+
+def test_soft_and_stiff_have_the_colours_of_every_figure(film):
+    from pliant.figures import COLORS
+
+    assert [shot.color for shot in film.shots] == [COLORS["soft"], COLORS["stiff"]]
+
+
+def test_a_film_is_written_with_its_scenes_side_by_side(film, tmp_path):
+    told = []
+    done = write_film(film, tmp_path, GIF, lambda fraction, text: told.append((fraction, text)))
+    assert (done.file, done.fault) == (f"{tmp_path.name}/swing.gif", "")
+    assert done.duration == pytest.approx(6 / 25)
+    with Image.open(tmp_path / "swing.gif") as image:
+        assert image.size == (128, 64)
+    assert told[0] == (0.0, "film swing")
+
+
+def test_a_film_that_fails_leaves_the_verdicts(film, tmp_path, monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    done = write_film(film, tmp_path, GIF)
+    assert (done.file, done.duration) == ("", 0.0)
+    assert "MUJOCO_GL is 'off'" in done.fault
+
+
+@pytest.mark.parametrize("error", [PliantError("the arm is out of reach"), ZeroDivisionError("division by zero")])
+def test_films_that_cannot_be_computed_are_said(tmp_path, error):
+    def films(context, options):
+        raise error
+
+    @experiment("test-no-film", films=films)
+    def _one(context: Context) -> Result:
+        return Result(targets=[Target("one", 1.0, equals=1.0, source="ours: test")])
+
+    from pliant.experiments import base
+
+    try:
+        found = registered_experiments()["test-no-film"]
+        result = found.run(Context(output=tmp_path))
+        film_experiment(found, Context(output=tmp_path), None, result, GIF)
+    finally:
+        base._EXPERIMENTS.pop("test-no-film")
+    assert result.passed
+    assert str(error) in result.no_film
+
+
+def test_the_report_shows_films_and_escapes_their_captions():
+    films = [
+        WrittenFilm(name=kind, caption="<b>soft</b>", file=f"box/a.{kind}", duration=1.0, fault="")
+        for kind in ("mp4", "gif")
+    ]
+    text = render_report(Result(name="box", title="t", films=films))
+    assert '<video src="box/a.mp4" controls' in text
+    assert '<img src="box/a.gif" alt="&lt;b&gt;soft&lt;/b&gt;">' in text
+    assert "<b>soft" not in text
