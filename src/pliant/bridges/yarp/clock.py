@@ -9,6 +9,7 @@ from typing import Any
 
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
+from pliant.bridges.yarp.step_gate import StepGate
 from pliant.errors import WireError
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Vocab, bottle
@@ -46,25 +47,40 @@ METHODS: dict[str, Method] = {
 """The calls of the clock's port."""
 
 
-class StepQueue:
-    """Steps that clients ask for, taken one call after the other.
+class PausedSteps:
+    """Steps that clients ask for while the simulation is paused, taken one call after the other.
 
-    Other calls are answered between two steps; one that asks for steps waits until those before it are taken.
+    In lock-step a `StepGate` takes its place. Other calls are answered between two steps; one that asks for steps waits
+    until those before it are taken. Any thread may call the methods.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, simulation: SimulationControl) -> None:
+        self._simulation = simulation
         self._waiting: deque[tuple[int, Future[None]]] = deque()
         self._busy = False
 
-    def put(self, simulation: SimulationControl, count: int) -> Future[None]:
-        """Ask for steps; the future ends when they are taken. Any thread may call this."""
+    @property
+    def is_open(self) -> bool:
+        """Whether the simulation runs without waiting."""
+        return not self._simulation.paused
+
+    def open(self) -> None:
+        """Let the simulation run without waiting, until `hold`."""
+        self._simulation.resume()
+
+    def hold(self) -> None:
+        """Wait for calls."""
+        self._simulation.pause()
+
+    def allow(self, steps: int) -> Future[None]:
+        """Ask for steps; the future is done when the last of them is."""
         taken: Future[None] = Future()
-        self._waiting.append((count, taken))
-        asked = simulation.submit(lambda: self._take(simulation))
+        self._waiting.append((steps, taken))
+        asked = self._simulation.submit(self._take)
         asked.add_done_callback(lambda future: taken.cancel() if future.cancelled() else None)
         return taken
 
-    def _take(self, simulation: SimulationControl) -> None:
+    def _take(self) -> None:
         """Take all the steps that wait, in the loop's thread."""
         if self._busy:  # called between two of the steps: those that take them go on with the new ones
             return
@@ -75,7 +91,7 @@ class StepQueue:
                 if not taken.set_running_or_notify_cancel():
                     continue
                 try:
-                    simulation.step(count)
+                    self._simulation.step(count)
                 except Exception as fault:
                     taken.set_exception(fault)
                 else:
@@ -95,11 +111,11 @@ def serve_clock(served: Served, name: str) -> None:
 
     served.ticks.append(tick)
     if served.simulation is not None:
-        steps = StepQueue()
+        steps = served.gate or PausedSteps(served.simulation)
         served.input(f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, steps, arrival))
 
 
-def _answer(served: Served, steps: StepQueue, arrival: Arrival) -> Answer:
+def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> Answer:
     request, _ = arrival.bottle_and_dialect()
     items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
     name = text(items[0]) if items else ""
@@ -112,18 +128,13 @@ def _answer(served: Served, steps: StepQueue, arrival: Arrival) -> Answer:
         request = Bottle((*items, 1))
     arguments = method.decode_request(request)
     simulation = served.bound()
-    gate = served.gate
     if name == "pauseSimulation":
-        if gate is not None:
-            gate.hold()
-        else:
-            simulation.pause()
+        steps.hold()
         return DONE
     if name == "continueSimulation":
-        if gate is not None:
-            gate.open()
-            _wake(simulation)
+        steps.open()
         simulation.resume()
+        _wake(simulation)
         return DONE
     if name == "getSimulationTime":
         return method.encode_reply(simulation.time)
@@ -133,13 +144,10 @@ def _answer(served: Served, steps: StepQueue, arrival: Arrival) -> Answer:
         count = int(arguments[0])
         if not 1 <= count <= MAX_STEPS:
             raise WireError(f"{count} steps; must be 1 to {MAX_STEPS}", field="n")
-        if gate.is_open if gate is not None else not simulation.paused:
+        if steps.is_open:
             raise WireError("steps are taken one by one while the simulation is paused; call pauseSimulation first")
-        if gate is not None:
-            stepped = gate.allow(count)
-            _wake(simulation)
-        else:
-            stepped = steps.put(simulation, count)
+        stepped = steps.allow(count)
+        _wake(simulation)
         return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE
     # Time and state of a simulation here belong together: each of the three resets both.
     simulation.request("simulation", "reset")
