@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz import until
-from yarp_worlds import TWO_JOINTS, bench, served
+from yarp_simulation import TWO_JOINTS, bench, served
 
 from pliant.bridges import make_bridge
 from pliant.bridges.yarp.calls import NameClient

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz import until
-from yarp_worlds import TWO_JOINTS, served
+from yarp_simulation import TWO_JOINTS, served
 
 from pliant.bridges.yarp.control_board import _axes_of
 from pliant.clients.yarp import YarpNetwork

@@ -5,7 +5,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from yarp_worlds import served
+from yarp_simulation import served
 
 from pliant.bridges.yarp.laser import encode_scan, limited
 from pliant.clients.yarp import YarpNetwork

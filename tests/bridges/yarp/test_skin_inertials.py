@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from yarp_worlds import served
+from yarp_simulation import served
 
 from pliant.bridges.yarp.skin_inertials import skin_vector
 from pliant.clients.yarp import YarpNetwork

@@ -4,7 +4,7 @@ import itertools
 import threading
 
 import pytest
-from yarp_worlds import bench, served
+from yarp_simulation import bench, served
 
 from pliant.bridges import make_bridge
 from pliant.bridges.yarp.step_gate import StepGate

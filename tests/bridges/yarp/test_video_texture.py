@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from fuzz import until
-from yarp_worlds import served
+from yarp_simulation import served
 
 from pliant.bridges.yarp.calls import NameClient
 from pliant.bridges.yarp.network import Network

@@ -2,7 +2,7 @@
 
 import mujoco
 import pytest
-from yarp_worlds import TWO_JOINTS, served
+from yarp_simulation import TWO_JOINTS, served
 
 from pliant.bridges.yarp.world import ATTACHER_CALLS, WORLD_CALLS, read_call
 from pliant.clients.yarp import YarpNetwork
