@@ -352,7 +352,7 @@ def test_a_unit_may_be_one_for_each_kind_of_element():
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize("bridge", ["fci", "pictures", "ros1", "ros2", "zenoh"])
+@pytest.mark.parametrize("bridge", ["fci", "foxglove", "pictures", "ros1", "ros2", "zenoh"])
 def test_the_options_of_bridges_in_the_documentation_exist(bridge):
     from pliant.bridges import bridge_options
 

@@ -19,7 +19,7 @@ from pliant.robots.qbmove import ArmOptions
 from pliant.robots.softfoot import SoftFeetOptions, SoftFootOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
-OWN_BRIDGES = ("fci", "pictures", "ros1", "ros2", "yarp", "zenoh")
+OWN_BRIDGES = ("fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")
 OWN_LAWS = ("sea", "qbmove", "bavs", "awas_ii")
 
 HEAD = """\

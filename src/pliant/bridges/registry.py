@@ -42,6 +42,10 @@ class BridgeEntry:
 
 _OWN: dict[str, BridgeEntry] = {
     "fci": BridgeEntry("Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci:make"),
+    "foxglove": BridgeEntry(
+        "Foxglove: devices, scene, cameras and commands for Foxglove's app, over WebSocket",
+        "pliant.bridges.foxglove:make",
+    ),
     "pictures": BridgeEntry(
         "Pictures of cameras in files that programs of this machine map", "pliant.bridges.pictures:make"
     ),

@@ -1,0 +1,111 @@
+"""What clients ask of the server: its methods run in threads of the SDK, never raise, and never touch the loop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pliant.bridges.foxglove.commands import CommandTopics
+from pliant.bridges.live_parameters import LiveParameter
+from pliant.errors import DeviceError, PliantError, nearest
+
+__all__ = ["Listener"]
+
+MAX_PARAMETERS = 1000
+"""Most parameters in one request."""
+
+
+class Listener:
+    """The callbacks of the SDK's server.
+
+    Args:
+        commands: the topics of commands.
+        parameters: name -> parameter.
+        parameter_class: ``foxglove.Parameter``.
+        subscribed: called with the topic when a client subscribes.
+        refuse: called with what a client did wrong.
+    """
+
+    def __init__(
+        self,
+        commands: CommandTopics,
+        parameters: Mapping[str, LiveParameter],
+        parameter_class: Callable[..., Any],
+        subscribed: Callable[[str], None],
+        refuse: Callable[[str], None],
+    ) -> None:
+        self._commands, self._parameters, self._make = commands, parameters, parameter_class
+        self._subscribed, self._refuse = subscribed, refuse
+        self._lock = threading.Lock()
+        self.clients: dict[int, int] = {}
+        """Number of each client -> its subscriptions."""
+
+    # ------------------------------------------------------------------ topics
+    def on_subscribe(self, client: Any, channel: Any) -> None:
+        """Tell the bridge, which sends what does not change."""
+        with self._lock:
+            self.clients[client.id] = self.clients.get(client.id, 0) + 1
+        self._subscribed(channel.topic)
+
+    def on_unsubscribe(self, client: Any, channel: Any) -> None:
+        """Count; a client that leaves unsubscribes from everything."""
+        with self._lock:
+            left = self.clients.get(client.id, 0) - 1
+            if left > 0:
+                self.clients[client.id] = left
+            else:
+                self.clients.pop(client.id, None)
+
+    # ------------------------------------------------------------------ commands
+    def on_client_advertise(self, client: Any, channel: Any) -> None:
+        """Remember which topic a client's channel is."""
+        self._try(self._commands.advertise, client.id, channel.id, channel.topic, channel.encoding)
+
+    def on_client_unadvertise(self, client: Any, client_channel_id: int) -> None:
+        """Forget a client's channel."""
+        self._commands.unadvertise(client.id, client_channel_id)
+
+    def on_message_data(self, client: Any, client_channel_id: int, data: bytes) -> None:
+        """Put a command into a mailbox."""
+        self._try(self._commands.put, client.id, client_channel_id, data)
+
+    # ------------------------------------------------------------------ parameters
+    def on_get_parameters(self, client: Any, param_names: list[str], request_id: str | None = None) -> list[Any]:
+        """Return the values of some parameters, of all if none is named."""
+        names = param_names[:MAX_PARAMETERS] or list(self._parameters)
+        return [self._value(name) for name in names if name in self._parameters]
+
+    def on_set_parameters(self, client: Any, parameters: list[Any], request_id: str | None = None) -> list[Any]:
+        """Set parameters, each by itself; return their values afterwards."""
+        found = []
+        for asked in parameters[:MAX_PARAMETERS]:
+            self._try(self._set, asked.name, asked.get_value())
+            if asked.name in self._parameters:
+                found.append(self._value(asked.name))
+        return found
+
+    def on_parameters_subscribe(self, param_names: list[str]) -> None:
+        """Do nothing: the SDK sends what others set."""
+
+    def on_parameters_unsubscribe(self, param_names: list[str]) -> None:
+        """Do nothing."""
+
+    def _set(self, name: str, value: Any) -> None:
+        parameter = self._parameters.get(name)
+        if parameter is None:
+            raise DeviceError(f"there is no parameter {name!r}; {nearest(name, self._parameters)}", field=name)
+        whole = isinstance(value, float) and value == round(value) if parameter.kind is int else True
+        if isinstance(value, bool) or not isinstance(value, int | float) or not whole:
+            raise DeviceError(f"{name} is {value!r}; must be of type {parameter.kind.__name__}", field=name)
+        with self._lock:
+            parameter.change(parameter.check(parameter.kind(value)))
+
+    def _value(self, name: str) -> Any:
+        return self._make(name, value=self._parameters[name].read())
+
+    def _try(self, action: Callable[..., None], *arguments: Any) -> None:
+        try:
+            action(*arguments)
+        except PliantError as error:
+            self._refuse(str(error))

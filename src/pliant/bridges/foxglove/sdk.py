@@ -1,0 +1,28 @@
+"""Foxglove's SDK, imported where it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.errors import MissingDependency
+
+__all__ = ["load_sdk"]
+
+
+def load_sdk() -> Any:
+    """Return the package ``foxglove`` with the modules that the bridge uses.
+
+    Raises:
+        MissingDependency: it is not installed, or is too old.
+    """
+    try:
+        import foxglove
+        import foxglove.channels
+        import foxglove.layouts
+        import foxglove.messages
+        import foxglove.websocket
+    except ImportError as error:
+        raise MissingDependency(
+            "foxglove-sdk", command="pip install 'pliant[foxglove]'", purpose="the bridge foxglove"
+        ) from error
+    return foxglove
