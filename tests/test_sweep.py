@@ -13,7 +13,7 @@ import pytest
 
 from pliant import sweep
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError, PliantError
+from pliant.errors import MissingDependency, ModelError, PliantError
 from pliant.loading import load
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep, run_tasks
 
@@ -122,6 +122,61 @@ def test_a_simulation_that_diverges_is_marked_and_the_others_go_on(robot_file):
     speeds = result.column("elbow/peak_velocity")
     assert not marks[0]
     assert marks[1] or speeds[1] > 10.0 * speeds[0]
+
+
+@pytest.mark.parametrize(
+    "variations",
+    [
+        ("elbow.k1=0.001,0.003", "elbow.damping=0.02,0.2"),
+        ("link.mass=0.3,0.6", "elbow.mode=3,6"),
+        ("elbow.k1=0.001,0.003", "option.gravity=0 0 0,0 0 -9.81"),
+    ],
+)
+def test_a_sweep_in_warp_gives_the_same_table_as_on_the_cores(robot_file, tmp_path, variations):
+    pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
+    table = tmp_path / "commands.csv"
+    table.write_text("time,elbow/equilibrium_position\n0,0.1\n0.1,0.5\n")
+    options = {"commands": {"elbow/stiffness_preset": 0.4}, "command_file": str(table), "duration": 0.3}
+    cpu = run_sweep(plan(robot_file, *variations, **options))
+    warp = run_sweep(plan(robot_file, *variations, **options, device="warp-cpu"), output=tmp_path / "warp")
+    assert warp.columns == cpu.columns
+    assert len(warp.rows) == len(cpu.rows) == 4
+    for name in cpu.columns:
+        # The time after which a position stays in a band is that of a step; one step may differ.
+        atol = 0.004 if name.endswith("settling_time") else 1e-4
+        if "option" in name:
+            assert list(warp.column(name)) == list(cpu.column(name))
+        else:
+            np.testing.assert_allclose(warp.column(name), cpu.column(name), rtol=0.0, atol=atol, err_msg=name)
+    with pytest.raises(PliantError, match="another sweep"):
+        run_sweep(plan(robot_file, *variations, **options), output=tmp_path / "warp")
+
+
+def test_a_world_that_diverges_in_warp_is_marked_and_the_others_go_on(robot_file):
+    pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
+    options = {"duration": 2.0, "timestep": 0.02, "device": "warp-cpu"}
+    result = run_sweep(plan(robot_file, "elbow.k1=0.0019,500", **options))
+    marks, speeds = result.column("diverged"), result.column("elbow/peak_velocity")
+    assert not marks[0]
+    assert marks[1] or speeds[1] > 10.0 * speeds[0]
+
+
+def test_a_device_that_cannot_be_is_refused_in_words(robot_file, monkeypatch):
+    with pytest.raises(PliantError, match="device is 'gpu'; must be cpu, cuda, cuda:N or warp-cpu"):
+        plan(robot_file, "elbow.k1=0.001", device="gpu")
+    monkeypatch.setitem(sys.modules, "mujoco_warp", None)
+    with pytest.raises(MissingDependency, match=r"pliant\[warp\]"):
+        run_sweep(plan(robot_file, "elbow.k1=0.001", device="cuda"))
+
+
+def test_a_gpu_that_is_not_there_is_named(robot_file):
+    warp = pytest.importorskip("warp", reason="Warp is not installed: pip install 'pliant[warp]'")
+    pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
+    missing = f"cuda:{warp.get_cuda_device_count()}"
+    with pytest.raises(PliantError, match=f"device is '{missing}'"):
+        run_sweep(plan(robot_file, "elbow.k1=0.001", device=missing))
+    with pytest.raises(PliantError, match="one batch at a time"):
+        run_sweep(plan(robot_file, "elbow.k1=0.001", device="warp-cpu"), processes=2)
 
 
 def test_an_interrupted_sweep_goes_on_where_it_was(robot_file, tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import time
 from asyncio import CancelledError as AsyncCancelledError
@@ -31,6 +32,7 @@ from pliant.errors import MissingDependency, PliantError, nearest
 if TYPE_CHECKING:
     import mujoco
 
+    from pliant.engine.measures import Measures
     from pliant.model.robot import Robot
 
 __all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation", "run_sweep", "run_tasks"]
@@ -179,8 +181,12 @@ class SweepPlan:
     """Folders with ROS packages."""
     imports: tuple[str, ...] = ()
     """Python files or modules with the user's laws and robots, imported wherever a chunk runs."""
+    device: str = "cpu"
+    """"cpu": the cores; "cuda" or "cuda:N": a GPU in MuJoCo Warp; "warp-cpu": MuJoCo Warp without a GPU, for tests."""
 
     def __post_init__(self) -> None:
+        if self.device not in ("cpu", "cuda", "warp-cpu") and not re.fullmatch(r"cuda:\d{1,3}", self.device):
+            raise PliantError(f"device is {self.device!r}; must be cpu, cuda, cuda:N or warp-cpu", field="device")
         if not (math.isfinite(self.duration) and self.duration > 0.0):
             raise PliantError(f"duration is {self.duration!r}; must be more than 0 s", field="duration")
         if self.samples < 1:
@@ -288,7 +294,10 @@ def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], 
         by_layout.setdefault((key[0], variants[members[0]].timestep), []).append(members)
     for layouts in by_layout.values():
         members = [i for group in layouts for i in group]
-        values = _simulate(plan, [variants[i] for i in members], layouts, variants, nthread)
+        if plan.device != "cpu":
+            values = _simulate_on_device(plan, [variants[i] for i in members], [points[i] for i in members])
+        else:
+            values = _simulate(plan, [variants[i] for i in members], layouts, variants, nthread)
         for i, row in zip(members, values, strict=True):
             rows[i] = [first + i, *(points[i].values()), *row]
     return rows
@@ -305,6 +314,7 @@ def _simulate(
     import mujoco
 
     from pliant.engine import make_batch, set_actuators
+    from pliant.engine.measures import Measures
 
     first = variants[0]
     dt = first.timestep
@@ -345,7 +355,6 @@ def _simulate(
     out = model.actuator_outadr[ids]
     references = model.actuator_ctrladr[ids]
     table = _command_rows(plan, first, model, steps, dt)
-    angle = np.array([first.actuators[j].mode in (1, 3, 6) for j in joints])
 
     n = len(variants)
     low = np.full((n, len(joints)), np.inf)
@@ -365,20 +374,62 @@ def _simulate(
         np.maximum(torque, np.abs(force[:, out]), out=torque)
         np.maximum(speed, np.abs(qvel[:, dof]), out=speed)
         trace[k] = q
-    final = qpos[:, adr].copy()
-    error = np.where(angle, ctrl[:, references] - final, np.nan)
-    rms = np.where(angle, np.sqrt(square / steps), np.nan)
-    band = 0.02 * np.maximum(high - low, 1e-12)
-    outside = np.abs(trace - final.astype(np.float32)) > band
+    final, reference = qpos[:, adr].copy(), ctrl[:, references]
+    fine = np.isfinite(final).all(axis=1) & np.isfinite(qvel).all(axis=1)
+    return _rows(Measures(final, low, high, square, torque, speed, reference, trace), first, dt, fine)
+
+
+def _rows(found: Measures, robot: Robot, dt: float, fine: np.ndarray) -> list[list[Any]]:
+    """Return the metrics of each simulation and whether it diverged."""
+    joints = list(robot.actuators)
+    angle = np.array([robot.actuators[j].mode in (1, 3, 6) for j in joints])
+    steps, n = len(found.trace), len(found.final)
+    error = np.where(angle, found.reference - found.final, np.nan)
+    rms = np.where(angle, np.sqrt(found.square / steps), np.nan)
+    band = 0.02 * np.maximum(found.high - found.low, 1e-12)
+    outside = np.abs(found.trace - found.final.astype(np.float32)) > band
     last = steps - np.argmax(outside[::-1], axis=0)
     settling = np.where(outside.any(axis=0), last, 0) * dt
-    columns = dict(zip(METRICS, (final, low, high, rms, error, torque, speed, settling), strict=True))
-    diverged: np.ndarray = ~np.isfinite(final).all(axis=1) | ~np.isfinite(qvel).all(axis=1)
+    metrics = (found.final, found.low, found.high, rms, error, found.torque, found.speed, settling)
+    columns = dict(zip(METRICS, metrics, strict=True))
     rows = []
     for i in range(n):
         values: list[Any] = [float(columns[m][i, j]) for j in range(len(joints)) for m in METRICS]
-        rows.append([*values, bool(diverged[i])])
+        rows.append([*values, not bool(fine[i])])
     return rows
+
+
+def _simulate_on_device(
+    plan: SweepPlan, variants: Sequence[Any], points: Sequence[Mapping[str, Any]]
+) -> list[list[Any]]:
+    """Simulate variants whose actuators have equal states in MuJoCo Warp."""
+    from pliant.engine.warp import WarpBatch
+    from pliant.engine.warp_measures import run_measured
+
+    first = variants[0]
+    dt = first.timestep
+    steps = _steps(plan, dt)
+    batch = WarpBatch(first, len(variants), plan.device.removeprefix("warp-"), check=False)
+    rest = [p for p in points[0] if not _is_actuator_path(first, p)]
+    alone = [p for p in rest if any(q[p] != points[0][p] for q in points) and not batch.can_differ(p)]
+    if alone:  # what only a model can hold: a batch for each of its values
+        groups: dict[Any, list[int]] = {}
+        for i, point in enumerate(points):
+            groups.setdefault(tuple(str(point[p]) for p in alone), []).append(i)
+        rows: list[list[Any]] = [[] for _ in points]
+        for members in groups.values():
+            done = _simulate_on_device(plan, [variants[i] for i in members], [points[i] for i in members])
+            for i, row in zip(members, done, strict=True):
+                rows[i] = row
+        return rows
+    for joint in batch.joints:
+        batch.put_actuators(joint, np.array([v.actuators[joint].pack(dt) for v in variants]))
+    shared = [p for p in rest if batch.can_differ(p)]
+    batch.set_parameters({p: [point[p] for point in points] for p in shared})
+    batch.reset()
+    found = run_measured(batch, list(first.actuators), _command_rows(plan, first, batch.model, steps, dt), steps)
+    fine = np.isfinite(found.final).all(axis=1) & np.isfinite(batch.read("state/qvel")).all(axis=1)
+    return _rows(found, first, dt, fine)
 
 
 def _steps(plan: SweepPlan, dt: float) -> int:
@@ -436,13 +487,13 @@ def _command_rows(
 
 
 def _chunks(plan: SweepPlan, robot: Robot, chunk: int) -> list[tuple[int, list[dict[str, Any]]]]:
-    """Cut the points into runs of at most ``chunk`` that differ in actuators only, where actuators vary at all."""
+    """Cut the points into runs of at most ``chunk``; on the cores, of those that differ in actuators only (if any)."""
     actuators = [v.path for v in plan.variations if _is_actuator_path(robot, v.path)]
     others = [v.path for v in plan.variations if v.path not in actuators]
     parts: list[tuple[int, list[dict[str, Any]]]] = []
     previous: Any = None
     for index, point in enumerate(plan.points()):
-        rest = tuple(point[p] for p in others) if actuators and others else None
+        rest = tuple(point[p] for p in others) if actuators and others and plan.device == "cpu" else None
         if not parts or len(parts[-1][1]) >= chunk or rest != previous:
             parts.append((index, []))
         parts[-1][1].append(point)
@@ -483,6 +534,17 @@ def run_sweep(
     _steps(plan, robot.timestep)
     probe = next(plan.points(), {})
     robot.copy().update(probe)  # unknown paths fail here, not in a worker
+    if plan.device != "cpu" and dask is None:  # a cluster's workers have devices of their own
+        from pliant.engine.warp import load_mujoco_warp
+        from pliant.laws.warp import warp_device
+
+        load_mujoco_warp()
+        warp_device(plan.device.removeprefix("warp-"))
+        if processes > 1:
+            raise PliantError(
+                f"processes is {processes} and the device {plan.device}, which runs one batch at a time; must be 1",
+                field="processes",
+            )
     columns = (
         "index",
         *probe,

@@ -42,6 +42,13 @@ def sweep(
         Path | None, Parameter(help="Folder of the results; the same command continues an interrupted sweep.")
     ] = None,
     processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
+    device: Annotated[
+        str,
+        Parameter(
+            help="cpu (all cores), cuda or cuda:N (a GPU, in MuJoCo Warp), or warp-cpu (MuJoCo Warp without a GPU, "
+            "for tests)."
+        ),
+    ] = "cpu",
     dask: Annotated[str | None, Parameter(help="Address of the scheduler of a cluster.")] = None,
     chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500,
     timestep: float | None = None,
@@ -66,6 +73,7 @@ def sweep(
         timestep=timestep,
         package_paths=tuple(str(p) for p in package_path),
         imports=tuple(import_),
+        device=device,
     )
     for option, count in (("--chunk", chunk), ("--processes", processes)):
         if count is not None and count < 1:

@@ -244,6 +244,7 @@ class WarpBatch(RobotBatch):
         precision: of the laws, "float64" or "float32"; physics is float32.
         contacts: contacts to allocate for each world on average; None takes MuJoCo Warp's guess.
         constraints: constraint rows to allocate for each world; None takes MuJoCo Warp's guess.
+        check: whether to refuse a robot whose check finds errors.
 
     Raises:
         MissingDependency: Warp or MuJoCo Warp is not installed.
@@ -265,6 +266,7 @@ class WarpBatch(RobotBatch):
         precision: str = "float64",
         contacts: int | None = None,
         constraints: int | None = None,
+        check: bool = True,
     ) -> None:
         if precision not in PRECISIONS:
             raise LawError(f"precision is {precision!r}; must be one of {', '.join(PRECISIONS)}", field="precision")
@@ -272,7 +274,7 @@ class WarpBatch(RobotBatch):
         self._wp: Any = load_warp()
         self.device = warp_device(device)
         """The device of Warp."""
-        super().__init__(robot, worlds)
+        super().__init__(robot, worlds, check=check)
         self._compiled = {cls: warp_law(cls, precision) for cls in self._laws.values()}
         self._real: Any = self._wp.float64 if precision == "float64" else self._wp.float32
         sizes = {"nconmax": contacts, "njmax": constraints}

@@ -45,18 +45,19 @@ class RobotBatch(abc.ABC):
     Args:
         robot: a robot, or a compiled `mujoco.MjModel` (without parameters by name, then).
         worlds: how many, 1 or more.
+        check: whether to refuse a robot whose check finds errors.
 
     Raises:
         ModelError: ``worlds`` is not positive, the robot's check found errors, or the model uses RK4 with motor states.
     """
 
-    def __init__(self, robot: Robot | mujoco.MjModel, worlds: int) -> None:
+    def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
         if isinstance(worlds, bool) or not isinstance(worlds, int | np.integer) or worlds < 1:
             raise ModelError(f"worlds is {worlds!r}; must be a whole number >= 1", field="worlds")
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self.worlds = int(worlds)
         """Number of worlds."""
-        if self.robot is not None:
+        if self.robot is not None and check:
             errors = [p for p in self.robot.check() if p.severity == "error"]
             if errors:
                 raise ModelError("\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in errors))
@@ -373,6 +374,18 @@ class RobotBatch(abc.ABC):
                 )
             rows.append(row)
         return np.array(rows)
+
+    def can_differ(self, path: str) -> bool:
+        """Return whether `set_parameters` can give worlds their own values of a parameter that is no actuator's."""
+        owner, _, parameter = path.partition(".")
+        try:
+            return bool(self._fields_of(path, owner, parameter, np.ones(1)))
+        except ModelError:
+            return False
+
+    def put_actuators(self, joint: str, rows: NDArray[np.float64]) -> None:
+        """Give each world the packed actuator of a joint, shape (worlds, PARAMETERS); their states must agree."""
+        self._put_rows(self.joints.index(joint), rows, np.ones(self.worlds, dtype=bool))
 
     def _fields_of(
         self, path: str, owner: str, parameter: str, values: NDArray[np.float64]
