@@ -18,6 +18,7 @@ $(STAMP): pyproject.toml requirements.lock
 
 demo: $(STAMP)
 	$(BIN)/pliant reproduce viactors-step --output demo
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --report demo --open; fi
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests

@@ -1,10 +1,12 @@
 """A Franka arm brings its wrist camera 24 cm in front of a tag, by what the camera sees.
 
 You will see the error of the camera's pose fall below 0.5 mm and 0.5 deg in about 2.5 s of simulated time. To run the
-same loop on a robot, make `arm` with `FrankaRobot.connect(address)` and take the images from its camera.
+same loop on a robot, make `arm` with `FrankaRobot.connect(address)` and take the images from its camera. With --view, a
+page in the browser shows arm, camera picture with the tag's corners, and curves in real time.
 """
 
 import math
+import sys
 
 from pliant import load
 from pliant.clients.franka import FrankaRobot
@@ -16,13 +18,16 @@ from pliant.errors import MissingDependency
 from pliant.robots.franka.build import WristCamera
 from pliant.simulation import Simulation
 from pliant.spatial import inverse
+from pliant.viewer import PageView
 from pliant.vision import AprilTagDetector, facing_pose
 
 
 def main() -> None:
     """Servo until the monitor says that it has converged."""
     robot = load("franka", options={"camera": "wrist", "tag": "table"})
-    simulation = Simulation(MujocoEngine(robot), make_devices(robot), pacer="free")
+    engine = MujocoEngine(robot)
+    pages = [PageView(engine, title="visual servoing")] if "--view" in sys.argv else []
+    simulation = Simulation(engine, make_devices(robot), pages, pacer="paced" if pages else "free")
     goal = facing_pose(0.24)  # the tag in the camera, as it should be
     servo = VisualServo(
         lambda X_CO: pbvs_task(X_CO, goal),
@@ -30,6 +35,9 @@ def main() -> None:
         ServoMonitor(pose_below(0.5e-3, math.radians(0.5))),
         smooth_start=4.0,
     )
+    simulation.start()
+    for page in pages:
+        input(f"open {page.url} and press Enter")
     with simulation, FrankaRobot.of(simulation, period=0.02) as arm:
         arm.set_eMc(inverse(arm.get_flMe()) @ WristCamera().F_T_C)
         arm.wait(0.02)
@@ -37,7 +45,10 @@ def main() -> None:
         arm.set_robot_state("velocity")
         for cycle in range(300):
             image = simulation.sample("franka_camera").values["image"]
-            step = servo(detector.find(image, tag_id=0).X_CO, arm.time)
+            found = detector.find(image, tag_id=0)
+            for page in pages:
+                page.mark("franka_camera", found.pixels)
+            step = servo(found.X_CO, arm.time)
             arm.set_velocity("camera", step.velocity)
             if cycle % 25 == 0 or step.status is not ServoStatus.RUNNING:
                 print(f"{arm.time:5.2f} s: {step.status}, error {step.error:.4f}")

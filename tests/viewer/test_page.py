@@ -249,6 +249,77 @@ def eventually(true, seconds=15.0):
         threading.Event().wait(0.05)
 
 
+def test_the_page_records_while_the_simulation_runs_and_the_recording_is_complete(tmp_path, monkeypatch):
+    from pliant.recording.recording import read_recording
+
+    monkeypatch.chdir(tmp_path)
+    with running("qbmove-1dof") as (simulation, view):
+        panel = view._run
+        panel._recorded(None)
+        assert simulation.recording.parent == tmp_path
+        before = simulation.time
+        eventually(lambda: simulation.time >= before + 0.2)
+        panel._recorded(None)
+        assert simulation.recording is None
+    (path,) = tmp_path.glob("*.mcap")
+    found = read_recording(path)
+    assert found.complete
+    assert found.duration >= 0.1
+
+
+def test_speed_pause_and_step_of_the_page_reach_the_simulation():
+    with running("qbmove-1dof") as (simulation, view):
+        panel = view._run
+        panel._speed.value = "0.5"
+        eventually(lambda: simulation.pacer.rtf == 0.5)
+        panel._paused(None)
+        assert simulation.paused
+        before = simulation.steps
+        panel._buttons.value = "Step"
+        panel._pressed(None)
+        assert simulation.steps >= before + 10
+        panel._buttons.value = "Reset"
+        panel._pressed(None)
+        assert simulation.time < 0.1
+        panel._paused(None)
+        assert not simulation.paused
+
+
+def test_sliders_are_made_from_the_field_tables_and_refuse_nothing_that_they_offer():
+    with running("qbmove-1dof") as (simulation, view):
+        labels = {h.label for h in view._server.gui._gui_input_handle_from_uuid.values() if hasattr(h, "label")}
+        assert {"equilibrium position [rad]", "stiffness preset [rad]", "external torque [N m]", "mode"} <= labels
+        device = simulation.devices["joint"]
+        slider = next(
+            h for h in view._server.gui._gui_input_handle_from_uuid.values() if h.label == "equilibrium position [rad]"
+        )
+        slider.value = slider.max
+        eventually(lambda: device.inbox.peek() is not None)
+        assert device.inbox.peek().values["equilibrium_position"] == slider.max
+
+
+def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
+    from pliant.viewer import PageServer
+
+    with PageServer(port=free_port()) as server:
+        view = PageView(engine, server=server, title="qbmove-1dof", robots=["qbmove-1dof", "sea-1dof"])
+        with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
+            simulation.start()
+            gui = server.gui
+            choice = next(h for h in gui._gui_input_handle_from_uuid.values() if h.label == "robot")
+            choice.value = "sea-1dof"
+            eventually(lambda: view.wanted == "sea-1dof")
+        with urllib.request.urlopen(server.url, timeout=10) as answer:
+            assert answer.status == 200
+
+
+def test_names_of_a_robot_do_not_become_part_of_the_scene_or_of_html():
+    from pliant.viewer.controls import plain_name
+
+    assert plain_name("a\n\x00b" + 100 * "c").isprintable()
+    assert len(plain_name(100 * "c")) == 60
+
+
 @with_browser
 def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
     with running("qbmove-1dof") as (simulation, view), chromium.Page(view.url, 1000, 420, webgl=True) as browser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -14,6 +15,7 @@ from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.model import Robot
+    from pliant.viewer import PageServer
 
 __all__ = ["view"]
 
@@ -29,6 +31,9 @@ def view(
         str, Parameter(help="Address of this machine to serve on; the page has no password.")
     ] = "127.0.0.1",
     open_browser: Annotated[bool, Parameter(name="--open", negative=(), help="Open the page in a browser.")] = False,
+    report: Annotated[
+        Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
+    ] = None,
     console: Annotated[
         bool,
         Parameter(
@@ -43,9 +48,9 @@ def view(
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
 
-    A robot with joints and motors is simulated in real time. A parallel robot is moved by hand, and its statics are
-    solved; the page has joints, pose, wrench, controlled degrees of freedom and saved configurations, and can switch to
-    another parallel robot.
+    A robot with joints and motors is simulated in real time; the page can switch to another robot of the catalogue. A
+    parallel robot is moved by hand, and its statics are solved; the page has joints, pose, wrench, controlled degrees
+    of freedom and saved configurations, and can switch to another parallel robot.
     """
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
@@ -53,7 +58,7 @@ def view(
 
     mechanism = find_mechanism(robot)
     if mechanism is None:
-        return _simulate(robot, port, host, open_browser, console)
+        return _simulate(robot, source, port, host, open_browser, console, report)
     if console:
         raise PliantError("--console: a parallel robot is moved on its page; omit it", field="console")
     from pliant.viewer.cpr import ParallelView
@@ -67,7 +72,31 @@ def view(
     return 0
 
 
-def _simulate(robot: Robot, port: int | None, host: str, open_browser: bool, console: bool) -> int:
+def _simulate(
+    robot: Robot, source: str, port: int | None, host: str, open_browser: bool, console: bool, report: Path | None
+) -> int:
+    from pliant.robots import list_robots
+    from pliant.viewer import PageServer
+
+    if report is not None and not (report / "index.html").is_file():
+        raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
+    names = [entry.name for entry in list_robots()]
+    folders = {} if report is None else {"report": report}
+    title = robot.name or source
+    with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
+        _tell(server.url, open_browser)
+        while True:
+            wanted = _show(robot, title, server, names, console, report)
+            if not wanted:
+                return 0
+            try:
+                robot, title = load_robot(wanted, [], None, []), wanted
+            except PliantError as error:
+                server.notify(f"{wanted} cannot be shown", str(error)[:600])
+
+
+def _show(robot: Robot, title: str, server: PageServer, names: list[str], console: bool, report: Path | None) -> str:
+    """Simulate one robot; return the name of the next one, "" at the end."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation, paced
@@ -76,18 +105,17 @@ def _simulate(robot: Robot, port: int | None, host: str, open_browser: bool, con
     devices = make_devices(robot)
     if console and not any(device.requests for device in devices):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
-    engine = MujocoEngine(robot)
-    page = PageView(engine, port=port or 0, host=host, open_browser=open_browser, title=robot.name or "robot")
+    engine = MujocoEngine(robot, check=False)
+    page = PageView(engine, title=title, server=server, robots=names, report=report)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
         try:
             simulation.start()
-            _tell(page.url, False)
             if console:
                 stack.enter_context(listening(simulation, sys.stdin, _say))
             simulation.run()
         except KeyboardInterrupt:
-            return 0
-    return 0
+            return ""
+    return page.wanted
 
 
 def _say(text: str) -> None:
@@ -97,6 +125,7 @@ def _say(text: str) -> None:
 def _tell(url: str, open_browser: bool) -> None:
     print(f"view: {url} (Ctrl-C ends)", file=sys.stderr, flush=True)
     if open_browser:
-        import webbrowser
+        from pliant.viewer.server import open_browser as show
 
-        webbrowser.open(url)
+        if not show(url):
+            _say("no browser can be opened here; open the address above in one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
 from pliant.devices.base import Sample, SampleSource
@@ -50,6 +51,19 @@ class SimulationControl(Protocol):
 
     def step(self, n: int = 1) -> None:
         """Advance by ``n`` steps; only what `submit` runs may call this."""
+        ...
+
+    @property
+    def recording(self) -> Path | None:
+        """The file that is written, None where nothing is recorded."""
+        ...
+
+    def record(self, path: Path) -> None:
+        """Record from the next step on; only what `submit` runs may call this."""
+        ...
+
+    def stop_recording(self) -> None:
+        """End the recording; only what `submit` runs may call this."""
         ...
 
     @property

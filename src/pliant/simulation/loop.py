@@ -444,6 +444,36 @@ class Simulation:
             self._wake.notify_all()
 
     @property
+    def recording(self) -> Path | None:
+        """The file that is written, None where nothing is recorded."""
+        return None if self._record is None or self.recorder is None else self.recorder.path
+
+    def record(self, path: str | Path) -> None:
+        """Record from the next step on. From another thread use ``submit``.
+
+        Raises:
+            PliantError: it records already, or the simulation has not started.
+            RecordingError: the file exists, or cannot be written.
+        """
+        from pliant.recording.recorder import Recorder
+
+        if self._record is not None or not self._started or self._closed:
+            raise PliantError("a recording is under way, or the simulation does not run", field="record")
+        recorder = Recorder(path)
+        self._open_recording(recorder)
+        self.recorder = recorder
+
+    def stop_recording(self) -> None:
+        """End the recording and close its file. From another thread use ``submit``."""
+        recorder, self.recorder, self._record = self.recorder, None, None
+        if recorder is not None:
+            recorder.close()
+
+    def _open_recording(self, recorder: Recorder) -> None:
+        recorder.start(self._devices, dt=self.dt_ns * 1e-9, seed=self._seed, model_hash=self.engine.model_hash)
+        self._record = recorder.record
+
+    @property
     def paced(self) -> bool:
         """Whether the run keeps a pace, which ``set_speed`` can change."""
         return self.pacer.paces
@@ -801,13 +831,7 @@ class Simulation:
         self._started = True
         try:
             if self.recorder is not None:
-                self.recorder.start(
-                    self._devices,
-                    dt=self.dt_ns * 1e-9,
-                    seed=self._seed,
-                    model_hash=self.engine.model_hash,
-                )
-                self._record = self.recorder.record
+                self._open_recording(self.recorder)
             for bridge in self._bridges.values():
                 self._started_bridges.append(bridge)
                 self._watch_threads(bridge)

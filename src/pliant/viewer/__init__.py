@@ -1,5 +1,6 @@
 """The simulation in a browser."""
 
 from pliant.viewer.page import PageView
+from pliant.viewer.server import PageServer
 
-__all__ = ["PageView"]
+__all__ = ["PageServer", "PageView"]

@@ -99,7 +99,9 @@ class DeviceControls:
 
     def _add(self, device: Device) -> None:
         modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]
-        if modes:
+        if modes and not device.inbox.accepted:
+            self._gui.add_markdown("It takes commands from its client only. Pull it with the pointer.")
+        elif modes:
             self._add_modes(device, modes)
         if "set_gains" in device.requests and isinstance(device, CompliantJoint) and device.mode.has_motors:
             self._add_gains(device)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-import webbrowser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,16 @@ import mujoco
 import numpy as np
 
 from pliant.devices.base import Device, Sample, SampleSource
+from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
 from pliant.simulation.bridge import BridgeBase, SimulationControl
+from pliant.viewer.cameras import Cameras
 from pliant.viewer.controls import DeviceControls, plain_name
 from pliant.viewer.panel import RunPanel, theme_button
 from pliant.viewer.plots import Plots
 from pliant.viewer.pull import Pull
 from pliant.viewer.scene import Contacts, Scene
-from pliant.viewer.server import PageServer
+from pliant.viewer.server import PageServer, open_browser
 
 __all__ = ["PageView"]
 
@@ -62,6 +63,8 @@ class PageView(BridgeBase):
         open_browser: open the page in this machine's browser.
         title: name of the robot.
         report: folder of a report that the page links to.
+        server: a server that goes on when this view ends, such as that of a program that shows one robot after another.
+        robots: names to choose another robot from; then the run stops, and `wanted` names it.
     """
 
     name = "view"
@@ -76,8 +79,13 @@ class PageView(BridgeBase):
         open_browser: bool = False,
         title: str = "pliant",
         report: Path | None = None,
+        server: PageServer | None = None,
+        robots: Sequence[str] = (),
     ) -> None:
         self._engine = engine
+        self._given, self._robots = server, list(robots)
+        self.wanted = ""
+        """The robot that somebody chose on the page."""
         self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
         self._report = report
         self._period_ns = round(1e9 / rate)
@@ -92,6 +100,8 @@ class PageView(BridgeBase):
         self._plots: Plots | None = None
         self._controls: DeviceControls | None = None
         self._run: RunPanel | None = None
+        self._cameras: Cameras | None = None
+        self._filled = False
         self._found: Contacts | None = None
         self._shown = 0
         self._fault = ""
@@ -116,22 +126,24 @@ class PageView(BridgeBase):
             MissingDependency: viser is not installed.
             BridgeError: the port is in use, or the host is every interface.
         """
-        folders = {} if self._report is None else {"report": self._report}
-        server = PageServer(host=self._host, port=self._port, title=self._title, folders=folders)
+        server = self._given
+        if server is None:
+            folders = {} if self._report is None else {"report": self._report}
+            server = PageServer(host=self._host, port=self._port, title=self._title, folders=folders)
+        server.gui.set_panel_label(self._title)
         self._server, self.url = server, server.url
         model = self._engine.model
         self._state = np.zeros(mujoco.mj_stateSize(model, COPIED))
         self._data = mujoco.MjData(model)
         self._copy()
         self._scene = Scene(server, model, self._pulled)
-        position, look_at = self._scene.camera()
-        camera = server.viser.initial_camera
-        camera.position, camera.look_at, camera.fov = tuple(position), tuple(look_at), 0.7
-        camera.near = max(0.005 * self._scene.size, 1e-4)
+        server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
+        if any(isinstance(device, PressDevice) for device in devices.values()):
+            self._scene.show("contacts", True)
         self._build(server, devices)
         self._thread = self.threads.start("pliant-view", self._show)
         if self._open:
-            webbrowser.open(self.url)
+            open_browser(self.url)
 
     def publish(self, sample: Sample) -> None:
         """Keep the sample for the page."""
@@ -157,12 +169,26 @@ class PageView(BridgeBase):
             self._thread.join(timeout=5.0)
             self._thread = None
         server, self._server = self._server, None
-        if server is not None:
+        if server is None:
+            return
+        if server is self._given:
+            server.clear()
+        else:
             server.stop()
 
     def health(self) -> Mapping[str, Any]:
         """Return the address, the number of pictures and the last fault."""
         return {"url": self.url, "pictures": self._shown, "last_error": self._fault}
+
+    def mark(self, camera: str, pixels: Any) -> None:
+        """Mark points in a camera's picture on the page, such as the features that a controller uses.
+
+        Args:
+            camera: name of the camera's device.
+            pixels: (column, row) of each point, shape (n, 2); empty: none.
+        """
+        if self._cameras is not None:
+            self._cameras.mark(camera, pixels)
 
     # -- the panel ----------------------------------------------------------------------------------------------
 
@@ -170,14 +196,21 @@ class PageView(BridgeBase):
         gui = server.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
+        pictures: Any = None
         if self._simulation is not None:
             commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
-            self._run = RunPanel(gui, self._simulation, self._say, self._was_reset)
+            if self._robots:
+                self._add_robots(gui, self._simulation)
+            self._run = RunPanel(gui, self._simulation, self._say, self._was_reset, self._title, self._tell)
             tabs = gui.add_tab_group()
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
                 self._controls = DeviceControls(gui, commanded, self._simulation, self._say, self._latest)
         else:
             tabs = gui.add_tab_group()
+        if Cameras.wanted(devices):
+            pictures = gui.add_panel()
+            with pictures.add_tab("Cameras", icon="camera"):
+                self._cameras = Cameras(gui, devices, self._say)
         with tabs.add_tab("Look", icon="eye"):
             self._add_layers(gui)
         if self._report is not None:
@@ -190,6 +223,23 @@ class PageView(BridgeBase):
             self._plots = Plots(gui, devices, self._say)
         curves.dock_left()
         curves.set_width(320)
+        if self._cameras is not None:
+            pictures.dock_above(curves)
+            pictures.set_height(330)
+
+    def _add_robots(self, gui: Any, simulation: SimulationControl) -> None:
+        choice = gui.add_dropdown(
+            "robot", [self._title, *(r for r in self._robots if r != self._title)], initial_value=self._title
+        )
+
+        def changed(_: Any) -> None:
+            if choice.value != self._title and choice.value in self._robots:
+                self.wanted = str(choice.value)
+                if self._server is not None:
+                    self._server.notify("Loading", self.wanted, colour="blue")
+                simulation.stop()
+
+        choice.on_update(changed)
 
     def _add_layers(self, gui: Any) -> None:
         for layer, label in LAYERS:
@@ -206,11 +256,13 @@ class PageView(BridgeBase):
     def _say(self, text: str) -> None:
         """Show a message on every page."""
         self._fault = text
-        server = self._server
-        if server is None:
-            return
-        for client in server.viser.get_clients().values():
-            client.add_notification("Not done", plain_text(text), loading=False, auto_close_seconds=8.0, color="red")
+        if self._server is not None:
+            self._server.notify("Not done", plain_text(text))
+
+    def _tell(self, text: str) -> None:
+        """Show what was done on every page."""
+        if self._server is not None:
+            self._server.notify("Done", plain_text(text), colour="teal")
 
     def _was_reset(self) -> None:
         self._pull.release()
@@ -267,7 +319,12 @@ class PageView(BridgeBase):
         if self._run is not None:
             self._run.draw()
         if self._controls is not None:
+            if not self._filled and self._latest:  # now it is known what each device holds
+                self._filled = True
+                self._controls.restart()
             self._controls.follow()
+        if self._cameras is not None:
+            self._cameras.draw(self._latest)
         if self._plots is not None:
             self._plots.draw()
 

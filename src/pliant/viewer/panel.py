@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pliant.simulation.bridge import SimulationControl
@@ -28,9 +29,19 @@ class RunPanel:
         simulation: what runs.
         say: tells what was refused.
         after_reset: called when the page has reset the simulation.
+        title: name of the robot, for the names of recordings.
+        done: tells where a recording is.
     """
 
-    def __init__(self, gui: Any, simulation: SimulationControl, say: Say, after_reset: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        gui: Any,
+        simulation: SimulationControl,
+        say: Say,
+        after_reset: Callable[[], None],
+        title: str,
+        done: Say,
+    ) -> None:
         self._simulation, self._after_reset = simulation, after_reset
         self._status = gui.add_html(_status("", 0.0, None, False))
         self._pause = gui.add_button("Pause", icon="player-pause", hint="Hold the simulation, or let it go on")
@@ -39,6 +50,11 @@ class RunPanel:
         )
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="Simulated seconds a second")
         self._speed.disabled = not simulation.paced
+        self._record = gui.add_button("Record", icon="player-record", hint="Write a recording into the present folder")
+        self._name = title
+        self._say_done = done
+        self._recording: bool | None = None
+        self._record.on_click(guarded(say, self._recorded))
         self._pause.on_click(guarded(say, self._paused))
         self._buttons.on_click(guarded(say, self._pressed))
         self._speed.on_update(guarded(say, self._changed))
@@ -54,6 +70,11 @@ class RunPanel:
             self._shown = paused
             self._pause.label = "Run" if paused else "Pause"
             self._pause.icon = "player-play" if paused else "player-pause"
+        recording = self._simulation.recording is not None
+        if recording != self._recording:
+            self._recording = recording
+            self._record.label = "Stop recording" if recording else "Record"
+            self._record.color = "red" if recording else "gray"
         elapsed = now - self._at[0]
         if elapsed < STATUS_PERIOD:
             return
@@ -67,6 +88,17 @@ class RunPanel:
             self._simulation.resume()
         else:
             self._simulation.pause()
+
+    def _recorded(self, _: Any) -> None:
+        simulation = self._simulation
+        path = simulation.recording
+        if path is not None:
+            simulation.submit(simulation.stop_recording).result(REQUEST_TIMEOUT)
+            self._say_done(f"{path} is written; pliant replay {path} --plot figure.png draws it")
+            return
+        safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in self._name)[:40].strip("-") or "robot"
+        fresh = Path.cwd() / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}.mcap"
+        simulation.submit(lambda: simulation.record(fresh)).result(REQUEST_TIMEOUT)
 
     def _pressed(self, _: Any) -> None:
         if self._buttons.value == "Reset":

@@ -165,7 +165,12 @@ class Plots:
         with self._holder:
             scales = {"x": {"time": False, "auto": True}, "y": {"auto": True, "range": AROUND_ZERO}}
             return self._gui.add_uplot(
-                data=_data(signals), series=tuple(series), title=unit or "1", height=190, scales=scales
+                data=_data(signals),
+                series=tuple(series),
+                title=unit or "1",
+                height=190,
+                scales=scales,
+                padding=(12, 16, 0, 14),
             )
 
 

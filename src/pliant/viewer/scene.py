@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from pliant.viewer.shapes import colour_of, geom_mesh, inertia_box, textured
+from pliant.viewer.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
     from pliant.viewer.server import PageServer
@@ -202,7 +202,7 @@ class Scene:
         self._add_geoms(body, seen, "seen", 1.0)
         # A body without any other shape shows its shapes of collision.
         stands_in = not seen and bool(hidden) and body != 0
-        self._add_geoms(body, hidden, "seen" if stands_in else "collision", 0.85 if stands_in else 0.35)
+        self._add_geoms(body, hidden, "seen" if stands_in else "collision", 1.0 if stands_in else 0.35)
         if body != 0:
             box = inertia_box(self._model, body)
             if box is not None:
@@ -229,13 +229,15 @@ class Scene:
             vertices = np.concatenate([v for v, _ in meshes])
             faces = np.concatenate([f + start for (_, f), start in zip(meshes, counts)])
             colour = tuple(round(255 * min(max(c, 0.0), 1.0)) for c in rgba[:3])
+            if rgba == DEFAULT_RGBA and body != 0:  # nobody chose a colour
+                colour = BODY_COLOURS[body % len(BODY_COLOURS)]
             self._add_mesh(body, f"{layer}{k}", (vertices, faces), colour, opacity * rgba[3], layer)
 
     def _add_mesh(
         self, body: int, name: str, mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float, layer: str
     ) -> None:
         node = self._server.scene.add_glb(
-            f"/body/{body}/{name}", _glb(mesh, colour, opacity), cast_shadow=opacity > 0.999,
+            f"/body/{body}/{name}", _glb(mesh, colour, opacity), cast_shadow=opacity > 0.999, receive_shadow=False,
             visible=layer == "seen" or getattr(self.layers, layer),
         )  # fmt: skip
         self._keep(node, body, layer)

@@ -21,18 +21,22 @@ from typing import Any
 from pliant.errors import BridgeError, MissingDependency
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
-__all__ = ["PageServer", "set_theme"]
+__all__ = ["PageServer", "open_browser", "set_theme"]
 
 FIRST_PORT = 8080
 LAST_PORT = 8179
 MAX_MESSAGE = 1 << 20
 """Longest message that a browser may send [bytes]."""
+FIELD_OF_VIEW = 0.7
+"""Height of the picture as an angle [rad]."""
 MAX_PAGES = 16
 """Most pages that are open at one time."""
 COLOURS = (
     "#e3f6f8", "#cdeaee", "#9dd5dc", "#6abfca", "#40acba", "#0f8797", "#007486", "#00677a", "#005a6b", "#004d5d",
 )  # fmt: skip
-"""Colours of buttons and sliders, from light to dark."""
+"""Colours of buttons and sliders on a light page, from light to dark."""
+COLOURS_ON_DARK = (*COLOURS[:5], "#2fa9ba", "#2fa9ba", "#35aebf", "#3bb4c5", "#2fa9ba")
+"""The same on a dark page, where panels take the darker ones."""
 POLICY = (
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
     "style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; connect-src 'self' ws: data: blob:; "
@@ -103,6 +107,31 @@ class PageServer:
         self.gui, self.scene = self.viser.gui, self.viser.scene
         set_theme(self.gui, dark=False)
 
+    def __enter__(self) -> PageServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def clear(self) -> None:
+        """Take the scene and all panels away; the pages stay open for what comes next."""
+        self.viser.gui.reset()
+        self.viser.scene.reset()
+        self.viser.scene.set_up_direction("+z")
+
+    def notify(self, head: str, text: str, *, colour: str = "red") -> None:
+        """Show a message on every page."""
+        for client in self.viser.get_clients().values():
+            client.add_notification(head, text, loading=False, auto_close_seconds=8.0, color=colour)  # type: ignore[arg-type]
+
+    def look(self, position: Any, look_at: Any, near: float) -> None:
+        """Place the camera of every page, of those that come later as well."""
+        camera = self.viser.initial_camera
+        camera.position, camera.look_at, camera.fov, camera.near = tuple(position), tuple(look_at), FIELD_OF_VIEW, near
+        for client in self.viser.get_clients().values():
+            with client.atomic():
+                client.camera.position, client.camera.look_at, client.camera.near = position, look_at, near
+
     def stop(self) -> None:
         """Close every page and end the server's threads; may be called twice."""
         with _silent(), contextlib.suppress(RuntimeError):
@@ -153,7 +182,7 @@ def set_theme(gui: Any, *, dark: bool) -> None:
     gui._websock_interface.queue_message(
         _messages.ThemeConfigurationMessage(
             titlebar_content=None, control_layout="floating", control_width="medium", dark_mode=dark, show_logo=False,
-            show_share_button=False, colors=COLOURS,
+            show_share_button=False, colors=COLOURS_ON_DARK if dark else COLOURS,
         )
     )  # fmt: skip
 
@@ -261,3 +290,16 @@ def _protected(response: Any) -> Any:
             del response.headers[name]
         response.headers[name] = value
     return response
+
+
+def open_browser(url: str) -> bool:
+    """Open a page in this machine's browser; return False where there is none to open."""
+    import os
+    import webbrowser
+
+    # Without a display a text browser would take the terminal.
+    graphic = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    try:
+        return bool(graphic) and webbrowser.open(url)
+    except webbrowser.Error:
+        return False
