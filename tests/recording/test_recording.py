@@ -639,12 +639,12 @@ def test_a_joint_with_one_motor_has_no_panel_of_a_preset(tmp_path):
 
 
 def test_a_figure_of_two_joints_leaves_the_board_out(tmp_path):
-    from pliant.recording.plot import _default_devices
+    from pliant.recording.plot import default_devices
 
     drawn_of("qbmove-2dof", {}, tmp_path)
     recording = read_recording(tmp_path / "run.mcap")
     assert "board" in recording.devices
-    assert _default_devices(recording) == ["joint_1", "joint_2"]
+    assert default_devices(recording) == ["joint_1", "joint_2"]
 
 
 def test_the_figure_shows_positions_with_references_torques_and_stiffness(tmp_path):

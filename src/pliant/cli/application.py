@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 from pliant import __version__
 from pliant.cli.check import check
+from pliant.cli.compare import compare
 from pliant.cli.cpr import cpr
 from pliant.cli.export import export
 from pliant.cli.identify import identify
@@ -38,7 +39,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-for command in (run, check, view, reproduce, sweep, export, replay, identify):
+for command in (run, check, view, reproduce, sweep, compare, export, replay, identify):
     app.command(command)
 app.command(list_, name="list")
 app.command(cpr)

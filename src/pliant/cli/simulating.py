@@ -38,6 +38,7 @@ __all__ = [
     "FIGURES",
     "Run",
     "RunOptions",
+    "check_figure",
     "command_line",
     "film_as_dict",
     "film_options",
@@ -150,13 +151,7 @@ class RunOptions:
 
             check_film(self.video, film, "--video")
         if self.plot is not None:
-            if self.plot.suffix.lower() not in FIGURES:
-                raise PliantError(
-                    f"--plot {self.plot}: the suffix is {self.plot.suffix!r}; must be one of {', '.join(FIGURES)}",
-                    field="plot",
-                )
-            if not self.plot.absolute().parent.is_dir():
-                raise PliantError(f"--plot: the folder {self.plot.parent} does not exist", file=self.plot, field="plot")
+            check_figure(self.plot, "--plot")
 
     def film_options(self) -> Any:
         """Return how the film of the run looks.
@@ -165,6 +160,25 @@ class RunOptions:
             PliantError: an option of a film without a film, or a wrong value.
         """
         return film_options(self.video, self.video_size, self.video_fps, self.video_speed, self.video_camera)
+
+
+def check_figure(path: Path, name: str) -> None:
+    """Refuse the file of a figure that cannot be written, before anything runs.
+
+    Args:
+        path: the file.
+        name: of the option.
+
+    Raises:
+        PliantError: another suffix, or a folder that does not exist.
+    """
+    field = name.lstrip("-")
+    if path.suffix.lower() not in FIGURES:
+        raise PliantError(
+            f"{name} {path}: the suffix is {path.suffix!r}; must be one of {', '.join(FIGURES)}", field=field
+        )
+    if not path.absolute().parent.is_dir():
+        raise PliantError(f"{name}: the folder {path.parent} does not exist", file=path, field=field)
 
 
 def film_options(video: object, size: str | None, fps: float | None, speed: float | None, camera: str | None) -> Any:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, assignments, import_modules
 from pliant.cli.output import emit, make_console, number, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import refuse_unused
+from pliant.cli.simulating import check_figure, refuse_unused
 from pliant.errors import PliantError
 
 __all__ = ["sweep"]
@@ -41,6 +41,18 @@ def sweep(
     output: Annotated[
         Path | None, Parameter(help="Folder of the results; the same command continues an interrupted sweep.")
     ] = None,
+    plot: Annotated[
+        Path | None,
+        Parameter(help="Draw curves over one varied parameter, or maps over two (.png, .svg, .pdf)."),
+    ] = None,
+    metric: Annotated[
+        list[str],
+        Parameter(
+            negative=(),
+            consume_multiple=False,
+            help="Metric of --plot, such as rms_error; may be repeated; default all.",
+        ),
+    ] = [],
     processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
     device: Annotated[
         str,
@@ -84,12 +96,20 @@ def sweep(
             field="dask",
         )
     refuse_unused(samples > 1 and not any(v.distribution for v in plan.variations), "--samples", "a random --vary")
+    refuse_unused(bool(metric) and plot is None, "--metric", "--plot")
+    if plot is not None:
+        check_figure(plot, "--plot")
+        check_drawable([v.path for v in plan.variations], metric)
     console = make_console(quiet=json)
     with Bar(console, "simulating", "simulations", shown=not json) as bar:
         result = run_sweep(
             plan, output, processes=processes or 1, dask=dask, chunk=chunk, progress=bar, keep_interrupted=True
         )
     diverged = sum(bool(row[-1]) for row in result.rows)
+    if plot is not None and result.rows:
+        from pliant.recording.sweep_plot import plot_sweep
+
+        plot_sweep(result.columns, result.rows, [v.path for v in plan.variations], plot, metrics=metric)
     if json:
         emit(
             {
@@ -99,6 +119,7 @@ def sweep(
                 "diverged": diverged,
                 "interrupted": result.interrupted,
                 "output": None if output is None else str(output),
+                "plot": str(plot) if plot is not None and result.rows else None,
             }
         )
         return 130 if result.interrupted else 0
@@ -120,6 +141,8 @@ def sweep(
         f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else ""),
         soft_wrap=True,
     )
+    if plot is not None and result.rows:
+        console.print(f"plot: {plot}", soft_wrap=True)
     if result.interrupted:
         rest = (
             "the same command continues the sweep"
@@ -129,3 +152,25 @@ def sweep(
         console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
         return 130
     return 0
+
+
+def check_drawable(paths: list[str], metrics: list[str]) -> None:
+    """Refuse a figure that cannot be drawn before anything is simulated.
+
+    Args:
+        paths: the varied paths.
+        metrics: the metrics asked for.
+
+    Raises:
+        PliantError: neither one nor two parameters vary, or there is no such metric.
+    """
+    from pliant.errors import nearest
+    from pliant.sweep import METRICS
+
+    if len(paths) not in (1, 2):
+        raise PliantError(
+            f"--plot shows one or two varied parameters; found {len(paths)}: {', '.join(paths)}", field="plot"
+        )
+    for name in metrics:
+        if name not in METRICS:
+            raise PliantError(f"--metric {name}: no such metric; {nearest(name, METRICS)}", field="metric")

@@ -85,7 +85,8 @@ class _Scene:
             self._place()
         if self._root >= 0 and not isinstance(self._camera, str):
             way = data.xpos[self._root] - self._start
-            self._camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - self._camera.lookat[:2])
+            camera: Any = self._camera
+            camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - camera.lookat[:2])
         self._renderer.update_scene(data, self._camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
         pixels = self._renderer.render()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_recording"]
+__all__ = ["LABELS", "PANELS", "Line", "default_devices", "lines_of", "plot_recording", "save", "widen"]
 
 PANELS = {
     "position": ("rad", "m", "m or rad", "m, rad"),
@@ -38,7 +38,7 @@ MAX_LINES = 12  # in a panel with more lines the legend says less than it hides
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
     """One line of a panel."""
 
     label: str
@@ -76,16 +76,16 @@ def plot_recording(
     Raises:
         RecordingError: unreadable recording, unknown device, nothing to draw, or the file may not be written.
     """
-    from pliant.figures import label, legend, new_figure, saving, thin
+    from pliant.figures import label, legend, new_figure, thin
 
     recording = source if isinstance(source, Recording) else read_recording(source)
-    names = _default_devices(recording) if devices is None else list(devices)
+    names = default_devices(recording) if devices is None else list(devices)
     for name in names:
         if name not in recording.devices:
             raise RecordingError(
                 f"there is no device {name!r}; {nearest(name, recording.devices)}", file=recording.path
             )
-    drawn = {name: lines for name in names if any((lines := _lines(recording, name)).values())}
+    drawn = {name: lines for name in names if any((lines := lines_of(recording, name)).values())}
     panels = [panel for panel in PANELS if any(lines.get(panel) for lines in drawn.values())]
     if not panels:
         raise RecordingError(
@@ -108,7 +108,7 @@ def plot_recording(
                 x, y = thin(time, line.values)
                 options = {} if line.color is None else {"color": line.color}
                 axis.plot(x, y, "--" if line.dashed else "-", label=line.label, linewidth=1.3, **options)
-            _widen(axis, shown)
+            widen(axis, shown)
             units = dict.fromkeys(line.unit for line in shown)
             what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
             label(axis, "time [s]" if row == lowest else "", f"{what} [{', '.join(units)}]")
@@ -117,20 +117,31 @@ def plot_recording(
                 legend(axis, loc="best", fontsize=7.0)
         label(axes[0, column], title=name)
     if output is not None:
-        path = Path(output)
-        if path.exists() and not overwrite:
-            raise RecordingError("the file exists; ask for overwriting or choose another name", file=path)
-        try:
-            with saving():
-                figure.savefig(path, dpi=150, facecolor="white")
-        except OSError as error:
-            raise RecordingError(f"the figure cannot be written: {error.strerror}", file=path) from None
-        except ValueError as error:
-            raise RecordingError(f"the figure cannot be written: {error}", file=path) from None
+        save(figure, output, overwrite=overwrite)
     return figure
 
 
-def _widen(axis: Axes, lines: list[_Line]) -> None:
+def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
+    """Write a figure; the suffix chooses the format (.png, .svg, .pdf).
+
+    Raises:
+        RecordingError: the file exists and must not be replaced, or cannot be written.
+    """
+    from pliant.figures import saving
+
+    path = Path(output)
+    if path.exists() and not overwrite:
+        raise RecordingError("the file exists; ask for overwriting or choose another name", file=path)
+    try:
+        with saving():
+            figure.savefig(path, dpi=150, facecolor="white")
+    except OSError as error:
+        raise RecordingError(f"the figure cannot be written: {error.strerror}", file=path) from None
+    except ValueError as error:
+        raise RecordingError(f"the figure cannot be written: {error}", file=path) from None
+
+
+def widen(axis: Axes, lines: list[Line]) -> None:
     """Give values that hardly change a range in which that is seen."""
     values = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
     if values.size:
@@ -144,7 +155,7 @@ def _is_joint(recording: Recording, device: str) -> bool:
     return set(samples) >= JOINT_FIELDS and not samples["position"].shape
 
 
-def _default_devices(recording: Recording) -> list[str]:
+def default_devices(recording: Recording) -> list[str]:
     """Return all devices but the boards of joints that have a device of their own."""
     joints = {name for name in recording.devices if _is_joint(recording, name)}
     return [
@@ -153,22 +164,22 @@ def _default_devices(recording: Recording) -> list[str]:
     ]  # fmt: skip
 
 
-def _lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
+def lines_of(recording: Recording, device: str) -> dict[str, list[Line]]:
     """Return panel -> lines of a device."""
     return _joint_lines(recording, device) if _is_joint(recording, device) else _lines_by_unit(recording, device)
 
 
-def _joint_lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
+def _joint_lines(recording: Recording, device: str) -> dict[str, list[Line]]:
     from pliant.figures import COLORS, MUTED
 
     described = recording.devices[device]
     samples = described.samples
 
-    def line(label: str, field: str, color: str) -> _Line:
-        return _Line(label, recording[f"{device}/{field}"], samples[field].unit, color)
+    def line(label: str, field: str, color: str) -> Line:
+        return Line(label, recording[f"{device}/{field}"], samples[field].unit, color)
 
-    def commanded(values: np.ndarray, unit: str) -> list[_Line]:
-        return [_Line("commanded", values, unit, MUTED, True)] if np.isfinite(values).any() else []
+    def commanded(values: np.ndarray, unit: str) -> list[Line]:
+        return [Line("commanded", values, unit, MUTED, True)] if np.isfinite(values).any() else []
 
     mode = int(described.metadata.get("mode", "-1"))
     ref_1, ref_2 = recording[f"{device}/reference_1"], recording[f"{device}/reference_2"]
@@ -176,7 +187,7 @@ def _joint_lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
     angle, preset_unit = samples["position"].unit, samples["preset"].unit
     position = [line("link", "position", COLORS["link"])]
     torque = [line("torque", "torque", COLORS["stiff"])]
-    preset: list[_Line] = []
+    preset: list[Line] = []
     if mode == 0:
         torque += commanded(ref_1, samples["torque"].unit)
     elif mode == 1:
@@ -196,8 +207,8 @@ def _joint_lines(recording: Recording, device: str) -> dict[str, list[_Line]]:
     return {"position": position, "torque": torque, "stiffness": stiffness, "preset": preset}
 
 
-def _lines_by_unit(recording: Recording, device: str) -> dict[str, list[_Line]]:
-    lines: dict[str, list[_Line]] = {panel: [] for panel in PANELS}
+def _lines_by_unit(recording: Recording, device: str) -> dict[str, list[Line]]:
+    lines: dict[str, list[Line]] = {panel: [] for panel in PANELS}
     for field, info in recording.devices[device].samples.items():
         panel = next((p for p, units in PANELS.items() if info.unit in units), None)
         if panel is None:
@@ -207,5 +218,5 @@ def _lines_by_unit(recording: Recording, device: str) -> dict[str, list[_Line]]:
         dashed = any(word in field for word in REFERENCES)
         for element in range(table.shape[1]):
             name = field if values.ndim == 1 else f"{field}[{element}]"
-            lines[panel].append(_Line(name, table[:, element], info.unit, None, dashed))
+            lines[panel].append(Line(name, table[:, element], info.unit, None, dashed))
     return lines

@@ -1,0 +1,211 @@
+"""Two runs in one figure, and their differences in numbers: soft against stiff, before against after.
+
+`pliant.recording.compare` tells whether two recordings are equal sample by sample; here they need not have the same
+samples, and only the time that both have counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import RecordingError
+from pliant.recording.plot import LABELS, PANELS, Line, default_devices, lines_of, save, widen
+from pliant.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["RunDifference", "common_devices", "differences", "plot_comparison"]
+
+MAX_COLUMNS = 6
+"""Most devices of a figure; more are too small to read."""
+MAX_ELEMENTS = 6
+"""Most elements of an array field that are drawn."""
+PANEL_WIDTH, PANEL_HEIGHT = 3.6, 1.8  # [inch]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDifference:
+    """How one signal differs between two runs."""
+
+    name: str
+    """"<device>/<field>", with "[i]" for an element of an array."""
+    unit: str
+    """Unit of all values."""
+    final: tuple[float, float]
+    """Last value of each run."""
+    peak: tuple[float, float]
+    """Value of largest magnitude of each run."""
+    rms: float
+    """Root mean square of the difference over the time that both have."""
+    largest: float
+    """Largest magnitude of the difference."""
+    at: float
+    """Time of the largest difference [s]."""
+
+
+def common_devices(first: Recording, second: Recording) -> list[str]:
+    """Return the devices of both recordings that a figure shows, in the order of the first."""
+    other = set(default_devices(second))
+    return [name for name in default_devices(first) if name in other]
+
+
+def differences(first: Recording, second: Recording, devices: Sequence[str] | None = None) -> list[RunDifference]:
+    """Compare the signals that two recordings share.
+
+    The second run is interpolated at the times of the first one. Signals without a finite value in one of them, such as
+    the reference of a joint that got none, are left out.
+
+    Args:
+        first: a recording.
+        second: a recording.
+        devices: names; None takes those of `common_devices`.
+
+    Raises:
+        RecordingError: the recordings share no device, or no time.
+    """
+    names = common_devices(first, second) if devices is None else list(devices)
+    if not names:
+        raise RecordingError(
+            f"the recordings share no device: {', '.join(first.devices) or 'none'} in the first, "
+            f"{', '.join(second.devices) or 'none'} in {second.path}",
+            file=first.path,
+        )
+    found = []
+    overlap = False
+    for device in names:
+        times, others = first[f"{device}/time"], second[f"{device}/time"]
+        if not len(times) or not len(others):
+            continue
+        common = (times >= others[0]) & (times <= others[-1])
+        overlap = overlap or bool(common.any())
+        for field, info in first.devices[device].samples.items():
+            name = f"{device}/{field}"
+            if name not in second or first[name].shape[1:] != second[name].shape[1:] or not common.any():
+                continue
+            a, b = (r[name].reshape(len(r[name]), -1).astype(float) for r in (first, second))
+            for i in range(a.shape[1]):
+                label = name if first[name].ndim == 1 else f"{name}[{i}]"
+                one = _difference(label, info.unit, times, a[:, i], others, b[:, i], common)
+                if one is not None:
+                    found.append(one)
+    if not overlap:
+        raise RecordingError("the recordings share no time", file=first.path)
+    return found
+
+
+def _difference(
+    name: str,
+    unit: str,
+    times: NDArray[np.float64],
+    a: NDArray[np.float64],
+    others: NDArray[np.float64],
+    b: NDArray[np.float64],
+    common: NDArray[np.bool_],
+) -> RunDifference | None:
+    if not np.isfinite(a).any() or not np.isfinite(b).any():
+        return None
+    gap = np.interp(times[common], others, b) - a[common]
+    finite = np.isfinite(gap)
+    if not finite.any():
+        return None
+    size = np.where(finite, np.abs(gap), -1.0)
+    worst = int(size.argmax())
+    return RunDifference(
+        name=name,
+        unit=unit,
+        final=(_last(a), _last(b)),
+        peak=(_peak(a), _peak(b)),
+        rms=float(np.sqrt(np.mean(gap[finite] ** 2))),
+        largest=float(size[worst]),
+        at=float(times[common][worst]),
+    )
+
+
+def _last(values: NDArray[np.float64]) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite[-1]) if finite.size else math.nan
+
+
+def _peak(values: NDArray[np.float64]) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite[np.abs(finite).argmax()]) if finite.size else math.nan
+
+
+def plot_comparison(
+    first: Recording,
+    second: Recording,
+    output: str | Path | None = None,
+    *,
+    names: tuple[str, str] = ("first", "second"),
+    devices: Sequence[str] | None = None,
+) -> Figure:
+    """Draw two recordings in one figure, a column for each device; at most 6 devices are drawn.
+
+    Args:
+        first: a recording; solid, in orange where a panel has one line.
+        second: a recording; in blue, dashed where a panel has several lines.
+        output: file (.png, .svg, .pdf); None saves nothing.
+        names: what the legend calls them.
+        devices: names; None takes those of `common_devices`.
+
+    Raises:
+        RecordingError: there is nothing to draw, or the file cannot be written.
+    """
+    from pliant.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
+
+    wanted = common_devices(first, second) if devices is None else list(devices)
+    drawn = {}
+    for name in wanted[:MAX_COLUMNS]:
+        pair = [_measured(lines_of(recording, name)) for recording in (first, second)]
+        if any(pair[0].values()):
+            drawn[name] = pair
+    panels = [panel for panel in PANELS if any(pair[0].get(panel) for pair in drawn.values())]
+    if not panels:
+        raise RecordingError("there is nothing to draw: the recordings share no signal", file=first.path)
+    figure, axes = new_figure(
+        len(panels), len(drawn), width=max(6.4, PANEL_WIDTH * len(drawn)), height=PANEL_HEIGHT, sharex=True,
+        squeeze=False,
+    )  # fmt: skip
+    styles = ((COLORS["soft"], "-", first), (COLORS["stiff"], "--", second))
+    for column, (name, pair) in enumerate(drawn.items()):
+        lowest = max(row for row, panel in enumerate(panels) if pair[0].get(panel))
+        for row, panel in enumerate(panels):
+            axis = axes[row, column]
+            shown = pair[0].get(panel, [])
+            if not shown:
+                axis.set_axis_off()
+                continue
+            several = len(shown) > 1
+            for k, (color, style, recording) in enumerate(styles):
+                time = recording[f"{name}/time"]
+                for i, line in enumerate(pair[k].get(panel, [])):
+                    x, y = thin(time, line.values)
+                    one = CYCLE[i % len(CYCLE)] if several else color
+                    axis.plot(x, y, style if several else "-", color=one, lw=1.4, label=names[k] if not i else None)
+            widen(axis, [line for one in pair for line in one.get(panel, [])])
+            units = dict.fromkeys(line.unit for line in shown)
+            what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
+            label(axis, "time [s]" if row == lowest else "", f"{what} [{', '.join(units)}]")
+            axis.tick_params(labelbottom=row == lowest)
+        label(axes[0, column], title=name)
+    chosen = next(axis for axis in axes.ravel() if axis.get_legend_handles_labels()[1])
+    figure_legend(figure, chosen)
+    if output is not None:
+        save(figure, output)
+    return figure
+
+
+def _measured(lines: dict[str, list[Line]]) -> dict[str, list[Line]]:
+    """Keep what was measured, not what was commanded, and not more elements than a panel can show."""
+    return {
+        panel: [line for line in found if not line.dashed and line.label != "equilibrium"][:MAX_ELEMENTS]
+        for panel, found in lines.items()
+    }

@@ -1,0 +1,71 @@
+"""Figures of sweeps: what stands where."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from pliant.errors import PliantError
+from pliant.recording.sweep_plot import _edges, _logarithmic, plot_sweep
+
+COLUMNS = ("index", "a.k", "elbow/final", "elbow/rms_error", "wrist/final", "wrist/rms_error", "diverged")
+
+
+def curve():
+    return [[i, k, k * k, math.nan, -k, math.nan, k == 3.0] for i, k in enumerate((1.0, 2.0, 3.0, 4.0))]
+
+
+def test_one_parameter_gives_a_curve_for_each_joint_and_metric_that_has_values(tmp_path):
+    figure = plot_sweep(COLUMNS, curve(), ["a.k"], tmp_path / "a.png")
+    elbow, wrist = figure.axes
+    assert (elbow.get_title(loc="left"), wrist.get_title(loc="left")) == ("elbow", "wrist")
+    assert (elbow.get_xlabel(), elbow.get_ylabel()) == ("a.k", "final [rad]")
+    np.testing.assert_allclose(elbow.lines[0].get_xdata(), [1, 2, 3, 4])
+    np.testing.assert_allclose(elbow.lines[0].get_ydata(), [1, 4, np.nan, 16])  # the third one diverged
+    np.testing.assert_allclose(wrist.lines[0].get_ydata(), [-1, -2, np.nan, -4])
+
+
+def test_names_and_ratios_have_their_axes(tmp_path):
+    rows = [[i, law, float(i), 0.0, 0.0, 0.0, False] for i, law in enumerate(("sea", "qbmove"))]
+    axis = plot_sweep(COLUMNS, rows, ["a.k"], metrics=["final"]).axes[0]
+    assert [t.get_text() for t in axis.get_xticklabels()] == ["sea", "qbmove"]
+    rows = [[i, 10.0**i, float(i), 0.0, 0.0, 0.0, False] for i in range(4)]
+    assert plot_sweep(COLUMNS, rows, ["a.k"]).axes[0].get_xscale() == "log"
+    assert plot_sweep(COLUMNS, curve(), ["a.k"]).axes[0].get_xscale() == "linear"
+
+
+def test_two_parameters_give_a_map_with_the_value_of_each_cell():
+    columns = ("index", "a.k", "b.m", "elbow/final", "diverged")
+    points = list(itertools.product((1.0, 2.0, 3.0), (10.0, 20.0)))
+    rows = [[i, a, b, a + b, (a, b) == (2.0, 20.0)] for i, (a, b) in enumerate(points)]
+    figure = plot_sweep(columns, rows, ["a.k", "b.m"])
+    axis = figure.axes[0]
+    (mesh,) = axis.collections
+    found = np.ma.filled(mesh.get_array().reshape(2, 3), np.nan)
+    np.testing.assert_allclose(found, [[11, 12, 13], [21, np.nan, 23]])
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("a.k", "b.m")
+    assert figure.axes[1].get_ylabel() == "final [rad]"
+
+
+def test_cells_end_half_way_between_their_places():
+    np.testing.assert_allclose(_edges(np.array([1.0, 2.0, 4.0, 5.0])), [0.5, 1.5, 3.0, 4.5, 5.5])
+    np.testing.assert_allclose(_edges(np.array([1.0, 100.0, 1e4])), [0.1, 10.0, 1e3, 1e5])
+    assert _edges(np.array([3.0])).tolist() == [2.5, 3.5]
+    assert _logarithmic(np.geomspace(0.001, 0.1, 12))
+    assert not _logarithmic(np.linspace(0.5, 2.0, 5))
+
+
+@pytest.mark.parametrize("varied", [[], ["a", "b", "c"]])
+def test_more_or_fewer_parameters_are_refused(varied):
+    with pytest.raises(PliantError, match="one or two varied parameters"):
+        plot_sweep(COLUMNS, curve(), varied)
+
+
+def test_what_cannot_be_drawn_is_said():
+    with pytest.raises(PliantError, match=r"no metric 'finl'; did you mean 'final'"):
+        plot_sweep(COLUMNS, curve(), ["a.k"], metrics=["finl"])
+    with pytest.raises(PliantError, match="no simulation"):
+        plot_sweep(COLUMNS, [], ["a.k"])
+    with pytest.raises(PliantError, match="all simulations diverged"):
+        plot_sweep(COLUMNS, [[*row[:-1], True] for row in curve()], ["a.k"])
