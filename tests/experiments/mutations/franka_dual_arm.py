@@ -191,7 +191,7 @@ MUTATIONS = [
     Mutation(
         experiment="franka-dual-arm",
         name="a stiff admittance",
-        options={"damping": 400.0},
+        options={"damping": 800.0},
         run=with_post,
         turns=("largest contact force after the impact",),
     ),

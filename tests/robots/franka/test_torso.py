@@ -17,7 +17,7 @@ from pliant.robots import build_robot
 from pliant.robots.franka.build import ArmMount, HeldTag, build_arms
 from pliant.robots.franka.kinematics import forward_kinematics
 from pliant.robots.franka.parameters import EE_OF_HAND, FRANKA_HAND
-from pliant.robots.franka.torso import CAMERA, Q_LEFT, Q_RIGHT, TAG, base
+from pliant.robots.franka.torso import CAMERA, POST_FACE, POST_STIFFNESS, Q_LEFT, Q_RIGHT, TAG, base, torso
 from pliant.simulation import Simulation
 from pliant.spatial import inverse, pose
 
@@ -92,6 +92,30 @@ def test_the_post_stands_on_the_table_and_touches_nothing_at_the_start(obstacle)
         names = {state.model.geom(i).name for i in range(state.model.ngeom)}
         assert ("obstacle" in names) == obstacle
         assert state.data.ncon == 0
+
+
+def test_a_finger_that_slides_along_the_post_never_leaves_it():
+    """MuJoCo's friction cones lift what slides: with pyramids the contact opens for single steps at a force of 8 N."""
+    force, speed = 8.0, 0.08
+    spec = torso().spec.copy()
+    finger = spec.worldbody.add_body(name="slider", pos=[POST_FACE + 0.01, -0.03, 0.97])
+    finger.add_geom(name="slider", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.01, 0.006, 0.03], mass=2.0)
+    finger.add_joint(name="across", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0], damping=[20.0, 0, 0])
+    finger.add_joint(name="along", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0, 0, 1])
+    model = spec.compile()
+    model.opt.gravity = 0.0
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("rest").id)
+    along = data.joint("along")
+    slider, post = model.geom("slider").id, model.geom("obstacle").id
+    touching = []
+    for _ in range(600):
+        data.joint("across").qfrc_applied[0] = -force
+        along.qvel[0] = speed
+        mujoco.mj_step(model, data)
+        touching.append(any(set(map(int, contact.geom)) == {slider, post} for contact in data.contact))
+    assert data.joint("obstacle").qpos[0] == pytest.approx(-force / POST_STIFFNESS, rel=0.1)
+    assert all(touching[5:])
 
 
 def test_a_sensor_or_a_tag_without_a_hand_is_refused():

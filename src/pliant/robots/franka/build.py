@@ -68,6 +68,8 @@ _LIP = 0.004
 """Radius of the spheres that make the lip of the suction cup [m]."""  # assumed
 _LIP_TRAVEL = 0.002
 """Gap that the lip of the suction cup bridges [m]."""  # assumed
+_SKIN = 0.8
+"""Impedance of the contact with a padded block: softer than MuJoCo's 0.9 to 0.95."""  # assumed
 _TIP = 0.1034
 """Where the fingertips meet, along z of the hand [m]."""
 _FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
@@ -610,6 +612,9 @@ def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
     soft = math.isfinite(block.stiffness)
     carrier = spec.worldbody
     if soft:
+        # The friction cones of MuJoCo part surfaces that slide, at the friction coefficient times the sliding speed.
+        # With pyramids or a hard skin this opens a contact with a light block for single steps, at any force.
+        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         carrier = carrier.add_body(name=block.name, pos=list(block.position))
         carrier.add_joint(
             name=block.name,
@@ -618,7 +623,7 @@ def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
             stiffness=[block.stiffness, 0, 0],
             damping=[block.damping, 0, 0],
         )
-    carrier.add_geom(
+    geom = carrier.add_geom(
         name=block.name,
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=[0.5 * edge for edge in block.size],
@@ -631,6 +636,8 @@ def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
         contype=int(block.collides),
         conaffinity=int(block.collides),
     )
+    if soft:
+        geom.solimp[:2] = _SKIN, _SKIN
 
 
 def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:
