@@ -160,7 +160,7 @@ def test_view_opens_the_page_of_the_statics(call, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ParallelView, "wait", look)
-    code, _, err = call("view", "6PFR", "--port", "0")
+    code, _, err = call("view", "6PFR", "--statics", "--port", "0")
     assert code == 0
     assert "view: http://localhost:" in err
     assert b"Stewart_Gough_6PFR" in seen[0]

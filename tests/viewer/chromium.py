@@ -19,9 +19,12 @@ def find() -> str | None:
 class Page:
     """One page in a headless browser; a context manager."""
 
-    def __init__(self, url: str, width: int = 1280, height: int = 800, *, webgl: bool = False) -> None:
+    def __init__(
+        self, url: str, width: int = 1280, height: int = 800, *, webgl: bool = False, script: str = ""
+    ) -> None:
         self._url, self._size = url, (width, height)
         self._graphics = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] if webgl else ["--disable-gpu"]
+        self._script = script
         self._count, self._buffer = 0, b""
         self.errors: list[str] = []
 
@@ -47,6 +50,8 @@ class Page:
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Runtime", "Log", "Page"):
             self._ask(f"{domain}.enable", self._session)
+        if self._script:
+            self._ask("Page.addScriptToEvaluateOnNewDocument", self._session, source=self._script)
         self._ask("Page.navigate", self._session, url=self._url)
         return self
 

@@ -25,7 +25,8 @@ def view(
     *,
     set: Settings = [],
     port: Annotated[
-        int | None, Parameter(help="Port of the page, 0 for a free one; default 8080, for a parallel robot 8090.")
+        int | None,
+        Parameter(help="Port of the page, 0 for the first free one from 8080; default 0, with --statics 8090."),
     ] = None,
     host: Annotated[
         str, Parameter(help="Address of this machine to serve on; the page has no password.")
@@ -34,6 +35,9 @@ def view(
     report: Annotated[
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
     ] = None,
+    statics: Annotated[
+        bool, Parameter(negative=(), help="A parallel robot: the page of its statics alone, without simulation.")
+    ] = False,
     console: Annotated[
         bool,
         Parameter(
@@ -48,19 +52,21 @@ def view(
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
 
-    A robot with joints and motors is simulated in real time; the page can switch to another robot of the catalogue. A
-    parallel robot is moved by hand, and its statics are solved; the page has joints, pose, wrench, controlled degrees
-    of freedom and saved configurations, and can switch to another parallel robot.
+    It is simulated in real time and moved on the page; the page can switch to another robot of the catalogue. For a
+    parallel robot the page solves its statics as well: joints, pose, wrench, controlled degrees of freedom, stability,
+    saved configurations and a path.
     """
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
     from pliant.model.parallel import find_mechanism
 
     mechanism = find_mechanism(robot)
-    if mechanism is None:
+    if statics and mechanism is None:
+        raise PliantError("--statics is for parallel robots; omit it", field="statics")
+    if mechanism is None or not statics:
         return _simulate(robot, source, port, host, open_browser, console, report)
     if console:
-        raise PliantError("--console: a parallel robot is moved on its page; omit it", field="console")
+        raise PliantError("--console: the page of the statics takes no requests; omit it", field="console")
     from pliant.viewer.cpr import ParallelView
 
     with ParallelView(mechanism.solution.robot, port=8090 if port is None else port, host=host) as page:

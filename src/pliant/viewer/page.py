@@ -7,6 +7,7 @@ however slow a browser is.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,7 @@ LAYERS = (
     ("inertia", "inertia boxes"),
     ("collision", "collision shapes"),
     ("tendons", "tendons"),
+    ("shadows", "shadows"),
 )
 
 
@@ -101,6 +103,8 @@ class PageView(BridgeBase):
         self._controls: DeviceControls | None = None
         self._run: RunPanel | None = None
         self._cameras: Cameras | None = None
+        self._rods: Any = None
+        self._colours: Any = None
         self._filled = False
         self._found: Contacts | None = None
         self._shown = 0
@@ -204,7 +208,10 @@ class PageView(BridgeBase):
             self._run = RunPanel(gui, self._simulation, self._say, self._was_reset, self._title, self._tell)
             tabs = gui.add_tab_group()
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
-                self._controls = DeviceControls(gui, commanded, self._simulation, self._say, self._latest)
+                rods = self._add_rods(server, gui, commanded)
+                others = {name: device for name, device in commanded.items() if device is not rods}
+                if others or rods is None:
+                    self._controls = DeviceControls(gui, others, self._simulation, self._say, self._latest)
         else:
             tabs = gui.add_tab_group()
         if Cameras.wanted(devices):
@@ -226,6 +233,20 @@ class PageView(BridgeBase):
         if self._cameras is not None:
             pictures.dock_above(curves)
             pictures.set_height(330)
+
+    def _add_rods(self, server: PageServer, gui: Any, devices: Mapping[str, Device]) -> Device | None:
+        """Add the panel of a parallel robot and colour its rods; return its device, None where there is none."""
+        from pliant.devices.parallel import ParallelRobotDevice
+
+        found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
+        if found is None:
+            return None
+        from pliant.viewer.rods import RodColours, RodPanel
+
+        self._rods = RodPanel(gui, found, self._say)
+        with contextlib.suppress(IndexError, ValueError):  # a model without rods that bend
+            self._colours = RodColours(server, self._engine.model, self._data, self._scene.size)
+        return found
 
     def _add_robots(self, gui: Any, simulation: SimulationControl) -> None:
         choice = gui.add_dropdown(
@@ -312,6 +333,8 @@ class PageView(BridgeBase):
         if model.ntendon:
             mujoco.mj_tendon(model, data)
         self._scene.update(data, found)
+        if self._colours is not None:
+            self._colours.draw()
         self._draw_rope()
         self._shown += 1
 
@@ -323,6 +346,8 @@ class PageView(BridgeBase):
                 self._filled = True
                 self._controls.restart()
             self._controls.follow()
+        if self._rods is not None:
+            self._rods.draw()
         if self._cameras is not None:
             self._cameras.draw(self._latest)
         if self._plots is not None:

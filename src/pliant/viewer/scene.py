@@ -50,6 +50,8 @@ class Layers:
     """Arrows of contact forces."""
     tendons: bool = True
     """Tendons as lines."""
+    shadows: bool = True
+    """Shadows, which are slow without a graphics card."""
 
 
 @dataclass(slots=True)
@@ -172,7 +174,7 @@ class Scene:
         scene.configure_default_lights(enabled=False)
         far = 3.0 * self.size
         scene.add_light_hemisphere("/light/sky", sky_color=(255, 255, 255), ground_color=(150, 150, 160), intensity=1.6)
-        scene.add_light_directional(
+        self._sun = scene.add_light_directional(
             "/light/sun", color=(255, 250, 240), intensity=2.2, cast_shadow=True, position=(0.5 * far, -0.3 * far, far)
         )
 
@@ -273,6 +275,8 @@ class Scene:
     def show(self, layer: str, on: bool) -> None:
         """Show or hide a layer."""
         setattr(self.layers, layer, on)
+        if layer == "shadows":
+            self._sun.cast_shadow = on
         for node in self._nodes.get(layer, ()):
             node.visible = on
         if layer == "contacts" and not on and self._contacts is not None:

@@ -1,0 +1,130 @@
+"""How fast the page is: start, slider to picture, pictures a second, and what it costs a step.
+
+    python benchmarks/page.py [ROBOT] [SECONDS] [--no-shadows]
+
+Needs Chromium. A browser without a graphics card draws in software, on the cores that simulate.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from pliant.devices import make_devices
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.engine import MujocoEngine
+from pliant.loading import load
+from pliant.simulation import Simulation, paced
+from pliant.viewer import PageView
+
+HOOK = """
+window.draws = []; window.moves = [];
+for (const type of [WebGLRenderingContext, WebGL2RenderingContext]) {
+  for (const name of ['drawElements', 'drawArrays', 'drawElementsInstanced']) {
+    const old = type.prototype[name];
+    type.prototype[name] = function (...a) {
+      const t = performance.now(), d = window.draws;
+      if (!d.length || t - d[d.length - 1] > 4) d.push(t);
+      return old.apply(this, a);
+    };
+  }
+}
+addEventListener('mousemove', e => { if (e.buttons) window.moves.push(performance.now()); }, true);
+"""
+WINDOW = (900, 480)
+SLIDER = "(() => { const s = document.querySelectorAll('[role=slider]')[0].getBoundingClientRect(); " \
+         "return [s.x + s.width / 2, s.y + s.height / 2]; })()"  # fmt: skip
+
+
+def browser() -> Any:
+    """Return the helper that the tests drive Chromium with."""
+    path = Path(__file__).parents[1] / "tests" / "viewer" / "chromium.py"
+    spec = importlib.util.spec_from_file_location("chromium", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def measure(name: str, seconds: float) -> None:
+    """Print one line for each number."""
+    chromium = browser()
+    if chromium.find() is None:
+        print("no Chromium is installed: nothing is measured")
+        return
+    began = time.perf_counter()
+    robot = load(name)
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, title=name)
+    devices = make_devices(robot)
+    joints = [device for device in devices if isinstance(device, CompliantJoint)]
+    with Simulation(engine, devices, [view], pacer=paced(1.0)) as simulation:
+        simulation.start()
+        view._scene.show("shadows", "--no-shadows" not in sys.argv)
+        loop = threading.Thread(target=simulation.run, name="benchmark-loop")
+        loop.start()
+        print(f"page served {time.perf_counter() - began:.2f} s after the robot was asked for")
+        try:
+            with chromium.Page(view.url, *WINDOW, webgl=True, script=HOOK) as page:
+                page.until("draws.length > 3 && document.querySelectorAll('[role=slider]').length > 0", 60.0)
+                print(f"first picture {time.perf_counter() - began:.2f} s after it, browser start included")
+                page.until("performance.now() - draws[draws.length - 1] > 400", 30.0)  # the robot is at rest
+                latencies = []
+                for k in range(12):
+                    x, y = page.run(SLIDER)
+                    page.run("draws.length = 0; moves.length = 0; true")
+                    put = threading.Thread(target=taken, args=(joints[0], at := []), name="benchmark-taken")
+                    put.start()
+                    page.drag((x, y), (x + (12 if k % 2 else -12), y))
+                    put.join(10.0)
+                    # The first picture that was drawn after the device had the command, on the browser's clock.
+                    then = f"({1e3 * at[0]} - performance.timeOrigin)"
+                    page.until(f"moves.length > 0 && draws.length > 0 && draws[draws.length - 1] > {then}")
+                    latencies.append(page.run(f"draws.find(t => t > {then}) - moves[0]"))
+                    page.until("performance.now() - draws[draws.length - 1] > 300", 30.0)
+                print(f"slider to picture: median {statistics.median(latencies):.0f} ms, worst {max(latencies):.0f} ms")
+                shake(simulation, joints, page, view, seconds)
+        finally:
+            simulation.stop()
+            loop.join(10.0)
+
+
+def taken(joint: CompliantJoint, at: list[float]) -> None:
+    """Note the wall time at which a device gets its next command."""
+    before, until = joint.inbox.peek(), time.monotonic() + 10.0
+    while joint.inbox.peek() is before and time.monotonic() < until:
+        threading.Event().wait(0.001)
+    at.append(time.time())
+
+
+def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view: PageView, seconds: float) -> None:
+    """Move the robot, and print pictures a second and the pace that was kept."""
+    simulation.pacer.stats(simulation.time_ns)
+    page.run("draws.length = 0; true")
+    pictures, began, at = view.health()["pictures"], time.perf_counter(), simulation.time
+    k = 0
+    while time.perf_counter() - began < seconds:
+        k += 1
+        for joint in joints:
+            joint.inbox.put({next(iter(joint.commands[joint.mode.name.lower()])): 0.3 * (-1) ** k})
+        threading.Event().wait(0.4)
+    wall = time.perf_counter() - began
+    drawn = page.run("draws.length")
+    print(
+        f"pictures sent {(view.health()['pictures'] - pictures) / wall:.1f} a second, drawn {drawn / wall:.1f} a second"
+    )
+    late = simulation.pacer.stats(simulation.time_ns)
+    print(
+        f"{(simulation.time - at) / wall:.3f} x real time at {1e9 / simulation.dt_ns:.0f} steps a second; "
+        f"{late.dropped:.2f} s given up"
+    )
+
+
+if __name__ == "__main__":
+    measure(sys.argv[1] if len(sys.argv) > 1 else "qbmove-5dof", float(sys.argv[2]) if len(sys.argv) > 2 else 8.0)
