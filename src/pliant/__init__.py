@@ -26,6 +26,7 @@ _EXPORTS: dict[str, str] = {
     "Simulation": "pliant.simulation",
     "CpuBatch": "pliant.engine.worlds",
     "WarpBatch": "pliant.engine.warp",
+    "randomize_around": "pliant.engine.identified",
 }
 
 __all__ = ["__version__", *_EXPORTS]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 
-__all__ = ["Choice", "Distribution", "LogUniform", "Normal", "Uniform"]
+__all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Uniform", "draw"]
 
 
 @runtime_checkable
@@ -104,3 +105,40 @@ class Choice:
     def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Return draws, shape (count,)."""
         return rng.choice(np.asarray(self.values, dtype=float), count)
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """A parameter that varies together with others; `pliant.engine.identified.randomize_around` makes them."""
+
+    center: float
+    """Median."""
+    factors: tuple[float, ...]
+    """Of standard normal numbers that all parameters of the group share; their sum is the deviation."""
+    group: str
+    """Parameters of one group get the same standard normal numbers."""
+    relative: bool = False
+    """Whether the deviation is that of the logarithm, so that the sign never changes."""
+
+    def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Return draws, shape (count,)."""
+        deviation = rng.standard_normal((count, len(self.factors))) @ np.asarray(self.factors)
+        return self.center * np.exp(deviation) if self.relative else self.center + deviation
+
+
+def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> dict[str, NDArray[np.float64]]:
+    """Return ``count`` draws of every parameter, by path; equal seeds give equal draws, whatever else is drawn.
+
+    Raises:
+        ModelError: a value is no distribution.
+    """
+    drawn = {}
+    for path, distribution in distributions.items():
+        if not isinstance(distribution, Distribution):
+            raise ModelError(
+                f"{path}: {distribution!r} is no distribution; must be Uniform, LogUniform, Normal or Choice",
+                field=path,
+            )
+        rng = np.random.default_rng((int(seed), zlib.crc32(getattr(distribution, "group", path).encode())))
+        drawn[path] = distribution.sample(rng, count)
+    return drawn

@@ -361,10 +361,13 @@ class WarpBatch(RobotBatch):
         own = item * len(self.joints) * (layout.PARAMETERS + layout.OBSERVATIONS + 2 * width)
         each = (sizes[1] - sizes[0]) // 2 + own
         free = free_memory(self.device)
+        need = (
+            f"{self.worlds} worlds need {each * self.worlds / 1e9:.3g} GB on {self.device}, where {free / 1e9:.3g} GB"
+        )
+        log.info("%s are free", need)
         if each * self.worlds > free:
             raise ModelError(
-                f"{self.worlds} worlds need {each * self.worlds / 1e9:.3g} GB on {self.device}, where "
-                f"{free / 1e9:.3g} GB are free; must be at most {free // each} worlds",
+                f"{need} are free; must be at most {free // each} worlds",
                 field="worlds",
             )
 

@@ -7,7 +7,6 @@ diverges is marked, with the reason, and the others go on.
 from __future__ import annotations
 
 import abc
-import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
-from pliant.engine.distributions import Distribution
+from pliant.engine.distributions import Distribution, draw
 from pliant.engine.guard import MAX_SPEED
 from pliant.engine.mujoco_engine import hold_pose
 from pliant.engine.ports import PortPlace, port_places
@@ -333,16 +332,8 @@ class RobotBatch(abc.ABC):
             >>> batch.randomize({"joint_1.k1": Uniform(0.0015, 0.0024)}, seed=1)
         """
         mask = self.select(worlds)
-        drawn = {}
-        for path, distribution in distributions.items():
-            if not isinstance(distribution, Distribution):
-                raise ModelError(
-                    f"{path}: {distribution!r} is no distribution; must be Uniform, LogUniform, Normal or Choice",
-                    field=path,
-                )
-            # A draw for every world, so that what one gets does not depend on which others are drawn with it.
-            rng = np.random.default_rng((int(seed), zlib.crc32(path.encode())))
-            drawn[path] = distribution.sample(rng, self.worlds)[mask]
+        # A draw for every world, so that what one gets does not depend on which others are drawn with it.
+        drawn = {path: values[mask] for path, values in draw(distributions, seed, self.worlds).items()}
         self.set_parameters(drawn, mask)
         return drawn
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
+from pliant.engine.distributions import draw
 from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
@@ -185,8 +186,8 @@ class RobotEnv(gymnasium.Env):
             raise PliantError(f"reset has no option {name!r}; {nearest(name, ['key', 'positions'])}")
         if self.task.randomize:
             robot = self._robot.copy()
-            drawn = {path: d.sample(self.np_random, 1)[0] for path, d in self.task.randomize.items()}
-            robot.update({path: float(value) for path, value in drawn.items()})
+            drawn = draw(self.task.randomize, int(self.np_random.integers(2**31)), 1)
+            robot.update({path: float(value[0]) for path, value in drawn.items()})
             self._renew(robot)
         elif self._broken:
             self._renew(self._robot)

@@ -1,0 +1,119 @@
+"""Parameters that were identified on the hardware as the centre from which worlds draw their own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.engine.distributions import Correlated, Distribution, Uniform
+from pliant.errors import ModelError
+from pliant.identification import Identification
+from pliant.identification.parameters import SIGNED, target_paths
+
+__all__ = ["randomize_around"]
+
+
+def randomize_around(
+    results: Identification | Mapping[str, Any] | str | Path,
+    joint: str = "actuator",
+    *,
+    spread: float | None = None,
+    errors: float = 1.0,
+) -> dict[str, Distribution]:
+    """Return distributions around identified parameters, for `RobotBatch.randomize` and `Task.randomize`.
+
+    Without ``spread`` the parameters vary as the measurement leaves them uncertain: with their standard errors and
+    their correlations, so that what is known well together stays so. Positive ones vary by factors and stay positive.
+
+    Args:
+        results: what a fit returned, or the file that ``pliant identify --json`` wrote, or its content.
+        joint: joint whose actuator was measured, or "actuator" for all joints.
+        spread: instead of the standard errors, a part of the value to either side: 0.2 is plus or minus 20 %.
+        errors: factor on the standard errors.
+
+    Returns:
+        Path of a parameter -> distribution. Offsets of the measurement are left out.
+
+    Raises:
+        ModelError: a file that is no result, a parameter that the measurement does not determine, a wrong spread.
+
+    Example:
+        >>> batch.randomize(randomize_around("springs.json", "joint_1"), seed=1)
+    """
+    for name, value, low in (("spread", spread, 0.0), ("errors", errors, 0.0)):
+        if value is not None and (isinstance(value, bool) or not math.isfinite(value) or value < low):
+            raise ModelError(f"{name} is {value!r}; must be a finite number >= 0", field=name)
+    if spread is not None and spread >= 1.0:
+        raise ModelError(f"spread is {spread:g}; must be below 1, a part of the value", field="spread")
+    names, values, covariance = _read(results)
+    found: dict[str, Distribution] = {}
+    if spread is not None:
+        for name, value in zip(names, values, strict=True):
+            reach = spread * abs(value)
+            for path in _paths(joint, name):
+                found[path] = Uniform(value - reach, value + reach)
+        return found
+    positive = np.array([name.rsplit(".", 1)[-1] not in SIGNED and value > 0.0 for name, value in zip(names, values)])
+    for k, name in enumerate(names):
+        if name not in SIGNED and not np.isfinite(covariance[k, k]):
+            raise ModelError(
+                f"the measurement does not determine {name}; give a relative spread, such as spread=0.2", field=name
+            )
+        if name not in SIGNED and not positive[k]:
+            raise ModelError(
+                f"{name} is {values[k]:g}, at its limit, and a standard error says nothing there; fit without it, or "
+                "give a relative spread, such as spread=0.2",
+                field=name,
+            )
+    scale = np.where(positive, values, 1.0)
+    finite = np.where(np.isfinite(covariance), covariance, 0.0) / np.outer(scale, scale)
+    parts, vectors = np.linalg.eigh(0.5 * (finite + finite.T))
+    factors = errors * vectors * np.sqrt(np.maximum(parts, 0.0))
+    for name, value, row in zip(names, values, factors, strict=True):
+        for path in _paths(joint, name):
+            found[path] = Correlated(
+                float(value), tuple(map(float, row)), f"{joint}: {', '.join(names)}", relative=True
+            )
+    return found
+
+
+def _paths(joint: str, name: str) -> list[str]:
+    """Return where a batch has an identified parameter; "motor.x" is one number for both motors."""
+    if name in SIGNED:
+        return []
+    return [f"{joint}.{path.removeprefix('law.')}" for path in target_paths(name)]
+
+
+def _read(results: Identification | Mapping[str, Any] | str | Path) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return names, values and covariance of a result."""
+    file = None
+    content: Any = results
+    if isinstance(results, str | Path):
+        file = str(results)
+        try:
+            content = json.loads(Path(results).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ModelError(f"the file cannot be read: {error.strerror}", file=file) from None
+        except ValueError:
+            raise ModelError("the file is no JSON; must be what `pliant identify --json` prints", file=file) from None
+    if isinstance(results, Identification):
+        content = results.as_dict()
+    try:
+        estimates = [(str(e["name"]), float(e["value"])) for e in content["estimates"]]
+        rows = [[math.inf if c is None else float(c) for c in row] for row in content["covariance"]]
+        covariance = np.array(rows).reshape(len(estimates), len(estimates))
+    except (KeyError, TypeError, ValueError):
+        raise ModelError(
+            "this is no result of an identification; must have estimates with name and value, and their covariance, "
+            "as `pliant identify --json` prints them",
+            file=file,
+        ) from None
+    values = np.array([value for _, value in estimates])
+    if not len(values) or not np.isfinite(values).all():
+        raise ModelError("the estimates must be one finite number or more", file=file, field="estimates")
+    return [name for name, _ in estimates], values, covariance
