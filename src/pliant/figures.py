@@ -21,7 +21,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "CYCLE", "GRID", "INK", "WIDTH", "figure_legend", "label", "legend", "new_figure", "thin"]
+__all__ = [
+    "COLORS",
+    "CYCLE",
+    "GRID",
+    "INK",
+    "WIDTH",
+    "figure_legend",
+    "html_figure",
+    "html_picture",
+    "html_table",
+    "label",
+    "legend",
+    "new_figure",
+    "png_of_pixels",
+    "thin",
+]
 
 INK = "#24292f"
 """Colour of text and axes; the report replaces it by the page's own, light or dark."""
@@ -190,3 +205,61 @@ def thin(x: Any, *ys: Any, points: int = 1500) -> tuple[np.ndarray, ...]:
                 keep.add(int(low + np.nanargmax(part)))
     index = np.array(sorted(keep))
     return (x[index], *(y[index] for y in series))
+
+
+def html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, limit: int = 30) -> str:
+    """Return a table as HTML; every text is escaped, so a name of a file cannot become a part of the page.
+
+    Args:
+        columns: headings.
+        rows: cells, numbers with four digits.
+        limit: most rows; a line says how many are left out.
+    """
+    import html
+
+    def cell(value: Any) -> str:
+        return html.escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+    head = "".join(f'<th style="text-align:left">{cell(name)}</th>' for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell(value)}</td>' for value in row) + "</tr>"
+        for row in rows[:limit]
+    )
+    rest = f"<p>{len(rows) - limit} more</p>" if len(rows) > limit else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def html_picture(png: bytes, text: str, *, width: int | None = None) -> str:
+    """Return a picture that is a part of its page.
+
+    Args:
+        png: the file.
+        text: what it shows, for who cannot see it; escaped.
+        width: on the page [pixels]; None for its own.
+    """
+    import base64
+    import html
+
+    size = f' width="{width}"' if width is not None else ""
+    return f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}" alt="{html.escape(text)}"{size}>'
+
+
+def html_figure(figure: Figure, text: str, *, dpi: float = 90.0) -> str:
+    """Return a figure as a picture that is a part of its page; arguments as for `html_picture`."""
+    import io
+
+    file = io.BytesIO()
+    with saving():
+        figure.savefig(file, format="png", dpi=dpi, facecolor="white")
+    return html_picture(file.getvalue(), text)
+
+
+def png_of_pixels(pixels: np.ndarray) -> bytes:
+    """Return the PNG file of a picture, shape (height, width, 3), uint8."""
+    import io
+
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, format="PNG")
+    return file.getvalue()

@@ -6,7 +6,7 @@ from mutations import quick
 
 from pliant.control import IterationRecord, LearningResult
 from pliant.experiments import Verdict
-from pliant.experiments._render import snapshots, strip
+from pliant.experiments._render import strip
 from pliant.experiments.ilc import (
     REFERENCE_ERRORS,
     IlcOptions,
@@ -17,6 +17,7 @@ from pliant.experiments.ilc import (
     make_plant,
     motion,
 )
+from pliant.model.snapshots import snapshots
 
 ARM = IlcOptions().robot
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.experiments._render import snapshots
 from pliant.figures import CYCLE, INK, label, legend, new_figure, saving
+from pliant.model.snapshots import snapshots
 from pliant.robots import find_robot
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"

@@ -914,7 +914,8 @@ def _figure_joints(runs: Mapping[str, Push]) -> Figure:
 
 
 def _frames(runs: Mapping[str, Push], options: BoxOptions) -> tuple[Figure | None, str]:
-    from pliant.experiments._render import snapshots, strip
+    from pliant.experiments._render import strip
+    from pliant.model.snapshots import snapshots
 
     model = _scene(options)
     times = (0.0, WAIT + 0.5 * MOVE, WAIT + 0.75 * MOVE, WAIT + MOVE + HOLD)

@@ -185,7 +185,7 @@ def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[A
     """
     import mujoco
 
-    from pliant.experiments._render import snapshots
+    from pliant.model.snapshots import snapshots
     from pliant.robots.franka.torso import torso
     from pliant.spatial import quaternion_from_rotation
 

@@ -593,7 +593,8 @@ def _figure_inputs(result: LearningResult, step: float) -> Figure:
 
 def _frames(options: dict[str, Any], step: float, result: LearningResult) -> tuple[Figure | None, str]:
     """Draw the arm at five times, in the first and in the last run."""
-    from pliant.experiments._render import snapshots, strip
+    from pliant.experiments._render import strip
+    from pliant.model.snapshots import snapshots
     from pliant.robots import build_robot
 
     model = build_robot(ROBOT, {**options, "timestep": step}).compile()

@@ -215,7 +215,7 @@ def scene(
         width: columns.
         height: rows.
     """
-    from pliant.experiments._render import snapshots
+    from pliant.model.snapshots import snapshots
 
     model = scene_model(run, setup, q_at, azimuth=azimuth, width=width, height=height)
     frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)

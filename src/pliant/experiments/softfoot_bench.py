@@ -759,7 +759,8 @@ def _figures(found: Trials, reduced: Trials, measured: Trials | None) -> list[Fi
 def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
     from pliant.engine import MujocoEngine
-    from pliant.experiments._render import snapshots, strip
+    from pliant.experiments._render import strip
+    from pliant.model.snapshots import snapshots
     from pliant.robots.softfoot_bench.build import build
 
     shots = []

@@ -541,7 +541,8 @@ def softfoot_standing(context: Context, options: StandingOptions) -> Result:
 
 def _pictures(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> list[Figure]:
     """Return a picture of the three feet on the highest bar; none where nothing can be rendered."""
-    from pliant.experiments._render import snapshots, strip
+    from pliant.experiments._render import strip
+    from pliant.model.snapshots import snapshots
     from pliant.robots.parts import look_at
 
     wanted = [i for i, (top, _) in enumerate(bars) if top == options.heights[-1]]

@@ -496,7 +496,8 @@ def _crossing(feet: str, height: float, robot: str, seed: int) -> tuple[Any, lis
 
 def pictures(height: float, robot: str = "biped", seed: int = 0) -> Figure | str:
     """Draw the robot on a bar with both feet, as figures 9 and 10 of the paper; return why not where it cannot."""
-    from pliant.experiments._render import snapshots, strip
+    from pliant.experiments._render import strip
+    from pliant.model.snapshots import snapshots
 
     shown, columns = [], []
     for feet in FEET:

@@ -51,6 +51,12 @@ class Robot(Description):
         laws = ", ".join(f"{joint}: {a.law.name} mode {a.mode.value}" for joint, a in list(self.actuators.items())[:6])
         return f"Robot({self.name!r}, {len(self.spec.joints)} joints, compliant: {{{laws}}})"
 
+    def _repr_html_(self) -> str:
+        """Return a picture and a table of the joints, for notebooks."""
+        from pliant.model.notebook import robot_html
+
+        return robot_html(self)
+
     def copy(self) -> Robot:
         """Return an independent copy; actuators and devices are immutable and shared."""
         twin = Robot(

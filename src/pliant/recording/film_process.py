@@ -54,7 +54,7 @@ class _Scene:
     def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
         import mujoco
 
-        from pliant.engine.scene import find_root, visual_options
+        from pliant.model.scene import find_root, visual_options
 
         self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
@@ -72,7 +72,7 @@ class _Scene:
 
     def picture(self, state: NDArray[np.float64]) -> NDArray[np.uint8]:
         """Render a state."""
-        from pliant.engine.scene import add_floor
+        from pliant.model.scene import add_floor
 
         mujoco, model, data = self._mujoco, self._model, self._data
         mujoco.mj_setState(model, data, state, self.spec)
@@ -98,7 +98,7 @@ class _Scene:
         return pixels
 
     def _place(self) -> None:
-        from pliant.engine.scene import bounds, overview
+        from pliant.model.scene import bounds, overview
 
         low, high = bounds(self._model, self._data)
         self._floor = float(low[2]) - 1e-3, float(np.linalg.norm(high - low)) / 2.0

@@ -137,6 +137,12 @@ class Recording(Mapping[str, np.ndarray]):
     def __repr__(self) -> str:
         return f"Recording({str(self.path)!r}, {self.duration:g} s, devices {', '.join(self.devices) or 'none'})"
 
+    def _repr_html_(self) -> str:
+        """Return small plots and a table of the signals, for notebooks."""
+        from pliant.recording.notebook import recording_html
+
+        return recording_html(self)
+
     @property
     def log_times(self) -> Mapping[str, np.ndarray]:
         """Device -> times of its samples on the axis of the file [ns], shape (n,)."""

@@ -130,6 +130,26 @@ class Solution:
         q = np.array2string(self.q, precision=6)
         return f"Solution({self._robot.name} {kind}, q={q}, residual={self.residual:.1e})"
 
+    def _repr_html_(self) -> str:
+        """Return the shape of the rods and a table of numbers, for notebooks."""
+        from pliant.rods.notebook import solution_html
+
+        def text(values: Array) -> str:
+            return np.array2string(np.asarray(values), precision=5, suppress_small=True)
+
+        rows = [
+            ("actuated joints [m or rad]", text(self.q)),
+            ("position of the plate [m]", text(self.plate_pose[:3, 3])),
+            ("wrench on the plate [N, N m]", text(self.wrench)),
+            ("potential energy [J]", self.energy()),
+            ("branch", self.branch),
+            ("residual", f"{self.residual:.1e}"),
+            *([("note", self.note)] if self.note else []),
+        ]
+        title = f"{self._robot.name}, {'inverse' if self.inverse else 'direct'} problem"
+        lines = [line.position for line in self.centrelines()]
+        return solution_html(title, lines, self._robot.description.planar, rows)
+
     @property
     def robot(self) -> Statics:
         """The robot this solution belongs to."""

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.engine.scene import add_floor, bounds, find_root, has_visuals, overview, visual_options
+from pliant.model.scene import add_floor, bounds, find_root, has_visuals, overview, visual_options
 
 BARE = """<mujoco><worldbody><body name="link"><joint name="hinge" axis="0 1 0"/>
 <inertial pos="0 0 -0.2" mass="1" diaginertia="0.01 0.01 0.001"/></body></worldbody></mujoco>"""
