@@ -250,3 +250,82 @@ def test_a_biped_stands_with_its_references_at_the_stance_and_falls_when_its_leg
 def test_an_option_beyond_its_limits_is_refused(name, options, message):
     with pytest.raises(ModelError, match=message):
         find_task(name, **options)
+
+
+# -- touch ------------------------------------------------------------------------------------------------------------
+
+
+def touch_env(targets, mass, surface=0.0, **options):
+    """Worlds with given targets and masses, and a surface that starts at a place."""
+    from pliant.envs.tasks.touch import START
+
+    env = vec("touch", len(targets), randomize={}, **options)
+    env.batch.set_parameters({"link.mass": mass})
+    env.reset(options={"positions": {"target": np.array(targets), "surface": surface, "joint": START}})
+    return env
+
+
+@pytest.mark.parametrize("preset", [0.3, 0.6])
+def test_a_pointing_arm_sags_by_what_its_stiffness_and_its_load_give(preset):
+    from pliant.envs.tasks.touch import LENGTH
+    from pliant.robots.qbmove import spring_law
+
+    env = touch_env([-0.8], 0.3, preset=preset)
+    for _ in range(14):
+        env.step(np.array([[-0.8 / 1.6, 0.0]]))
+    q = float(env.batch.read("joint/position")[0, 0])
+    spring = spring_law("maker-pro").evaluate(q, -0.8 + preset, -0.8 - preset).torque
+    load = 0.3 * G * LENGTH * math.sin(-q)
+    assert q > -0.8  # it hangs lower
+    assert abs(abs(spring) - load) < 0.02 * load + 0.005
+
+
+def test_a_soft_arm_presses_less_than_a_stiff_one_on_a_surface_that_comes_nearer():
+    from pliant.envs.tasks.touch import force
+
+    peaks = []
+    for preset in (0.0, 0.6):
+        env = touch_env([0.5], 0.3, 0.02, preset=preset)
+        command = np.array([[0.1 / 1.6, 0.0]])
+        peak = 0.0
+        for _ in range(14):
+            env.step(command)
+            peak = max(peak, float(force(env._world)[0]))
+        peaks.append(peak)
+    assert 0.0 < peaks[0] < 0.5 * peaks[1]
+
+
+def test_the_surface_swings_at_its_frequency():
+    from pliant.envs.tasks.touch import SURFACE_FREQUENCY
+
+    env = touch_env([-0.5], 0.3, 0.02)
+    for _ in range(5):  # half a period
+        env.step(np.array([[-0.5 / 1.6, 1.0]]))
+    assert pytest.approx(0.5 / SURFACE_FREQUENCY) == 0.5
+    assert float(env.batch.read("surface/position")[0, 0]) == pytest.approx(-0.02, abs=5e-4)
+
+
+def test_pointing_costs_the_error_of_the_angle_and_touching_that_of_the_force_after_the_time_to_arrive():
+    from pliant.envs.tasks.touch import ANGLE_SCALE, FORCE
+
+    env = touch_env([-0.8, 0.5], 0.3, preset=0.6)
+    away = np.tile([-0.3 / 1.6, 0.0], (2, 1))
+    total = np.zeros(2)
+    for k in range(14):
+        _, rewards, *_ = env.step(away)
+        if k < 5:
+            assert rewards.tolist() == [0.0, 0.0]
+        total += rewards
+    q = env.batch.read("joint/position")[0, 0]
+    assert total[0] == pytest.approx(-0.9 * abs(q + 0.8) / ANGLE_SCALE, rel=0.05)
+    assert total[1] == pytest.approx(-0.9 * FORCE / FORCE, rel=1e-6)  # no contact at all
+
+
+def test_half_of_the_targets_are_to_touch():
+    from pliant.envs.tasks.touch import start, touching
+
+    drawn = start(np.random.default_rng(3), 8)
+    assert int(np.sum(drawn["target"] > 0.0)) == 4
+    assert touching is not None
+    with pytest.raises(ModelError, match="preset is 2"):
+        find_task("touch", preset=2.0)

@@ -19,6 +19,7 @@ from pliant.cli.identify import identify
 from pliant.cli.list import list_
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.output import emit, only_json
+from pliant.cli.policy import policy
 from pliant.cli.replay import replay
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
@@ -43,6 +44,7 @@ for command in (run, check, view, reproduce, sweep, compare, export, replay, ide
     app.command(command)
 app.command(list_, name="list")
 app.command(cpr)
+app.command(policy)
 app.command(yarp)
 app.command(yarpserver)
 

@@ -18,6 +18,7 @@ from pliant.control.gravity import (
     torque_range,
 )
 from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
+from pliant.control.policy import Policy, PolicyError
 from pliant.control.sole import ContactEstimate, RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
 from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
 from pliant.control.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force
@@ -54,6 +55,8 @@ __all__ = [
     "LearningResult",
     "MinimumJerk",
     "Motion",
+    "Policy",
+    "PolicyError",
     "RelativeAngleFilter",
     "ServoFeedforward",
     "ServoMonitor",

@@ -1,0 +1,104 @@
+"""`pliant policy`: show a trained policy, and run it as the controller of a robot."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from pliant.cli.options import Debug, Json
+from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.errors import PliantError, printable
+
+__all__ = ["policy"]
+
+policy = App(name="policy", help="Show a trained policy, or run it on a robot, real or simulated.")
+
+File = Annotated[Path, Parameter(help="Archive of the policy (.npz).")]
+
+
+@policy.command
+def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
+    """Print what a policy observes and commands."""
+    from pliant.control import Policy
+
+    found = Policy.load(file)
+    if json:
+        emit(
+            {
+                "robot": found.robot,
+                "settings": dict(found.settings),
+                "namespace": found.namespace,
+                "period": found.period,
+                "observations": list(found.observations),
+                "commands": [
+                    {"name": name, "low": low, "high": high}
+                    for name, low, high in zip(found.commands, found.low.tolist(), found.high.tolist(), strict=True)
+                ],
+                "layers": [list(weight.shape) for weight, _ in found.layers],
+                "version": found.version,
+            }
+        )
+        return 0
+    from rich.table import Table
+
+    sizes = " x ".join(str(n) for n in [len(found.observations), *(len(bias) for _, bias in found.layers)])
+    title = f"{printable(found.robot)}: layers {sizes}, every {found.period:g} s"
+    table = Table(title=title, title_justify="left", box=None)
+    for column in ("", "name", "limits"):
+        table.add_column(column)
+    for name in found.observations:
+        table.add_row("observes", plain(printable(name)), "")
+    for name, low, high in zip(found.commands, found.low, found.high, strict=True):
+        table.add_row("commands", plain(printable(name)), f"{low:g} to {high:g}")
+    print_table(make_console(), table)
+    return 0
+
+
+def _inputs(given: tuple[str, ...]) -> dict[str, float]:
+    values = {}
+    for text in given:
+        name, equals, number = text.partition("=")
+        try:
+            values[name] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise PliantError(f"--input {text}: must be NAME=NUMBER", field="input")
+    return values
+
+
+@policy.command
+def run(
+    file: File,
+    /,
+    *,
+    bridge: Annotated[str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where.")] = "ros1",
+    input: Annotated[  # the name of the flag
+        tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
+    ] = (),
+    namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
+    duration: Annotated[float | None, Parameter(help="End after so long [s]; default: until interrupted.")] = None,
+    timeout: Annotated[float, Parameter(help="Stop if the robot is silent for so long [s].")] = 0.5,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Run a policy as the controller of a robot, real or simulated, over its joint topics."""
+    from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
+    from pliant.control import Policy
+
+    found = Policy.load(file)
+    if duration is not None and not duration > 0.0:
+        raise PliantError(f"--duration is {duration:g}; must be > 0 s", field="duration")
+    joints = RosJoints(found, open_node(bridge), namespace=namespace)
+    task = PolicyRun(found, joints, _inputs(input), timeout)
+    with joints, contextlib.suppress(KeyboardInterrupt):
+        run_policy(task, duration=math.inf if duration is None else duration)
+    if json:
+        emit({"commands": task.steps, "late": task.late})
+    else:
+        print(f"{task.steps} commands, {task.late} of them late; the robot keeps the last references")
+    return 0

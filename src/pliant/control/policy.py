@@ -1,0 +1,234 @@
+"""A trained policy as a file: what it observes, its layers, what it commands, and how often.
+
+The archive is a NumPy .npz without pickles: a JSON header and the arrays. Nothing in it is code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import PliantError, nearest
+
+__all__ = ["Policy", "PolicyError"]
+
+FORMAT = 1
+"""Version of the archive."""
+MAX_BYTES = 64 * 2**20
+"""Largest size of all arrays of an archive [bytes]."""
+MAX_HEADER = 2**20
+"""Longest header [bytes]."""
+ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
+"""What follows every layer but the last."""
+OUTPUTS = {"clip": lambda x: np.clip(x, -1.0, 1.0), "tanh": np.tanh}
+"""What brings the last layer to -1 to 1."""
+INPUT = "input/"
+"""Prefix of observations that the user gives, such as a target."""
+_TEXTS = ("robot", "namespace", "activation", "output", "version")
+
+
+class PolicyError(PliantError):
+    """A policy's file or one of its parts is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Policy:
+    """Layers from observations to commands.
+
+    x = (observation - mean) / scale; every layer is W x + b; commands are low + (high - low) (a + 1) / 2 of the
+    outputs a, which are held to -1 to 1.
+
+    Raises:
+        PolicyError: shapes that do not fit, numbers that are not finite, an unknown activation.
+    """
+
+    robot: str
+    """Name of the robot in the catalogue, or of its model."""
+    observations: tuple[str, ...]
+    """``<device>/<quantity>`` or ``input/<name>``, in the order of the first layer."""
+    commands: tuple[str, ...]
+    """``<device>/<command>``, in the order of the last layer."""
+    low: NDArray[np.float64]
+    """Command at -1, shape (commands,), in its unit."""
+    high: NDArray[np.float64]
+    """Command at 1, shape (commands,), in its unit."""
+    layers: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
+    """Weights (outputs, inputs) and biases (outputs,) of each layer."""
+    period: float
+    """Time between two commands [s]."""
+    mean: NDArray[np.float64]
+    """What is subtracted from the observations, shape (observations,)."""
+    scale: NDArray[np.float64]
+    """What they are divided by, positive."""
+    activation: str = "tanh"
+    """``tanh`` or ``relu``, after every layer but the last."""
+    output: str = "clip"
+    """``clip`` or ``tanh``, after the last layer."""
+    namespace: str = ""
+    """Prefix of the robot's topics."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Options with which the catalogue makes the robot."""
+    version: str = ""
+    """Version of pliant that wrote it."""
+
+    def __post_init__(self) -> None:
+        n, m = len(self.observations), len(self.commands)
+        if not n or not m or not self.layers:
+            raise PolicyError("a policy must have one observation, one command and one layer, or more")
+        for what, names in (("observation", self.observations), ("command", self.commands)):
+            for name in names:
+                if not isinstance(name, str) or name.count("/") < 1 or name.startswith("/") or name.endswith("/"):
+                    raise PolicyError(f"the {what} {name!r} must be <device>/<quantity>", field=what)
+            if len(set(names)) < len(names):
+                raise PolicyError(f"an {what} of {list(names)} is named twice", field=what)
+        for name, size in (("mean", n), ("scale", n), ("low", m), ("high", m)):
+            object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
+        if not (self.scale > 0.0).all():
+            raise PolicyError("scale must be positive", field="scale")
+        if isinstance(self.period, bool) or not isinstance(self.period, int | float) or not 1e-4 <= self.period <= 60.0:
+            raise PolicyError(f"period is {self.period!r}; must be 0.0001 to 60 s", field="period")
+        layers, width = [], n
+        for k, (weight, bias) in enumerate(self.layers):
+            rows = np.asarray(bias).size
+            layers.append((_array(f"weight_{k}", weight, (rows, width)), _array(f"bias_{k}", bias, (rows,))))
+            width = rows
+        if width != m:
+            raise PolicyError(f"the last layer has {width} outputs; must be {m}, one for each command", field="layers")
+        object.__setattr__(self, "layers", tuple(layers))
+        for name, valid in (("activation", ACTIVATIONS), ("output", OUTPUTS)):
+            if getattr(self, name) not in valid:
+                raise PolicyError(f"{name} is {getattr(self, name)!r}; {nearest(getattr(self, name), valid)}")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the observations that the user gives."""
+        return tuple(name.removeprefix(INPUT) for name in self.observations if name.startswith(INPUT))
+
+    def act(self, observation: ArrayLike) -> NDArray[np.float64]:
+        """Return the commands for an observation, in their units.
+
+        Args:
+            observation: shape (observations,).
+
+        Raises:
+            PolicyError: another shape, NaN or infinity.
+        """
+        x = (_array("observation", observation, self.mean.shape) - self.mean) / self.scale
+        for weight, bias in self.layers[:-1]:
+            x = ACTIVATIONS[self.activation](weight @ x + bias)
+        weight, bias = self.layers[-1]
+        return self.low + 0.5 * (self.high - self.low) * (OUTPUTS[self.output](weight @ x + bias) + 1.0)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the archive; the name must end in .npz."""
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise PolicyError(f"the name of a policy is {path.name!r}; must end in .npz", field="path")
+        header = {
+            "format": FORMAT,
+            "observations": self.observations,
+            "commands": self.commands,
+            "period": self.period,
+            "settings": dict(self.settings),
+            **{name: getattr(self, name) for name in _TEXTS},
+        }
+        arrays = {"mean": self.mean, "scale": self.scale, "low": self.low, "high": self.high}
+        for k, (weight, bias) in enumerate(self.layers):
+            arrays[f"weight_{k}"], arrays[f"bias_{k}"] = weight, bias
+        try:
+            np.savez(path, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays)
+        except (OSError, TypeError) as error:
+            raise PolicyError(f"cannot write {path}: {error}") from None
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read an archive.
+
+        Raises:
+            PolicyError: it cannot be read, is too large, or a part of it is missing or wrong.
+        """
+        path = Path(path)
+        arrays = _arrays(path)
+        header = _header(path, arrays)
+        layers: list[tuple[Any, Any]] = []
+        while f"weight_{len(layers)}" in arrays:
+            k = len(layers)
+            if f"bias_{k}" not in arrays:
+                raise PolicyError(f"{path}: there is no array bias_{k}")
+            layers.append((arrays[f"weight_{k}"], arrays[f"bias_{k}"]))
+        try:
+            return cls(
+                observations=tuple(header["observations"]),
+                commands=tuple(header["commands"]),
+                period=header["period"],
+                settings=header["settings"],
+                layers=tuple(layers),
+                **{name: arrays[name] for name in ("mean", "scale", "low", "high")},
+                **{name: header[name] for name in _TEXTS},
+            )
+        except PolicyError as error:
+            raise PolicyError(f"{path}: {error}", field=error.field) from None
+
+
+def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise PolicyError(f"{name} is not an array of numbers", field=name) from None
+    if array.shape != shape:
+        raise PolicyError(f"{name} has shape {array.shape}; must be {shape}", field=name)
+    if not np.isfinite(array).all():
+        raise PolicyError(f"{name} holds a number that is not finite", field=name)
+    return array
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an archive, none of them pickled."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > MAX_BYTES:
+            raise PolicyError(f"{path} holds {size} bytes; must be at most {MAX_BYTES}")
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        for name, array in arrays.items():
+            if not isinstance(array, np.ndarray):  # bytes of a file that is no array
+                raise ValueError(f"{name} is not an array")
+        return arrays
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    except (OSError, ValueError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise PolicyError(f"{path} is not the archive of a policy: {error}") from None
+
+
+def _header(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    missing = [name for name in ("header", "mean", "scale", "low", "high", "weight_0") if name not in arrays]
+    if missing:
+        raise PolicyError(f"{path} is not the archive of a policy: there is no array {missing[0]}")
+    raw = arrays["header"]
+    try:
+        if raw.dtype != np.uint8 or raw.size > MAX_HEADER:
+            raise ValueError("it is not text, or too long")
+        header = json.loads(raw.tobytes().decode())
+        if not isinstance(header, dict):
+            raise ValueError("it is not an object")
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"{path}: the header cannot be read: {error}") from None
+    if header.get("format") != FORMAT:
+        raise PolicyError(f"{path} has the format {header.get('format')!r}; must be {FORMAT}", field="format")
+    kinds: dict[str, type] = dict.fromkeys(_TEXTS, str) | {"observations": list, "commands": list, "settings": dict}
+    for name, kind in kinds.items():
+        if not isinstance(header.get(name), kind):
+            raise PolicyError(f"{path}: {name} in the header must be a {kind.__name__}", field=name)
+    if not isinstance(header.get("period"), float | int) or not math.isfinite(header["period"]):
+        raise PolicyError(f"{path}: period in the header must be a number", field="period")
+    return header
