@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "pliant needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu run: apt-get install python3-venv"; exit 1; }
 	@echo "installing pliant into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[test]'
+	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[test]'
 	@touch $@
 
 demo: $(STAMP)
@@ -35,7 +35,7 @@ bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_rob
 	$(BIN)/python benchmarks/$*.py
 
 $(VENV)/.lint: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[lint]'
+	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[lint]'
 	@touch $@
 
 lint: $(VENV)/.lint
@@ -44,7 +44,7 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright
 
 $(VENV)/.docs: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[docs]'
+	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[docs]'
 	@touch $@
 
 docs: $(VENV)/.docs

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant import shipped
 from pliant.errors import LawError
 
 __all__ = [
@@ -39,10 +40,13 @@ __all__ = [
     "code_files",
     "fingerprint",
     "njit",
+    "portable_fingerprint",
     "private_folder",
     "python_function",
+    "read_shipped",
     "read_text",
     "referred",
+    "ship_text",
     "temporary_cache",
     "write_text",
 ]
@@ -230,8 +234,10 @@ def read_text(path: Path, comment: str) -> str | None:
         comment: sign that begins a comment in its language.
     """
     data = _read(path)
-    if data is None:
-        return None
+    return None if data is None else _text_of(data, comment, path)
+
+
+def _text_of(data: bytes, comment: str, path: Path) -> str | None:
     lead = comment.encode() + b" "
     contents = _unseal(data[len(lead) :]) if data.startswith(lead) else None
     if contents is None:
@@ -504,13 +510,59 @@ def fingerprint(
         bound: kernels that stand for the ``law_*`` names.
         extra: further text that the digest depends on.
     """
-    digest = _Digest(bound or {})
-    for function in functions:
-        digest.function(function)
+    digest = _walked(functions, bound)
     digest.add(extra, sys.version, *(importlib.metadata.version(p) for p in ("numba", "llvmlite", "numpy")))
     if not digest.certain:
         digest.add(_process)
     return digest.text()
+
+
+def portable_fingerprint(
+    functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
+) -> str:
+    """Return the digest under which code is shipped (`pliant.shipped`), "" if something cannot be compared.
+
+    It differs from `fingerprint` in that another build of the same Python 3.x, or another NumPy 2.x, does not change it.
+    """
+    digest = _walked(functions, bound)
+    numpy = importlib.metadata.version("numpy").partition(".")[0]
+    versions = (importlib.metadata.version(p) for p in ("numba", "llvmlite"))
+    digest.add(extra, sys.implementation.cache_tag, numpy, *versions)
+    return digest.text() if digest.certain else ""
+
+
+def _walked(functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None) -> _Digest:
+    digest = _Digest(bound or {})
+    for function in functions:
+        digest.function(function)
+    return digest
+
+
+# -- code that comes with the package -------------------------------------------------------------------------
+
+
+def read_shipped(name: str, comment: str) -> str | None:
+    """Return the text of a file that came with the package, None if there is none that is whole.
+
+    Args:
+        name: name of the file.
+        comment: sign that begins a comment in its language.
+    """
+    folder = shipped.folder()
+    if folder is None or shipped.receiving() is not None:
+        return None
+    try:
+        data = (folder / name).read_bytes()
+    except OSError:
+        return None
+    return _text_of(data, comment, folder / name)
+
+
+def ship_text(name: str, text: str, comment: str) -> None:
+    """Write a text for the package that is being built; does nothing outside a build."""
+    folder = shipped.receiving()
+    if folder is not None:
+        _write(folder / name, comment.encode() + b" " + _seal(text.encode()))
 
 
 # -- numba ----------------------------------------------------------------------------------------------------
@@ -538,13 +590,35 @@ class CodeFiles:
     def _path(self, key: object) -> Path:
         return self._folder / f"{self._stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
 
+    @functools.cached_property
+    def _shipped_stem(self) -> str:
+        digest = portable_fingerprint([self._function], extra=self._options)
+        return f"{self._base.rpartition('.')[0]}-{digest}" if digest else ""
+
+    def _shipped(self, folder: Path | None, key: object) -> Path | None:
+        """Return the file of a key among the code that came with the package, or goes into it."""
+        if folder is None or not self._shipped_stem:
+            return None
+        return folder / f"{self._shipped_stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.code"
+
     def exist(self) -> bool:
         """Return whether a version of the function as it is now lies there, whole or damaged."""
+        folder = shipped.folder()
+        if folder is not None and self._shipped_stem and shipped.fits():
+            if any(folder.glob(f"{self._shipped_stem}.*.code")):
+                return True
         return any(self._folder.glob(f"{self._stem}.*.code"))
 
     def load(self, key: object) -> Any:
         """Return what was kept under a key, None if there is nothing that is whole."""
-        path = self._path(key)
+        path = self._shipped(shipped.folder(), shipped.translated(key)) if shipped.receiving() is None else None
+        if path is not None and path.is_file() and shipped.fits():
+            found = self._loaded(path)
+            if found is not None:
+                return found
+        return self._loaded(self._path(key))
+
+    def _loaded(self, path: Path) -> Any:
         try:
             data = path.read_bytes()
         except OSError:
@@ -561,8 +635,12 @@ class CodeFiles:
         from numba.core.serialize import dumps
 
         path = self._path(key)
+        sealed = _seal(dumps(data))
+        given = self._shipped(shipped.receiving(), key)
+        if given is not None:
+            _write(given, sealed)
         try:
-            _write(path, _seal(dumps(data)))
+            _write(path, sealed)
             for old in self._folder.glob(f"{self._base}-*.code"):
                 if not old.name.startswith(f"{self._stem}."):
                     old.unlink(missing_ok=True)

@@ -27,10 +27,13 @@ from pliant.codecache import (
     cache_folder,
     fingerprint,
     njit,
+    portable_fingerprint,
     private_folder,
     python_function,
+    read_shipped,
     read_text,
     referred,
+    ship_text,
     write_text,
 )
 from pliant.errors import LawError
@@ -117,6 +120,14 @@ class CompiledLaw:
     def _assembly_file(self, entry: str) -> Path:
         return self.path.with_suffix(f".{entry}.{_host()[0]}.ll")
 
+    @functools.cached_property
+    def _portable(self) -> str:
+        return portable_fingerprint(_kernel_functions(), self._bound, extra=_VERSION)
+
+    def _shipped(self, entry: str) -> str:
+        """Return the name of the entry's assembly among the files that come with the package."""
+        return f"{self.name}_{self._portable or 'none'}.{entry}.ll"
+
     def _compile(self, entry: str, build: Callable[[Callable[..., Any]], Any]) -> Any:
         with self._lock:
             log.info("compiling %s of the law %r (once; later runs load it)", entry, self.name)
@@ -126,11 +137,12 @@ class CompiledLaw:
         """Return the address of an entry point, from the cached assembly where there is one."""
         path = self._assembly_file(entry)
         symbol = f"pliant_{self.name}_{entry}"
-        text = read_text(path, ";")
+        text = read_shipped(self._shipped(entry), ";") or read_text(path, ";")
         if text is None:
             function = self._compile(entry, _numba().cfunc(_signatures()[signature], error_model="numpy"))
             text = _standalone(function.inspect_llvm(), function._wrapper_name, symbol)
             write_text(path, text, ";")
+            ship_text(self._shipped(entry), text, ";")
         machine, address = _assemble(text, symbol)
         self._machines.append(machine)
         return address
@@ -318,8 +330,10 @@ _lock = threading.Lock()
 def is_cached(cls: type[Compilable]) -> bool:
     """Say whether the machine code that the engine needs is on disk already."""
     code = compiled(cls)
-    files = [code._assembly_file(entry) for entry in ("advance", "torque", "observe", "hold")]
-    return all(path.exists() and read_text(path, ";") is not None for path in files)
+    return all(
+        read_shipped(code._shipped(entry), ";") is not None or read_text(code._assembly_file(entry), ";") is not None
+        for entry in ("advance", "torque", "observe", "hold")
+    )
 
 
 def compiled(cls: type[Compilable]) -> CompiledLaw:
@@ -362,7 +376,8 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
     with _lock:
         if key not in _natives:
             path, symbol = folder / f"{key}.{_host()[0]}.ll", f"pliant_{name}"
-            text = read_text(path, ";")
+            given = f"{name}_{portable_fingerprint([function], extra=_VERSION) or 'none'}.ll"
+            text = read_shipped(given, ";") or read_text(path, ";")
             if text is None:
                 numba = _numba()
                 plain = _dispatchers([function], {}, key)[name].py_func
@@ -370,5 +385,6 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
                 compiled_function = _compile_entry(name, build, plain)
                 text = _standalone(compiled_function.inspect_llvm(), compiled_function._wrapper_name, symbol)
                 write_text(path, text, ";")
+                ship_text(given, text, ";")
             _natives[key] = _assemble(text, symbol)
         return _natives[key][1]

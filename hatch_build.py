@@ -1,0 +1,103 @@
+"""Build hook: compile what the robots of the catalogue run, so that the wheel brings machine code.
+
+`PLIANT_PRECOMPILE` chooses the robots: "all" (the default, some minutes), "none", or names with commas. A wheel with
+code is for one version of Python and one system; one without is for all. Editable installs compile at first use.
+As a program, ``python hatch_build.py ROBOT ...`` runs these robots for a moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent
+DURATION = "0.02"
+PACKAGES = ("icub", "talos", "g1")  # their files come from other packages
+FURTHER = ([], ["--bridge", "fci"])
+
+
+def wanted() -> list[str]:
+    chosen = os.environ.get("PLIANT_PRECOMPILE", "all").strip()
+    return [] if chosen == "none" else [name.strip() for name in chosen.split(",") if name.strip()]
+
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # as a program
+    BuildHookInterface = object  # type: ignore[assignment, misc]
+
+
+class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]
+    """Adds the folder ``pliant/_compiled`` to a wheel."""
+
+    def dependencies(self) -> list[str]:
+        return list(self.metadata.core.dependencies) if wanted() else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        robots = wanted()
+        if version == "editable" or self.target_name != "wheel" or not robots:
+            return
+        self._scratch = tempfile.TemporaryDirectory(prefix="pliant-build-")
+        folder = Path(self._scratch.name)
+        compile_into(folder / "ship", folder / "cache", robots)
+        for made in sorted((folder / "ship").iterdir()):
+            build_data["force_include"][str(made)] = f"pliant/_compiled/{made.name}"
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        scratch = getattr(self, "_scratch", None)
+        if scratch is not None:
+            scratch.cleanup()
+
+
+def compile_into(ship: Path, cache: Path, robots: list[str]) -> None:
+    """Run the robots in a process of its own that keeps what it compiles."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from pliant.shipped import SHIP, family
+
+    cache.mkdir(mode=0o700, parents=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path[1:]]),
+        "PLIANT_CACHE": str(cache),
+        "NUMBA_CACHE_DIR": str(cache / "numba"),
+        "NUMBA_CPU_NAME": family() or "generic",
+        "NUMBA_CPU_FEATURES": "",
+        SHIP: str(ship),
+    }
+    subprocess.run([sys.executable, str(Path(__file__).resolve()), *robots], env=environment, check=True)
+
+
+def exercise(robots: list[str]) -> None:
+    """Run robots for a moment on the command line, and the laws at one point."""
+    from pliant.cli import main
+    from pliant.laws import registered_laws
+    from pliant.laws.compile import compiled
+    from pliant.robots import list_robots
+
+    laws = registered_laws() if robots == ["all"] else {}
+    for cls in laws.values():
+        code = compiled(cls)
+        for entry in ("advance", "torque", "observe", "hold", "evaluate"):
+            getattr(code, entry)
+    names = [r.name for r in list_robots() if r.name not in PACKAGES] if robots == ["all"] else robots
+    for name in names:
+        for bridge in FURTHER if name in ("franka", "fr3") else [[]]:
+            said = io.StringIO()
+            try:
+                with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                    main(["run", name, "--duration", DURATION, *bridge])
+            except SystemExit as end:
+                if end.code:
+                    print(f"pliant: {name} could not be run for its machine code:\n{said.getvalue()}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    exercise(sys.argv[1:])
