@@ -522,7 +522,7 @@ def portable_fingerprint(
 ) -> str:
     """Return the digest under which code is shipped (`pliant.shipped`), "" if something cannot be compared.
 
-    It differs from `fingerprint` in that another build of the same Python 3.x, or another NumPy 2.x, does not change it.
+    It differs from `fingerprint` in that another build of the same Python 3.x or another NumPy 2.x leaves it as it is.
     """
     digest = _walked(functions, bound)
     numpy = importlib.metadata.version("numpy").partition(".")[0]
@@ -604,9 +604,9 @@ class CodeFiles:
     def exist(self) -> bool:
         """Return whether a version of the function as it is now lies there, whole or damaged."""
         folder = shipped.folder()
-        if folder is not None and self._shipped_stem and shipped.fits():
-            if any(folder.glob(f"{self._shipped_stem}.*.code")):
-                return True
+        stem = self._shipped_stem if folder is not None else ""
+        if folder is not None and stem and shipped.fits() and any(folder.glob(f"{stem}.*.code")):
+            return True
         return any(self._folder.glob(f"{self._stem}.*.code"))
 
     def load(self, key: object) -> Any:

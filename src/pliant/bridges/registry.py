@@ -38,6 +38,8 @@ class BridgeEntry:
     factory: str | BridgeFactory
     """The function, or ``module:function``; it takes the robot and one frozen dataclass of options (`pliant.options`),
     and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
+    needs: tuple[str, ...] = ()
+    """Modules of optional packages that it cannot run without."""
 
 
 _OWN: dict[str, BridgeEntry] = {
@@ -45,6 +47,7 @@ _OWN: dict[str, BridgeEntry] = {
     "foxglove": BridgeEntry(
         "Foxglove: devices, scene, cameras and commands for Foxglove's app, over WebSocket",
         "pliant.bridges.foxglove:make",
+        ("foxglove",),
     ),
     "pictures": BridgeEntry(
         "Pictures of cameras in files that programs of this machine map", "pliant.bridges.pictures:make"
@@ -54,7 +57,9 @@ _OWN: dict[str, BridgeEntry] = {
     "yarp": BridgeEntry(
         "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.bridges.yarp.bridge:make"
     ),
-    "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.bridges.zenoh:make"),
+    "zenoh": BridgeEntry(
+        "ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.bridges.zenoh:make", ("zenoh",)
+    ),
 }
 
 

@@ -14,6 +14,7 @@ from pliant import __version__
 from pliant.cli.check import check
 from pliant.cli.compare import compare
 from pliant.cli.cpr import cpr
+from pliant.cli.doctor import doctor
 from pliant.cli.export import export
 from pliant.cli.identify import identify
 from pliant.cli.list import list_
@@ -40,7 +41,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-for command in (run, check, view, reproduce, sweep, compare, export, replay, identify):
+for command in (run, check, view, reproduce, sweep, compare, export, replay, identify, doctor):
     app.command(command)
 app.command(list_, name="list")
 app.command(cpr)

@@ -1,0 +1,95 @@
+"""Build a wheel, install it into an empty environment, and use it there as a user would.
+
+1. The wheel without machine code: it holds the tracked files of ``src/pliant`` and nothing else, and its default
+   dependencies stay below the limit of size.
+2. The wheel with the machine code of one robot: that robot runs with an empty cache and compiles nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT_MB = 450
+ROBOT = "qbmove-1dof"
+BUILDERS = ("pip", "setuptools", "pkg_resources", "hatchling", "_distutils_hack")
+"""What an environment has besides pliant and its dependencies."""
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+
+
+def run(*command: object, **environment: str) -> str:
+    """Run a command outside the checkout; returns what it printed, ends this script where it fails."""
+    text = [str(c) for c in command]
+    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PLIANT_STAGE")} | environment
+    start = time.monotonic()
+    done = subprocess.run(text, cwd=tempfile.gettempdir(), env=clean, capture_output=True, text=True, timeout=120)
+    print(f"{time.monotonic() - start:6.1f} s  {' '.join(text[1:])[-100:]}", flush=True)
+    if done.returncode:
+        sys.exit(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def check(true: bool, message: str) -> None:
+    if not true:
+        sys.exit(message)
+
+
+def contents(wheel: Path) -> set[str]:
+    return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+def megabytes(folder: Path) -> dict[str, float]:
+    """Return the disk space of each entry of a folder [MB]."""
+    sizes = {}
+    for entry in folder.iterdir():
+        files = [entry] if entry.is_file() else [p for p in entry.rglob("*") if p.is_file()]
+        sizes[entry.name] = sum(p.stat().st_blocks * 512 for p in files) / 1e6
+    return sizes
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="pliant-package-") as scratch:
+        folder = Path(scratch)
+        python = folder / "venv" / "bin" / "python"
+        run(sys.executable, "-m", "venv", folder / "venv")
+        run(python, *PIP, "wheel", "--no-deps", "--wheel-dir", folder / "plain", ROOT, PLIANT_PRECOMPILE="none")
+        (plain,) = (folder / "plain").glob("pliant-*-py3-none-any.whl")
+        tracked = subprocess.run(
+            ["git", "ls-files", "src/pliant"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        wanted = {name.removeprefix("src/") for name in tracked.stdout.split()}
+        check(contents(plain) == wanted, f"the wheel and the repository differ in {contents(plain) ^ wanted}")
+
+        run(python, *PIP, "install", "--constraint", ROOT / "requirements.lock", plain)
+        sizes = megabytes(next((folder / "venv" / "lib").glob("python*")) / "site-packages")
+        total = sum(size for name, size in sizes.items() if not name.startswith(BUILDERS))
+        largest = sorted(sizes.items(), key=lambda item: -item[1])[:8]
+        print(f"{total:.0f} MB: {', '.join(f'{name} {size:.0f}' for name, size in largest)}")
+        check(total <= LIMIT_MB, f"the default dependencies take {total:.0f} MB; must be <= {LIMIT_MB} MB")
+
+        pliant = folder / "venv" / "bin" / "pliant"
+        check(ROBOT in run(pliant, "list"), f"pliant list does not have {ROBOT}")
+        cache = {"PLIANT_CACHE": str(folder / "cache")}
+        report = json.loads(run(pliant, "doctor", "--json", **cache))
+        check(report["ok"], f"pliant doctor: {[f for f in report['findings'] if f['status'] == 'error']}")
+
+        run(python, *PIP, "install", "hatchling")
+        build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "full")
+        run(python, *PIP, *build, ROOT, PLIANT_PRECOMPILE=ROBOT)
+        (full,) = (folder / "full").glob("pliant-*.whl")
+        compiled = {name for name in contents(full) - wanted if name.startswith("pliant/_compiled/")}
+        check(compiled == contents(full) - wanted and len(compiled) > 4, f"the wheel has {contents(full) - wanted}")
+        run(python, *PIP, "install", "--no-deps", "--force-reinstall", full)
+        said = run(pliant, "run", ROBOT, "--duration", "0.5", **cache)
+        check("compiling" not in said, f"code that the wheel brings is compiled again:\n{said}")
+        kept = [p.name for p in (folder / "cache").rglob("*.ll")]
+        check(not kept, f"code that the wheel brings is compiled again: {kept}")
+
+
+if __name__ == "__main__":
+    main()
