@@ -44,11 +44,11 @@ def contents(wheel: Path) -> set[str]:
 
 
 def megabytes(folder: Path) -> dict[str, float]:
-    """Return the disk space of each entry of a folder [MB]."""
+    """Return the size of the files of each entry of a folder [MB]."""
     sizes = {}
     for entry in folder.iterdir():
         files = [entry] if entry.is_file() else [p for p in entry.rglob("*") if p.is_file()]
-        sizes[entry.name] = sum(p.stat().st_blocks * 512 for p in files) / 1e6
+        sizes[entry.name] = sum(p.stat().st_size for p in files) / 1e6
     return sizes
 
 

@@ -1,0 +1,96 @@
+"""`pliant doctor`: what is there, what is missing, what to do."""
+
+import importlib.metadata
+import json
+
+import pytest
+
+from pliant.cli import doctor as module
+from pliant.cli import main
+from pliant.errors import MissingDependency
+
+
+@pytest.fixture
+def no_graphics(monkeypatch):
+    monkeypatch.setattr(module, "_start_probes", dict)
+
+
+def run(capsys, *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as end:
+        main(["doctor", *arguments])
+    return int(end.value.code or 0), capsys.readouterr().out
+
+
+def test_the_report_has_versions_graphics_caches_bridges_and_extras(capsys, no_graphics):
+    code, text = run(capsys, "--json")
+    report = json.loads(text)
+    assert (code, report["ok"]) == (0, True)
+    groups = [f["group"] for f in report["findings"]]
+    assert list(dict.fromkeys(groups)) == ["versions", "machine", "graphics", "caches", "bridges", "extras"]
+    names = {f["name"] for f in report["findings"]}
+    assert {"mujoco", "Python", "cores", "real-time scheduling", "compiled laws", "fci", "ros2", "yarp"} <= names
+
+
+def test_a_missing_dependency_is_an_error_with_the_command_and_exit_code_3(capsys, no_graphics, monkeypatch):
+    known = importlib.metadata.version
+
+    def version(package):
+        if package == "msgspec":
+            raise importlib.metadata.PackageNotFoundError(package)
+        return known(package)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    code, text = run(capsys, "--json")
+    (wrong,) = [f for f in json.loads(text)["findings"] if f["status"] == "error"]
+    assert code == 3
+    assert (wrong["name"], wrong["advice"].startswith('pip install "msgspec')) == ("msgspec", True)
+
+
+def test_an_old_dependency_is_an_error():
+    assert module._too_old("3.9.1", "mujoco>=4.0,<5")
+    assert not module._too_old("4.0.0rc1", "mujoco>=4.0,<5")
+    assert not module._too_old("0.68.1", "numba>=0.63")
+
+
+def test_a_graphics_library_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(module, "GL_LIMIT", 0.3)
+    monkeypatch.setattr(module, "PROBE", "import time; time.sleep(600)")
+    monkeypatch.setenv("DISPLAY", "")
+    found = [f for f in module.examine() if f.group == "graphics"]
+    assert any("drew nothing within 0.3 s" in f.found for f in found)
+    assert found[-1].status == "warning"
+
+
+def test_a_graphics_library_that_crashes_is_reported_with_its_last_words(monkeypatch):
+    monkeypatch.setattr(module, "PROBE", "raise RuntimeError('no such driver')")
+    found = [f for f in module.examine() if f.group == "graphics"]
+    assert "no such driver" in found[0].found
+    assert found[0].status == "warning"
+    assert "apt-get" in found[0].advice or not found[0].name.startswith("egl")
+
+
+def test_a_bridge_that_cannot_run_says_what_it_lacks(monkeypatch):
+    from pliant.bridges import registry
+
+    def check(name):
+        if name == "zenoh":
+            raise MissingDependency("eclipse-zenoh", command="pip install 'pliant[zenoh]'", purpose="the zenoh bridge")
+
+    monkeypatch.setattr(registry, "check_bridge", check)
+    found = {f.name: f for f in module._bridges()}
+    assert "pip install 'pliant[zenoh]'" in found["zenoh"].found
+    assert (found["zenoh"].status, found["fci"].status) == ("note", "ok")
+
+
+def test_a_cache_that_cannot_be_used_is_an_error(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path / "file" / "inside"))
+    (found,) = module._caches()
+    assert found.status == "error"
+    assert "PLIANT_CACHE" in found.found
+
+
+def test_the_report_for_people_has_a_count_of_problems(capsys, no_graphics):
+    code, text = run(capsys)
+    assert code == 0
+    assert "0 errors, 1 warnings" in text
