@@ -313,6 +313,60 @@ def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
             assert answer.status == 200
 
 
+BARE = """<robot name="bare"><link name="world"/>
+<joint name="f" type="fixed"><origin xyz="0 0 1"/><parent link="world"/><child link="base"/></joint>
+<link name="base"><inertial><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>
+</inertial></link>
+<joint name="&lt;img src=x onerror=alert(1)&gt;" type="revolute"><origin xyz="0 0 -0.1"/><parent link="base"/>
+<child link="low"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="10" velocity="5"/></joint>
+<link name="low"><inertial><origin xyz="0 0 -0.1"/><mass value="1"/>
+<inertia ixx="0.004" iyy="0.004" izz="0.0004" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def test_a_robot_without_shapes_is_drawn_by_boxes_of_its_inertia_and_its_joint_axes(tmp_path):
+    path = tmp_path / "bare.urdf"
+    path.write_text(BARE)
+    with running(str(path)) as (_, view):
+        scene = view._scene
+        assert scene.naked
+        assert scene.layers.joints
+        names = [node.name for node in scene._nodes["seen"]]
+        assert len(names) == np.count_nonzero(view._engine.model.body_mass[1:] > 0.0)
+        assert all("img" not in name for nodes in scene._nodes.values() for name in [n.name for n in nodes])
+        before = view.health()["pictures"]
+        eventually(lambda: view.health()["pictures"] > before + 20)  # its shapes were looked at again meanwhile
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["awas2-1dof", "bavs-1dof", "sea-1dof", "qbmove-2dof", "qbmove-5dof", "softfoot", "softfoot-bench", "franka"],
+)
+def test_robots_of_the_catalogue_have_a_scene_with_something_to_see_and_to_move(name):
+    robot = load(name)
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, port=free_port(), title=name)
+    with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
+        simulation.run(2.0 * engine.dt)
+        scene = view._scene
+        assert scene._nodes["seen"]
+        assert 0.01 < scene.size < 20.0
+        position, middle = scene.camera()
+        assert np.linalg.norm(position - middle) > 0.5 * scene.size
+        eventually(lambda: view.health()["pictures"] > 1)
+        assert view.health()["last_error"] == ""
+
+
+def test_the_camera_does_not_look_through_a_loose_object_at_the_robot():
+    engine = MujocoEngine(load("qbmove-5dof"), check=False)
+    view = PageView(engine, port=free_port())
+    view.start({})
+    try:
+        position, middle = view._scene.camera()
+        assert (position - middle) @ (engine.data.body("box").xpos - middle) < 0.0
+    finally:
+        view.stop()
+
+
 def test_names_of_a_robot_do_not_become_part_of_the_scene_or_of_html():
     from pliant.viewer.controls import plain_name
 

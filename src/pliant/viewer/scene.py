@@ -151,8 +151,10 @@ class Scene:
     def _place_of_loose(self, data: mujoco.MjData) -> Array:
         """Return the middle of the bodies that nothing holds, the middle of the picture where there are none."""
         m = self._model
-        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == int(mujoco.mjtJoint.mjJNT_FREE)]
-        loose = [b for b in free if float(m.body_subtreemass[b]) < 0.5 * float(m.body_subtreemass[0])]
+        kind = int(mujoco.mjtJoint.mjJNT_FREE)
+        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == kind]
+        joints = np.bincount(m.body_rootid, weights=m.body_jntnum, minlength=m.nbody)
+        loose = [b for b in free if m.body_rootid[b] == b and joints[b] == 1]
         return data.xpos[loose].mean(axis=0) if loose else 0.5 * (self.low + self.high)
 
     def camera(self) -> tuple[Array, Array]:
@@ -286,6 +288,8 @@ class Scene:
 
     def refresh(self) -> None:
         """Draw anew what has changed its shape or its colour, such as an object that was made while it runs."""
+        if not self._model.ngeom:
+            return
         fresh = self._appearance()
         changed = np.zeros(self._model.ngeom, dtype=bool)
         for old, new in zip(self._looks, fresh):
