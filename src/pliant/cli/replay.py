@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Json, make_bridge
+from pliant.cli.messages import say_error
+from pliant.cli.options import Debug, Json, Settings, load_robot, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import refuse_unused, say_served, say_where
+from pliant.cli.simulating import film_as_dict, film_options, refuse_unused, say_film, say_served, say_where
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.recording import FilmOptions, Recording
     from pliant.simulation import Bridge, Replay
     from pliant.simulation.bridge import TopicReport
 
@@ -51,6 +53,17 @@ def replay(
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
     compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace an existing export.")] = False,
+    video: Annotated[Path | None, Parameter(help="Film the recorded joints (.mp4, .gif).")] = None,
+    robot: Annotated[
+        str | None, Parameter(help="Robot of the film; default: that of the command line that was recorded.")
+    ] = None,
+    set: Settings = [],
+    video_size: Annotated[str | None, Parameter(help="Width and height of the film; default 640x480.")] = None,
+    video_fps: Annotated[float | None, Parameter(help="Frames per second of the film; default 25.")] = None,
+    video_speed: Annotated[float | None, Parameter(help="Recorded seconds per second of the film; default 1.")] = None,
+    video_camera: Annotated[
+        str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -63,12 +76,21 @@ def replay(
 
     console = make_console(quiet=json)
     refuse_unused(overwrite and export is None, "--overwrite", "--export")
+    refuse_unused(robot is not None and video is None, "--robot", "--video")
+    refuse_unused(bool(set) and robot is None, "--set", "--robot")
+    looks = film_options(video, video_size, video_fps, video_speed, video_camera)
+    if video is not None:
+        from pliant.recording.film import check_film
+
+        check_film(video, looks, "--video")
     for option, given in (("--loop", loop), ("--delay", delay is not None), ("--wait", wait)):
         refuse_unused(given and not bridge, option, "--bridge")
     for option, given in (("--start", start), ("--duration", duration)):
         refuse_unused(given is not None and not bridge and speed is None, option, "--bridge or --speed")
     if recording.suffix == ".npz":
-        for option, given in (("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot)):
+        for option, given in (
+            ("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot), ("--video", video)
+        ):  # fmt: skip
             if given:
                 raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
         return _show_dump(recording, json, console)
@@ -80,8 +102,10 @@ def replay(
             done["duration"] = found.duration
             done["complete"] = found.complete
             code = _export_plot_compare(found, export, plot, compare, overwrite, done)
+            if video is not None:
+                code = _film(found, video, looks, robot, set, console, json, done) or code
         else:
-            for option, given in (("--export", export), ("--plot", plot), ("--compare", compare)):
+            for option, given in (("--export", export), ("--plot", plot), ("--compare", compare), ("--video", video)):
                 if given is not None:
                     raise PliantError(
                         f"{option} is for recordings of pliant, and this file is a bag; "
@@ -134,6 +158,64 @@ def _export_plot_compare(
     differences = compare_recordings(found, compare)
     done["differences"] = [str(d) for d in differences]
     return 3 if differences else 0
+
+
+def _film(
+    found: Recording,
+    path: Path,
+    looks: FilmOptions,
+    source: str | None,
+    settings: list[str],
+    console: Console,
+    quiet: bool,
+    done: dict[str, Any],
+) -> int:
+    """Film a recording; return the exit code."""
+    from pliant.recording.replay_film import film_recording
+
+    packages: list[Path] = []
+    if source is None:
+        source, settings, packages = _recorded_robot(found)
+    model = load_robot(source, settings, None, packages).compile()
+    with Bar(console, "film", "pictures", shown=not quiet) as bar:
+        film, missing = film_recording(found, model, path, looks, bar)
+    if missing:
+        shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
+        console.print(f"[yellow]note[/yellow] not recorded, so at rest in the film: {plain(shown)}", soft_wrap=True)
+    done["video"] = film_as_dict(film) if film.frames else None
+    if film.frames and not quiet:
+        say_film(console, film)
+    if film.fault:
+        say_error(PliantError(film.fault, file=path, field="video"))
+        return 1
+    return 0
+
+
+def _recorded_robot(found: Recording) -> tuple[str, list[str], list[Path]]:
+    """Return source, settings and package paths of the `pliant run` that wrote a recording.
+
+    Raises:
+        PliantError: it was not written by `pliant run`.
+    """
+    import shlex
+
+    try:
+        words = shlex.split(found.metadata.get("command_line", ""))
+    except ValueError:
+        words = []
+    if len(words) < 3 or words[:2] != ["pliant", "run"] or words[2].startswith("-"):
+        raise PliantError(
+            "the recording does not say which robot it shows, because `pliant run` did not write it; name it by "
+            "--robot SOURCE",
+            file=found.path,
+            field="robot",
+        )
+    values: dict[str, list[str]] = {"--set": [], "--package-path": []}
+    for i, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in values:
+            values[name] += [value] if equals else words[i + 1 : i + 2]
+    return words[2], values["--set"], [Path(folder) for folder in values["--package-path"]]
 
 
 def _play(

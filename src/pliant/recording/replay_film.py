@@ -1,0 +1,110 @@
+"""A film of a recording: the recorded joint positions on the robot that was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import RecordingError
+from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel
+from pliant.recording.recording import Recording
+
+if TYPE_CHECKING:
+    import mujoco
+
+__all__ = ["RecordedPoses", "film_recording", "recorded_poses"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedPoses:
+    """The poses of a robot in a recording."""
+
+    time: NDArray[np.float64]
+    """Times [s], shape (t,)."""
+    qpos: NDArray[np.float64]
+    """Positions, shape (t, nq)."""
+    missing: tuple[str, ...]
+    """Joints of the model that were not recorded: they stay in their first pose."""
+
+
+def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -> RecordedPoses:
+    """Return the poses of a model at equal times, from the joint positions of a recording.
+
+    Args:
+        recording: the recording.
+        model: the compiled robot that was recorded.
+        period: time between two poses [s].
+
+    Raises:
+        RecordingError: no position of a joint of this model was recorded.
+    """
+    import mujoco
+
+    data = mujoco.MjData(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    time = np.arange(int(recording.duration / period + 1e-9) + 1) * period
+    qpos = np.tile(data.qpos, (len(time), 1))
+    found = set()
+    for name, device in recording.devices.items():
+        values = recording.get(f"{name}/position")
+        times = recording[f"{name}/time"] if values is not None else ()
+        if values is None or not len(times):
+            continue
+        table = values.reshape(len(values), -1)
+        if len(device.joints) != table.shape[1]:
+            continue
+        for column, joint in enumerate(device.joints):
+            i = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+            if i < 0 or joint in found or int(model.jnt_type[i]) not in (2, 3):
+                continue
+            found.add(joint)
+            qpos[:, model.jnt_qposadr[i]] = np.interp(time, times, table[:, column])
+    if not found:
+        raise RecordingError(
+            "the recording has no positions of joints of this robot, so there is nothing to film; was another robot "
+            "recorded?",
+            file=recording.path,
+            field="video",
+        )
+    every = [model.joint(i).name or f"joint {i}" for i in range(model.njnt)]
+    return RecordedPoses(time=time, qpos=qpos, missing=tuple(name for name in every if name not in found))
+
+
+def film_recording(
+    recording: Recording,
+    model: mujoco.MjModel,
+    path: str | Path,
+    options: FilmOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[FilmReport, tuple[str, ...]]:
+    """Film a recording.
+
+    Args:
+        recording: the recording.
+        model: the compiled robot that was recorded.
+        path: file, .mp4 or .gif.
+        options: size, frame rate, speed, camera.
+        progress: called with the numbers of pictures that are done, and of all.
+
+    Returns:
+        (report, joints that were not recorded).
+
+    Raises:
+        RecordingError: no position of a joint of this model was recorded.
+        PliantError: wrong options, no renderer.
+    """
+    options = options or FilmOptions()
+    poses = recorded_poses(recording, model, options.speed / options.fps)
+    film = FilmWriter(path, [Panel(model=model)], options)
+    for k, row in enumerate(poses.qpos):
+        if progress is not None:
+            progress(k, len(poses.qpos))
+        if not film.add([film.pose(0, row)]):
+            break
+    return film.close(progress), poses.missing
