@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs setup clean lock
+.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery setup clean lock
 
 setup: $(STAMP)
 
@@ -49,6 +49,13 @@ $(VENV)/.docs: $(STAMP)
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Half an hour of one core, most of it for the experiments; needs a graphics library (EGL).
+gallery: $(STAMP)
+	$(BIN)/python tests/helpers/gallery.py robots
+	$(BIN)/pliant reproduce all --quick --output build/gallery
+	$(BIN)/python tests/helpers/gallery.py experiments build/gallery
+	$(BIN)/python tests/helpers/gallery.py page
 
 lock:
 	uv pip compile --quiet --universal --all-extras --no-annotate --no-header --python-version 3.11 pyproject.toml --output-file requirements.lock

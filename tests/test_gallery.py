@@ -1,0 +1,34 @@
+"""The page of pictures: everything of the catalogue is on it, and its pictures are there and small."""
+
+import re
+from pathlib import Path
+
+import gallery
+
+from pliant.experiments.runner import list_experiments
+from pliant.robots import list_robots
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+MAX_TOTAL = 4_000_000
+
+
+def test_the_page_is_what_the_catalogue_says():
+    # Other tests register things of their own; the page is compared by what it must have.
+    text = (DOCS / "gallery.md").read_text()
+    for robot in list_robots():
+        if robot.function.__module__.startswith("pliant."):
+            assert f"`{robot.name}`: {robot.summary}" in text, "run tests/helpers/gallery.py page"
+
+
+def test_every_picture_of_the_page_is_there_and_small_and_no_other():
+    named = set(re.findall(r"images/gallery/([\w.-]+\.webp)", (DOCS / "gallery.md").read_text()))
+    files = {path.name: path.stat().st_size for path in (DOCS / "images" / "gallery").iterdir()}
+    assert named == set(files)
+    assert max(files.values()) <= gallery.LARGEST
+    assert sum(files.values()) <= MAX_TOTAL
+
+
+def test_every_experiment_has_a_figure():
+    named = set(re.findall(r"images/gallery/experiment-([\w-]+)\.webp", (DOCS / "gallery.md").read_text()))
+    missing = {e.name for e in list_experiments() if e.function.__module__.startswith("pliant.")} - named
+    assert not missing
