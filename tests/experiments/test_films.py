@@ -1,5 +1,7 @@
 """Films of experiments: who has one, what is shown when, and that a film cannot cost a verdict."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -44,9 +46,12 @@ def test_a_frame_shows_the_pose_of_its_time(film):
 
 
 def test_soft_and_stiff_have_the_colours_of_every_figure(film):
-    from pliant.figures import COLORS
+    from pliant.figures import COLORS, INK
 
     assert [shot.color for shot in film.shots] == [COLORS["soft"], COLORS["stiff"]]
+    for title, name in (("qbMove stiff", "stiff"), ("Soft feet", "soft")):
+        assert replace(film.shots[0], title=title).color == COLORS[name]
+    assert replace(film.shots[0], title="first run").color == INK
 
 
 def test_a_film_is_written_with_its_scenes_side_by_side(film, tmp_path):

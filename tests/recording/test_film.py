@@ -13,6 +13,7 @@ from pliant.errors import MissingDependency, PliantError
 from pliant.recording import film as room
 from pliant.recording.encoders import GifEncoder
 from pliant.recording.film import FilmOptions, FilmWriter, Panel, check_film, view_angles
+from pliant.recording.film_process import _Page
 
 SWING = """<mujoco><worldbody><light pos="0 -2 2"/><camera name="side" pos="0 -2 0" xyaxes="1 0 0 0 0 1"/>
 <body name="link"><joint name="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"
@@ -87,6 +88,20 @@ def test_panels_stand_side_by_side_below_their_titles(tmp_path, model):
     assert (title[:, :96, 0] - title[:, :96, 2] > 60).any()  # orange letters
     assert (title[:, 96:, 2] - title[:, 96:, 0] > 60).any()  # blue letters
     assert np.abs(pixels[12:, :90] - pixels[12:, 96:186]).max() > 80
+
+
+@pytest.mark.parametrize(("width", "above"), [(400, True), (64, False)])
+def test_the_time_never_covers_a_title(width, above):
+    job = {"titles": ["soft", "a stiff one"], "colors": ["#000000"] * 2, "clock": True, "speed": 0.5, "fps": 25.0}
+    made = {}
+    for clock in (True, False):
+        page = _Page({**job, "clock": clock, "width": 2 * width, "height": 200})
+        wide, high = page.panel
+        made[clock] = page.compose([np.full((high, wide, 3), 255, np.uint8)] * 2, 30).astype(int)
+    rows = np.flatnonzero((made[True] != made[False]).any(axis=(1, 2)))
+    assert rows.size
+    assert (rows.max() < page.header) == above
+    assert (rows.min() > 200 - 2 * page.header) != above
 
 
 def test_a_frame_that_is_shown_longer_keeps_the_time(tmp_path, model):

@@ -46,8 +46,7 @@ class Shot:
     @property
     def color(self) -> str:
         """Colour of the title: that of soft or stiff, or of text."""
-        word = self.title.split()[0].lower() if self.title.strip() else ""
-        return COLORS[word] if word in ("soft", "stiff") else INK
+        return next((COLORS[word] for word in self.title.lower().split() if word in ("soft", "stiff")), INK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

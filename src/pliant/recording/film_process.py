@@ -6,6 +6,7 @@ simulation. Started by `pliant.recording.film.FilmWriter`.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import shutil
@@ -132,7 +133,6 @@ class _Page:
         self._clock, self._speed, self._fps = job["clock"], job["speed"], job["fps"]
         self._width, self._height = job["width"] // len(self._titles), job["height"]
         self.header = round(TITLE_SHARE * self._height) if any(self._titles) or self._clock else 0
-        self._head: Any = None
 
     @property
     def panel(self) -> tuple[int, int]:
@@ -142,35 +142,36 @@ class _Page:
     def compose(self, pictures: list[NDArray[np.uint8]], frame: int) -> NDArray[np.uint8]:
         """Return the whole picture of a frame."""
         row = np.concatenate(pictures, axis=1)
-        if len(pictures) > 1:
-            for k in range(1, len(pictures)):
-                row[:, k * self._width - 1 : k * self._width + 1] = PAPER
+        for k in range(1, len(pictures)):
+            row[:, k * self._width - 1 : k * self._width + 1] = PAPER
         if not self.header:
             return row
-        return np.concatenate([self._strip(row.shape[1], frame), row], axis=0)
+        return self._labelled(np.concatenate([np.full((self.header, row.shape[1], 3), 255, np.uint8), row]), frame)
 
-    def _strip(self, width: int, frame: int) -> NDArray[np.uint8]:
+    def _labelled(self, pixels: NDArray[np.uint8], frame: int) -> NDArray[np.uint8]:
+        """Write the titles, and the time: beside the last title, or where it has no room in the corner below."""
         from PIL import Image, ImageDraw
 
-        if self._head is None:
-            self._head = Image.new("RGB", (width, self.header), PAPER)
-            draw = ImageDraw.Draw(self._head)
-            for k, (title, color) in enumerate(zip(self._titles, self._colors)):
-                place = ((k + 0.5) * self._width, 0.5 * self.header)
-                draw.text(place, title, fill=color, anchor="mm", font=_font(round(0.62 * self.header), "-Bold"))
-        image = self._head
+        image = Image.fromarray(pixels)
+        draw = ImageDraw.Draw(image)
+        end = 0.0
+        for k, (title, color) in enumerate(zip(self._titles, self._colors)):
+            place, font = ((k + 0.5) * self._width, 0.5 * self.header), _font(round(0.62 * self.header), "-Bold")
+            draw.text(place, title, fill=color, anchor="mm", font=font)
+            end = draw.textbbox(place, title, anchor="mm", font=font)[2]
         if self._clock:
-            image = image.copy()
             text = f"{frame * self._speed / self._fps:.1f} s"
             if self._speed != 1.0:
                 text = f"speed {self._speed:g}   {text}"
-            place = (width - 0.3 * self.header, 0.5 * self.header)
-            ImageDraw.Draw(image).text(
-                place, text, fill="#57606a", anchor="rm", font=_font(round(0.42 * self.header), "")
-            )
+            font = _font(round(0.42 * self.header), "")
+            place = image.width - 0.3 * self.header, 0.5 * self.header
+            if draw.textbbox(place, text, anchor="rm", font=font)[0] < end + 0.3 * self.header:
+                place = place[0], image.height - 0.5 * self.header
+            draw.text(place, text, fill="#57606a", anchor="rm", font=font)
         return np.asarray(image)
 
 
+@functools.cache
 def _font(size: int, style: str) -> Any:
     """Return matplotlib's font DejaVu Sans, without importing matplotlib."""
     from PIL import ImageFont
