@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import mujoco
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["strip"]
+__all__ = ["draw_path", "even_light", "strip"]
+
+
+def even_light(spec: mujoco.MjSpec, *, width: int, height: int) -> None:
+    """Give a scene a plain sky, light without shadows, and room for pictures of a size [pixels]."""
+    import mujoco
+
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = max(width, 640), max(height, 480)
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        rgb1=[0.94, 0.95, 0.97],
+        rgb2=[0.94, 0.95, 0.97],
+        width=8,
+        height=48,
+    )
+    for light in spec.lights:
+        light.castshadow = False
+
+
+def draw_path(spec: mujoco.MjSpec, points: Iterable[ArrayLike], color: Sequence[float]) -> None:
+    """Add a ball at each point, in the world [m]; color is red, green, blue and opacity."""
+    import mujoco
+
+    for point in points:
+        spec.worldbody.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.004, 0, 0], pos=point, rgba=color, contype=0, conaffinity=0
+        )
 
 
 def strip(

@@ -183,40 +183,22 @@ def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[A
         width: columns.
         height: rows.
     """
-    import mujoco
-
+    from pliant.experiments._render import draw_path, even_light
     from pliant.model.snapshots import snapshots
     from pliant.robots.franka.torso import torso
-    from pliant.spatial import quaternion_from_rotation
+    from pliant.robots.parts import look_at
 
     robot = torso(tag=run.rendered, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())
     spec = robot.spec.copy()
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = max(width, 640), max(height, 480)
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=[0.94, 0.95, 0.97],
-        rgb2=[0.94, 0.95, 0.97],
-        width=8,
-        height=48,
-    )
-    for light in spec.lights:
-        light.castshadow = False
+    even_light(spec, width=width, height=height)
     spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
     spec.visual.headlight.diffuse = [0.5, 0.5, 0.5]
     rows = run.lap(0.0, math.inf)
     for path, color in ((run.tag[rows], [0.0, 0.35, 0.8, 1.0]), (run.hand[rows], [0.85, 0.4, 0.0, 1.0])):
-        for point in path[np.linspace(0, len(path) - 1, DOTS).astype(int)] if len(path) else ():
-            spec.worldbody.add_geom(
-                type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.004, 0, 0], pos=point, rgba=color, contype=0, conaffinity=0
-            )
+        if len(path):
+            draw_path(spec, path[np.linspace(0, len(path) - 1, DOTS).astype(int)], color)
     eye, target = np.array([1.75, -1.15, 1.55]), np.array([0.2, 0.02, 1.0])
-    z = (eye - target) / np.linalg.norm(eye - target)
-    x = np.cross([0.0, 0.0, 1.0], z)
-    x /= np.linalg.norm(x)
-    R = np.column_stack([x, np.cross(z, x), z])
-    spec.worldbody.add_camera(name="view", pos=eye, quat=quaternion_from_rotation(R), fovy=32.0)
+    look_at(spec.worldbody.add_camera(name="view", pos=eye, fovy=32.0), eye, target)
     model = spec.compile()
     frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
     return (frames[0] if frames else None), reason

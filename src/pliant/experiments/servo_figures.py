@@ -228,9 +228,11 @@ def scene_model(
     """Return the arm before the tag with the camera's path and a camera "view"; arguments as for `scene`."""
     import mujoco
 
+    from pliant.experiments._render import draw_path, even_light
     from pliant.experiments._servo import HEIGHT, TAG
     from pliant.robots.franka.build import ArmMount, TagPlace, build_arms
-    from pliant.spatial import inverse, quaternion_from_rotation
+    from pliant.robots.parts import look_at
+    from pliant.spatial import inverse
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(
@@ -238,18 +240,7 @@ def scene_model(
         tags=[TagPlace(size=setup.size, position=tuple(tag.tolist()))],
     )
     spec = robot.spec.copy()
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = max(width, 640), max(height, 480)
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=[0.94, 0.95, 0.97],
-        rgb2=[0.94, 0.95, 0.97],
-        width=8,
-        height=48,
-    )
-    for light in spec.lights:
-        light.castshadow = False
+    even_light(spec, width=width, height=height)
     for body in spec.bodies:
         if body.name.startswith(("franka_hand", "franka_finger", "franka_link7")):
             for geom in body.geoms:
@@ -258,10 +249,7 @@ def scene_model(
     chosen = np.linspace(0.0, _length(place)[-1], DOTS)
     line = np.array([np.interp(chosen, _length(place), place[:, k]) for k in range(3)]).T
     color = [0.0, 0.45, 0.7, 1.0] if run.law == "PBVS" else [0.84, 0.37, 0.0, 1.0]
-    for point in line:
-        spec.worldbody.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.004, 0, 0], pos=point, rgba=color, contype=0, conaffinity=0
-        )
+    draw_path(spec, line, color)
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_CAPSULE,
         fromto=[*place[0], *(inverse(run.goal)[:3, 3] + tag)],
@@ -289,12 +277,8 @@ def scene_model(
     top = float(run.place[:, 2].max()) + 0.06  # between the tag and here is what must be seen
     target = tag + np.array([-0.03, 0.0, 0.48 * top])
     eye = tag + np.array([1.1 * math.cos(azimuth), 1.1 * math.sin(azimuth), 0.48 * top + 0.25])
-    z = (eye - target) / np.linalg.norm(eye - target)
-    x = np.cross([0.0, 0.0, 1.0], z)
-    x /= np.linalg.norm(x)
-    R = np.column_stack([x, np.cross(z, x), z])
     fovy = math.degrees(2.0 * math.atan(0.5 * top))
-    spec.worldbody.add_camera(name="view", pos=eye, quat=quaternion_from_rotation(R), fovy=fovy)
+    look_at(spec.worldbody.add_camera(name="view", pos=eye, fovy=fovy), eye, target)
     return spec.compile()
 
 
