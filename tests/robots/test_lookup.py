@@ -238,3 +238,11 @@ def test_an_option_that_is_set_without_its_group_is_told_with_it():
 
     with pytest.raises(ModelError, match=r"nothing is named .friction.*option of this name: robot\.friction=0.01"):
         load_with_settings("qbmove-2dof", {"friction": 0.01})
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace"),
+    [("biped", "biped"), ("franka", "franka"), ("franka-torso", "franka_torso"), ("qbmove-1dof", "qbmove_1dof")],
+)
+def test_topics_of_a_robot_of_the_catalogue_stand_below_its_name(name, namespace):
+    assert build_robot(name).interface.namespace == namespace

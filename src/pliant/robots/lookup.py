@@ -66,7 +66,14 @@ def build_robot(name: str, options: Mapping[str, Any] | None = None) -> Robot:
     Raises:
         ModelError: an unknown robot, option or value.
     """
-    return find_robot(name).build(**(options or {}))
+    from pliant.model.interface import DEFAULT_NAMESPACE
+
+    described = find_robot(name)
+    robot = described.build(**(options or {}))
+    if robot.interface.namespace == DEFAULT_NAMESPACE:
+        # names of ROS have no hyphens
+        robot.interface = robot.interface.replace(namespace=described.name.replace("-", "_"))
+    return robot
 
 
 def _catalogue() -> dict[str, CatalogueRobot]:
