@@ -145,6 +145,20 @@ def test_the_search_throws_farther_from_round_to_round(tmp_path):
         assert far[-1] > 0.4
 
 
+def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(tmp_path):
+    pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+    from pliant.control import Policy
+
+    lines = run(ROOT / "examples" / "14_train.py", tmp_path).splitlines()
+    for line in lines[:2]:
+        for before, after in re.findall(r"(\d\.\d+)->(\d\.\d+)", line):
+            assert float(after) < 0.7 * float(before)
+    assert "95 %, 2 seeds" in lines[2]
+    policy = Policy.load(tmp_path / "touch.npz")
+    assert policy.inputs == ("target", "touch")
+    assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()

@@ -1,0 +1,79 @@
+"""An arm learns to point under an unknown load and to touch gently: with variable stiffness, and with fixed ones.
+
+You will see the error of a linear policy before and after a search, for each seed; what variable stiffness gains, with
+its interval; the command that runs the policy. ``14_train.py 12 5`` (rounds, seeds) compares five fixed stiffnesses.
+"""
+
+import sys
+
+import numpy as np
+
+from pliant.envs.export import export_policy
+from pliant.envs.search import CrossEntropy, episode_returns
+from pliant.envs.tasks import touch
+from pliant.envs.vector import BatchEnv
+from pliant.figures import COLORS, label, new_figure
+
+INPUTS, ACTIONS, DRAWS, EPISODES = 4, 2, 24, 8  # episodes for each draw; half of them point, half touch
+SCALE = np.array([2.0, 20.0, 1.0, 1.0])  # what observations are divided by: angle, speed, target, touch
+
+
+def score(env: BatchEnv, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the mean returns of linear policies, shape (policies,); each gets the same episodes."""
+    layers, episodes = weights.reshape(len(weights), ACTIONS, INPUTS + 1), env.num_envs // len(weights)
+    start = {name: np.tile(value, len(weights)) for name, value in touch.start(rng, episodes).items()}
+    env.batch.set_parameters({"link.mass": np.tile(touch.LOAD.sample(rng, episodes), len(weights))})
+
+    def act(observations: np.ndarray) -> np.ndarray:
+        seen = (observations / SCALE).reshape(len(weights), episodes, INPUTS)
+        return (np.einsum("pei,pai->pea", seen, layers[:, :, :-1]) + layers[:, None, :, -1]).reshape(-1, ACTIONS)
+
+    return episode_returns(env, act, options={"positions": start}).reshape(len(weights), episodes).mean(axis=1)
+
+
+def train(preset: float | None, rounds: int, seed: int) -> tuple[list[float], np.ndarray]:
+    """Return the return of the policy before and after each round in 48 episodes that it did not learn from."""
+    rng = np.random.default_rng(seed)
+    worlds, tests = (BatchEnv(touch.task(preset=preset, randomize={}), n) for n in (DRAWS * EPISODES, 48))
+    search = CrossEntropy(ACTIONS * (INPUTS + 1), DRAWS, rng, spread=0.3)
+    search.mean[2] = 1.0 / 1.6  # begins by commanding the target, at half of the stiffness range
+    curve = [score(tests, search.mean[None], np.random.default_rng(1000 + seed))[0]]
+    for _ in range(rounds):
+        search.tell(score(worlds, search.ask(), rng))
+        curve.append(score(tests, search.mean[None], np.random.default_rng(1000 + seed))[0])
+    return curve, search.mean
+
+
+def draw(curves: dict) -> None:
+    """Draw the error of every seed by round, and the last one by stiffness."""
+    figure, axes = new_figure(1, 2, height=2.8)
+    for place, (name, runs) in enumerate(curves.items()):
+        color = COLORS["stiff"] if name == "variable" else "0.7"
+        axes[0].semilogy(-runs.T, color=color, linewidth=1.2)
+        axes[1].plot(np.full(len(runs), place), -runs[:, -1], "o", color=color)
+    label(axes[0], "round", "error", "every seed; grey: fixed stiffness")
+    axes[1].set_xticks(range(len(curves)), curves)
+    figure.savefig("train.png", dpi=150)
+
+
+def main() -> None:
+    """Train, compare, export."""
+    rounds, seeds = map(int, sys.argv[1:3] if len(sys.argv) > 2 else (3, 2))
+    curves = {}
+    for preset in [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None]:
+        runs = [train(preset, rounds, seed) for seed in range(seeds)]
+        name = "variable" if preset is None else f"fixed {preset:g}"
+        curves[name] = np.array([run[0] for run in runs])
+        print(f"{name:10s}", " ".join(f"{before:.2f}->{after:.2f}" for before, after in -curves[name][:, [0, -1]]))
+    best = max((name for name in curves if name != "variable"), key=lambda name: curves[name][:, -1].mean())
+    gain = curves["variable"][:, -1] - curves[best][:, -1]  # by seed: the same test episodes
+    half = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}[seeds] * gain.std(ddof=1) / seeds**0.5  # Student's t
+    print(f"variable stiffness against {best} rad, less error: {gain.mean():.2f} +- {half:.2f} (95 %, {seeds} seeds)")
+    layer = runs[0][1].reshape(ACTIONS, INPUTS + 1)
+    export_policy(touch.task(), layer, touch.NAMES, scale=SCALE, settings=touch.OPTIONS).save("touch.npz")
+    print("pliant policy run touch.npz --bridge ros1 --input target=-0.6 --input touch=0")
+    draw(curves)
+
+
+if __name__ == "__main__":
+    main()
