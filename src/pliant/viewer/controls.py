@@ -159,6 +159,7 @@ class DeviceControls:
             values = self._present(device, mode, name, info)
             handles: list[Any] = []
             for k in range(info.size):
+                values[k] = float(f"{values[k]:.3g}")  # what is measured is not shown to the last digit
                 low_k, high_k = min(low, values[k]), max(high, values[k])
                 label = name.replace("_", " ") + (f" {k + 1}" if info.shape else "")
                 unit = f" [{info.unit}]" if info.unit else ""

@@ -201,6 +201,11 @@ class PageView(BridgeBase):
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
         pictures: Any = None
+        if self._report is not None:
+            gui.add_html(
+                f'<div style="padding:0.6em 1em"><a href="{self.url}report/" target="_blank" rel="noopener">'
+                "Report of the published results</a></div>"
+            )
         if self._simulation is not None:
             commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
             if self._robots:
@@ -220,11 +225,6 @@ class PageView(BridgeBase):
                 self._cameras = Cameras(gui, devices, self._say)
         with tabs.add_tab("Look", icon="eye"):
             self._add_layers(gui)
-        if self._report is not None:
-            gui.add_html(
-                f'<div style="padding:0.6em 1em"><a href="{self.url}report/" target="_blank" rel="noopener">'
-                "Report of the published results</a></div>"
-            )
         curves = gui.add_panel()
         with curves.add_tab("Curves", icon="chart-line"):
             self._plots = Plots(gui, devices, self._say)

@@ -138,7 +138,9 @@ class Scene:
         for g in moving or fixed:
             spheres.append((data.geom_xpos[g], min(float(m.geom_rbound[g]), 0.6)))
         for b in range(1, m.nbody):
-            spheres.append((data.xpos[b], 0.02))
+            box = inertia_box(m, b) if b in self.bare and self.naked else None
+            half = 0.02 if box is None else float(np.linalg.norm(box[0] - m.body_ipos[b], axis=1).max())
+            spheres.append((data.xipos[b] if box is not None else data.xpos[b], half))
         for f in range(m.nflex):
             first = int(m.flex_vertadr[f])
             spheres += [(data.flexvert_xpos[v], 0.01) for v in range(first, first + int(m.flex_vertnum[f]))]
@@ -212,7 +214,7 @@ class Scene:
             if box is not None:
                 empty = self.naked and not hidden
                 self._add_mesh(
-                    body, "box", box, BODY_COLOURS[body % len(BODY_COLOURS)], 0.9 if empty else 0.5,
+                    body, "box", box, BODY_COLOURS[body % len(BODY_COLOURS)], 1.0 if empty else 0.5,
                     "seen" if empty else "inertia",
                 )  # fmt: skip
             self._add_axes(body)
@@ -264,7 +266,7 @@ class Scene:
         for j in range(first, first + int(m.body_jntnum[body])):
             if int(m.jnt_type[j]) not in kinds:
                 continue
-            half = 0.07 * self.size * m.jnt_axis[j]
+            half = 0.12 * self.size * m.jnt_axis[j]
             points = np.array([[m.jnt_pos[j] - half, m.jnt_pos[j] + half]])
             node = self._server.scene.add_arrows(
                 f"/body/{body}/axis{j}", points, AXIS_COLOUR, shaft_radius=0.004 * self.size,
