@@ -140,6 +140,6 @@ def test_a_view_of_a_robot_without_requests_takes_no_console(call, tmp_path):
     code, _, err = call("view", str(file), "--console")
     assert code != 0
     assert "--console: this robot has no requests to type; omit it" in err
-    code, _, err = call("view", "3RR", "--console")
+    code, _, err = call("view", "3RR", "--statics", "--console")
     assert code != 0
-    assert "--console: a parallel robot is moved on its page; omit it" in err
+    assert "--console: the page of the statics takes no requests; omit it" in err
