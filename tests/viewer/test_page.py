@@ -185,6 +185,25 @@ def test_a_port_in_use_is_named(engine):
         view.stop()
 
 
+@pytest.mark.parametrize("port", [-1, 65536, 99999])
+def test_a_port_that_does_not_exist_is_refused_instead_of_wrapped(engine, port):
+    with pytest.raises(BridgeError, match="from 0 to 65535"):
+        PageView(engine, port=port).start({})
+
+
+def test_a_robot_without_any_geom_is_shown_while_it_runs(tmp_path):
+    bare = tmp_path / "bare.urdf"
+    bare.write_text(
+        '<robot name="bare"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 -0.1"/><mass value="0.5"/>'
+        '<inertia ixx="0.002" iyy="0.002" izz="0.0005" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>'
+        "</robot>"
+    )
+    with running(str(bare)) as (_, view):
+        assert view._scene is not None
+        view._scene.refresh()
+
+
 def test_the_report_is_served_beside_the_page_and_nothing_above_it(engine, tmp_path):
     (tmp_path / "report").mkdir()
     (tmp_path / "secret.txt").write_text("secret")

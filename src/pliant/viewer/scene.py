@@ -295,7 +295,7 @@ class Scene:
         fresh = self._appearance()
         changed = np.zeros(self._model.ngeom, dtype=bool)
         for old, new in zip(self._looks, fresh):
-            changed |= (old != new).reshape(self._model.ngeom, -1).any(axis=1)
+            changed |= (old != new).any(axis=tuple(range(1, old.ndim)))
         if not changed.any():
             return
         self._looks = fresh

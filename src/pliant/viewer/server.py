@@ -191,8 +191,10 @@ def _bind(host: str, port: int) -> socket.socket:
     """Return a bound socket.
 
     Raises:
-        BridgeError: the port is in use, or the address is not of this machine.
+        BridgeError: the port is in use or does not exist, or the address is not of this machine.
     """
+    if not 0 <= port <= 65535:  # getaddrinfo would take the remainder
+        raise BridgeError(f"the port of the page is {port}; must be from 0 to 65535", field="port")
     ports = [port] if port else [*range(FIRST_PORT, LAST_PORT + 1), 0]
     fault: Exception | None = None
     for number in ports:
