@@ -231,7 +231,10 @@ class EnergyAudit:
     servos with ``implicit``, ``implicitfast`` and ``discrete``, joint springs with ``discrete``) count as they act.
 
     Not counted: energy that is stored in flexes and in plugins, the velocity dependence of actuators whose gain is not
-    fixed, of tendon dampers and of nonlinear dampers within a step.
+    fixed, of tendon dampers and of nonlinear dampers within a step. Torque limits of joints (``actuatorfrcrange`` of
+    MJCF, ``effort`` of URDF) are not seen either: while a joint is at its limit, the work of MuJoCo's own actuators
+    counts with the torque that they ask for, and the residual holds the difference. Limits of actuators
+    (``forcerange``) are seen.
 
     Args:
         model: the compiled model.
