@@ -81,11 +81,14 @@ def view(
 def _simulate(
     robot: Robot, source: str, port: int | None, host: str, open_browser: bool, console: bool, report: Path | None
 ) -> int:
+    from pliant.devices import make_devices
     from pliant.robots import list_robots
     from pliant.viewer import PageServer
 
     if report is not None and not (report / "index.html").is_file():
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
+    if console and not any(device.requests for device in make_devices(robot)):
+        raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     names = [entry.name for entry in list_robots()]
     folders = {} if report is None else {"report": report}
     title = robot.name or source
@@ -109,8 +112,6 @@ def _show(robot: Robot, title: str, server: PageServer, names: list[str], consol
     from pliant.viewer import PageView
 
     devices = make_devices(robot)
-    if console and not any(device.requests for device in devices):
-        raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     engine = MujocoEngine(robot, check=False)
     page = PageView(engine, title=title, server=server, robots=names, report=report)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
