@@ -29,7 +29,16 @@ def test_the_first_draw_of_a_round_is_the_centre():
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"size": 0}, {"population": 4}, {"spread": 0.0}, {"spread": float("nan")}, {"floor": -1.0}]
+    "arguments",
+    [
+        {"size": 0},
+        {"population": 4},
+        {"spread": 0.0},
+        {"spread": float("nan")},
+        {"spread": [1.0, 0.0]},
+        {"spread": [1.0] * 3},
+        {"floor": -1.0},
+    ],
 )
 def test_a_search_that_cannot_be_is_refused(arguments):
     with pytest.raises(PliantError, match="must be"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import PliantError
 
@@ -23,7 +23,7 @@ class CrossEntropy:
         size: number of parameters.
         population: draws in each round, 8 or more.
         rng: where they are drawn from.
-        spread: standard deviation of every parameter at the start.
+        spread: standard deviation of the parameters at the start: a number, or shape (size,).
         floor: what is added to it in each round, so that the search does not end too early.
 
     Raises:
@@ -39,15 +39,18 @@ class CrossEntropy:
     """
 
     def __init__(
-        self, size: int, population: int, rng: np.random.Generator, *, spread: float = 0.7, floor: float = 0.02
+        self, size: int, population: int, rng: np.random.Generator, *, spread: ArrayLike = 0.7, floor: float = 0.02
     ) -> None:
         if size < 1 or population < 8:
             raise PliantError(f"size is {size} and population {population}; must be >= 1 and >= 8", field="population")
-        if not spread > 0.0 or not floor >= 0.0:
-            raise PliantError(f"spread is {spread:g} and floor {floor:g}; must be > 0 and >= 0", field="spread")
+        spreads = np.asarray(spread, dtype=float)
+        if spreads.shape not in ((), (size,)) or not (spreads > 0.0).all() or not floor >= 0.0:
+            raise PliantError(
+                f"spread is {spread} and floor {floor:g}; must be > 0, one or {size} of them, and >= 0", field="spread"
+            )
         self.mean = np.zeros(size)
         """Centre of the distribution, shape (size,): the result."""
-        self.spread = np.full(size, float(spread))
+        self.spread = np.full(size, spreads)
         """Its standard deviations, shape (size,)."""
         self._population, self._rng, self._floor = population, rng, floor
         self._draws: NDArray[np.float64] | None = None
