@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+UV ?= uv
 
 .PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery setup clean lock
 
@@ -57,8 +58,13 @@ gallery: $(STAMP)
 	$(BIN)/python tests/helpers/gallery.py experiments build/gallery
 	$(BIN)/python tests/helpers/gallery.py page
 
+# Pins stay as they are; `make lock UPGRADE=--upgrade` takes the newest of all. pip refuses hashes in constraints of an
+# editable install, so requirements.lock has none: requirements-hashed.lock is the same with the hashes of every file.
+LOCK := $(UV) pip compile --quiet --universal --all-extras --python-version 3.11 --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+
 lock:
-	uv pip compile --quiet --universal --all-extras --no-annotate --no-header --python-version 3.11 pyproject.toml --output-file requirements.lock
+	$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
+	$(LOCK) --generate-hashes --constraint requirements.lock pyproject.toml --output-file requirements-hashed.lock
 
 clean:
 	rm -rf $(VENV) demo site .ruff_cache build dist
