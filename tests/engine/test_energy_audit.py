@@ -56,6 +56,44 @@ def test_a_stiff_servo_and_a_stiff_damper_count_as_they_act(integrator):
     assert balance.residual == pytest.approx(0.0, abs=1e-9 * balance.throughput)
 
 
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "discrete"])
+def test_a_servo_at_the_torque_limit_of_its_joint_does_the_work_of_the_limit(integrator):
+    # The servo asks for up to 200 N and its joint lets 3 N pass: after 0.5 s, 0.75 m/s and 3 N x 0.1875 m.
+    rest = '<actuator><position name="p" joint="x" kp="100"/></actuator>'
+    engine = engine_of(slider('actuatorfrcrange="-3 3"', rest), integrator)
+    engine.port("p/control")[0] = 2.0
+    engine.step(500)
+    balance = engine.audit.balance()
+    assert balance.motors == pytest.approx(0.5 * 2.0 * 0.75**2, rel=1e-9)
+    assert balance.residual == pytest.approx(0.0, abs=1e-9 * balance.throughput)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "discrete"])
+def test_the_balance_closes_while_a_servo_enters_and_leaves_the_limit_of_its_joint(integrator):
+    # Two actuators and the compensation of gravity share the limit of a pendulum's first joint.
+    body = (
+        '<worldbody><body gravcomp="0.5"><joint name="a" type="hinge" axis="0 1 0" actuatorfrcrange="-4 4" '
+        'actuatorgravcomp="true"/><geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="1"/>'
+        '<body pos="0.3 0 0"><joint name="b" type="hinge" axis="0 1 0" damping="0.02"/>'
+        '<geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="0.5"/></body></body></worldbody>'
+        '<actuator><position name="p" joint="a" kp="60" kv="3"/><motor name="m" joint="a" gear="2"/></actuator>'
+    )
+    wrong = []
+    for dt in (5e-4, 2.5e-4):
+        text = f'<mujoco><option timestep="{dt}" integrator="{integrator}"/>{body}</mujoco>'
+        engine = MujocoEngine(mujoco.MjModel.from_xml_string(text), audit=True)
+        limited = 0
+        for k in range(round(2.0 / dt)):
+            engine.port("p/control")[0] = 1.5 * np.sin(4.0 * k * dt)
+            engine.port("m/control")[0] = 0.3
+            engine.step()
+            limited += abs(engine.data.qfrc_actuator[0]) > 3.999
+        assert 0.2 < limited * dt < 1.8
+        wrong.append(engine.audit.balance().relative)
+    assert wrong[0] < 1e-3
+    assert wrong[1] < 0.6 * wrong[0]
+
+
 @pytest.mark.parametrize("dt", [1e-3, 1e-2])
 def test_the_numerical_damping_of_a_spring_is_the_energy_that_the_oscillator_lost(dt):
     engine = engine_of(slider('stiffness="200"'), "discrete", dt)

@@ -123,12 +123,13 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
 def audit_model(
     actuators, rows, kp, kv, low, high, force, moment, count, first, column, damped, servoed, sprung, springs, dof,
     place, which, stiffness, rest, nv, damping, hidden, gravcomp, fluid, adhesion, qpos, before, qvel, velocity,
-    h, sums,
+    outputs, limits, capped, least, most, held, lifted, torque, asked, h, sums,
 ):  # fmt: skip
     """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
 
     The integrator evaluates some forces at the end of the step, linearised: f = f_start - d (v_1 - v_0) - h k v_1. The
-    flags say for what: ``damped`` dampers of joints, ``servoed`` the d of actuators, ``sprung`` every k.
+    flags say for what: ``damped`` dampers of joints, ``servoed`` the d of actuators, ``sprung`` every k; d and k of
+    an actuator do not act while it, or the joint ``held`` that it drives, is at its limit.
     """
     motors = 0.0
     for i in range(actuators):
@@ -142,11 +143,21 @@ def audit_model(
             change += moment[k] * (b - a)
             new += moment[k] * b
         f = force[row]
-        if servoed != 0 and low[i] < f < high[i]:
+        free = held[i] < 0 or least[held[i]] < torque[held[i]] < most[held[i]]
+        if servoed != 0 and free and low[i] < f < high[i]:
             f -= kv[i] * change
             if sprung != 0:
                 f -= h * kp[i] * new
         motors += h * f * mean
+    if limits > 0:  # joints limit the sum of what their actuators, and their compensation of gravity, ask for
+        for k in range(nv):
+            asked[k] = lifted[k] * gravcomp[k]
+        for row in range(outputs):
+            for k in range(first[row], first[row] + count[row]):
+                asked[column[k]] += moment[k] * force[row]
+        for i in range(limits):
+            d = capped[i]
+            motors += 0.5 * h * (velocity[d] + qvel[d]) * (torque[d] - asked[d])
     friction = 0.0
     passive = 0.0
     external = 0.0
@@ -177,7 +188,8 @@ class EnergyBalance:
 
     motors: float
     """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
-    actuators that are no compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators."""
+    actuators that are no compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. What torque
+    limits of joints hold back is subtracted."""
     references: float
     """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods that change their length."""
     external: float
@@ -231,10 +243,8 @@ class EnergyAudit:
     servos with ``implicit``, ``implicitfast`` and ``discrete``, joint springs with ``discrete``) count as they act.
 
     Not counted: energy that is stored in flexes and in plugins, the velocity dependence of actuators whose gain is not
-    fixed, of tendon dampers and of nonlinear dampers within a step. Torque limits of joints (``actuatorfrcrange`` of
-    MJCF, ``effort`` of URDF) are not seen either: while a joint is at its limit, the work of MuJoCo's own actuators
-    counts with the torque that they ask for, and the residual holds the difference. Limits of actuators
-    (``forcerange``) are seen.
+    fixed, of tendon dampers and of nonlinear dampers within a step. Limits of actuators (``forcerange``) and torque
+    limits of joints (``actuatorfrcrange`` of MJCF, ``effort`` of URDF) count: only what is left of a torque does work.
 
     Args:
         model: the compiled model.
@@ -302,6 +312,8 @@ class EnergyAudit:
         limited = model.actuator_forcelimited[of].astype(bool)
         sliding = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
         joints = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and model.jnt_stiffness[j] > 0.0]
+        capped, least, most, held = _torque_limits(model, of)
+        lifted = model.jnt_actgravcomp[model.dof_jntid].astype(np.float64)
         integrator = int(model.opt.integrator)
         sprung = integrator == int(kind.mjINT_DISCRETE)
         servoed = sprung or integrator in (int(kind.mjINT_IMPLICIT), int(kind.mjINT_IMPLICITFAST))
@@ -344,6 +356,15 @@ class EnergyAudit:
             self._qpos,
             data.qvel,
             self._velocity,
+            model.nout,
+            len(capped),
+            ints(capped),
+            least,
+            most,
+            ints(held),
+            lifted,
+            data.qfrc_actuator,
+            np.zeros(model.nv),
             self._dt,
             self._sums,
         )
@@ -424,6 +445,26 @@ class EnergyAudit:
             copper=float(w[_COPPER]),
             throughput=float(w[_THROUGHPUT]),
         )
+
+
+def _torque_limits(
+    model: mujoco.MjModel, actuators: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int]]:
+    """Return the limited degrees of freedom, least and most torque of all, and which limited one each actuator drives.
+
+    An actuator that drives no joint, or one without a limit, has -1: through a tendon, MuJoCo's integrators take the
+    derivative of a servo at the limit of a joint too.
+    """
+    import mujoco
+
+    sliding = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    ends = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    limited = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and model.jnt_actfrclimited[j]]
+    capped = model.jnt_dofadr[limited]
+    least, most = np.full(model.nv, -np.inf), np.full(model.nv, np.inf)
+    least[capped], most[capped] = model.jnt_actfrcrange[limited].T
+    driven = [int(model.actuator_trnid[i, 0]) if model.actuator_trntype[i] in ends else -1 for i in actuators]
+    return capped, least, most, [int(model.jnt_dofadr[j]) if j in limited else -1 for j in driven]
 
 
 def _bound(function: FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
