@@ -93,4 +93,4 @@ def test_a_cache_that_cannot_be_used_is_an_error(monkeypatch, tmp_path):
 def test_the_report_for_people_has_a_count_of_problems(capsys, no_graphics):
     code, text = run(capsys)
     assert code == 0
-    assert "0 errors, 1 warnings" in text
+    assert "0 errors, 1 warning\n" in text

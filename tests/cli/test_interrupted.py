@@ -202,3 +202,11 @@ def test_interrupted_experiments_keep_the_reports_of_those_that_are_done(call, t
     assert found["interrupted"] is True
     assert found["passed"] is False
     assert [e["name"] for e in found["experiments"]] == ["a-first"]
+
+
+@pytest.mark.usefixtures("_two_experiments")
+def test_experiments_that_are_interrupted_at_once_count_no_checks(call, tmp_path):
+    code, out, _ = call("reproduce", "b-second", "--output", tmp_path)
+    assert code == 130
+    assert "interrupted before any experiment ended; not done: b-second" in out
+    assert "checks pass" not in out

@@ -82,10 +82,15 @@ def test_a_run_whose_disk_fills_goes_on_and_says_where_the_film_ends(call, robot
     assert "are free in the folder, so the film ends at 0.0 s" in err.replace("\n", " ")
 
 
-def test_a_camera_that_does_not_exist_is_said_with_those_that_do(call, robot_file, tmp_path):
-    code, out, _ = call("run", robot_file, "--duration", "0.1", "--video", tmp_path / "a.gif", "--video-camera", "top")
+@pytest.mark.parametrize(("robot", "valid"), [("qbmove-1dof", "must be one of front, or"), ("", "the robot has none")])
+def test_a_camera_that_does_not_exist_is_refused_before_the_run(call, robot_file, tmp_path, robot, valid):
+    film = tmp_path / "a.gif"
+    code, out, err = call("run", robot or robot_file, "--duration", "0.1", "--video", film, "--video-camera", "nope")
     assert code == 1
-    assert "there is no camera 'top'" in out
+    assert f"there is no camera 'nope'; {valid}" in err
+    assert "AZIMUTH,ELEVATION" in err
+    assert "energy" not in out
+    assert not film.exists()
 
 
 def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path, monkeypatch):

@@ -157,7 +157,7 @@ def test_a_bad_option_says_what_is_valid(options, text):
 def test_an_unknown_robot_names_the_nearest():
     with pytest.raises(ModelError, match="did you mean 'sea-1dof'"):
         find_robot("sea-1df")
-    with pytest.raises(ModelError, match="no robot"):
+    with pytest.raises(ModelError, match=r"no robot .* in all\); `pliant list` shows all"):
         find_robot("../catalogue")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
-from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.cli.simulating import refuse_unused
 
 __all__ = ["check"]
@@ -75,5 +75,5 @@ def check(
         table.add_row("[dim]note[/dim]", "", plain(note))
     print_table(console, table, prose=True)
     warnings = sum(p.severity == "warning" for p in problems)
-    console.print(f"{source}: {errors} errors, {warnings} warnings")
+    console.print(f"{source}: {counted(errors, 'error')}, {counted(warnings, 'warning')}")
     return 3 if errors else 0

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pliant.cli.options import Debug, Json
-from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.cli.output import counted, emit, make_console, plain, print_table
 
 __all__ = ["Finding", "doctor", "examine"]
 
@@ -94,7 +94,7 @@ def doctor(*, json: Json = False, debug: Debug = False) -> int:
         print_table(console, table, prose=True)
         console.print()
     warnings = sum(f.status == "warning" for f in findings)
-    console.print(f"{len(errors)} errors, {warnings} warnings")
+    console.print(f"{counted(len(errors), 'error')}, {counted(warnings, 'warning')}")
     return 3 if errors else 0
 
 

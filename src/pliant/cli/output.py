@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["clean", "emit", "make_console", "number", "only_json", "plain", "print_table"]
+__all__ = ["clean", "counted", "emit", "make_console", "number", "only_json", "plain", "print_table"]
 
 
 def make_console(quiet: bool = False) -> Console:
@@ -82,6 +82,11 @@ def plain(text: str) -> str:
 
 def number(value: float, digits: int = 4) -> str:
     return "-" if not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def counted(count: int, thing: str) -> str:
+    """Return a number with its noun, such as "1 error" and "2 errors"."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def print_table(console: Console, table: Any, *, prose: bool = False) -> None:

@@ -133,13 +133,12 @@ def reproduce(
     for result in results:
         _print_result(console, result, every)
         _print_films(console, result, output)
-    console.print("; ".join([*_totals(results), *([f"report: {index}"] if results else [])]), soft_wrap=True)
+    if results:
+        console.print("; ".join([*_totals(results), f"report: {index}"]), soft_wrap=True)
     if interrupted:
         left = ", ".join(chosen[len(results) :])
-        console.print(
-            f"[yellow]interrupted[/yellow] after {len(results)} of {len(chosen)} experiments; not done: {left}",
-            soft_wrap=True,
-        )
+        when = f"after {len(results)} of {len(chosen)} experiments" if results else "before any experiment ended"
+        console.print(f"[yellow]interrupted[/yellow] {when}; not done: {left}", soft_wrap=True)
     return code
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, assignments, import_modules
-from pliant.cli.output import emit, make_console, number, print_table
+from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, refuse_unused
 from pliant.errors import PliantError
@@ -137,7 +137,7 @@ def sweep(
     new = len(result.rows) - result.done_before
     rate = f", {new * plan.duration / result.wall:.0f} x real time" if new else ""
     console.print(
-        f"{len(result.rows)} simulations ({result.done_before} done before), {diverged} diverged, "
+        f"{counted(len(result.rows), 'simulation')} ({result.done_before} done before), {diverged} diverged, "
         f"{result.wall:.2f} s{rate}" + (f"; table: {output / 'results.csv'}" if output is not None else ""),
         soft_wrap=True,
     )

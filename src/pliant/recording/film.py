@@ -33,7 +33,7 @@ from pliant.recording.film_process import HEADER, PATCHED, view_angles
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["FilmOptions", "FilmReport", "FilmWriter", "Panel", "check_film", "view_angles"]
+__all__ = ["FilmOptions", "FilmReport", "FilmWriter", "Panel", "check_camera", "check_film", "view_angles"]
 
 RESERVE = 64 * 2**20
 """Free space at which a film ends [bytes]: the disk belongs to others too."""
@@ -179,7 +179,7 @@ class FilmWriter:
         self._panels, self._wait = tuple(panels), wait
         check_film(self.path, self.options)
         for panel in self._panels:
-            _check_camera(panel.model, self.options.camera)
+            check_camera(panel.model, self.options.camera)
         import mujoco
 
         self._mujoco = mujoco
@@ -396,15 +396,22 @@ def _constants(model: mujoco.MjModel) -> bytes:
     return b"".join(getattr(model, name).tobytes() for name in PATCHED)
 
 
-def _check_camera(model: mujoco.MjModel, camera: str) -> None:
+def check_camera(model: mujoco.MjModel, camera: str) -> None:
+    """Refuse a camera that a model does not have.
+
+    Args:
+        model: the compiled model.
+        camera: name of a camera, angles, or empty for the overview.
+
+    Raises:
+        PliantError: there is no such camera.
+    """
     if not camera or view_angles(camera) is not None:
         return
     names = [model.camera(i).name for i in range(model.ncam) if model.camera(i).name]
     if camera not in names:
-        raise PliantError(
-            f"there is no camera {camera!r}; {nearest(camera, names)}, or AZIMUTH,ELEVATION[,DISTANCE]",
-            field="video_camera",
-        )
+        valid = f"{nearest(camera, names)}, or" if names else "the robot has none; must be"
+        raise PliantError(f"there is no camera {camera!r}; {valid} AZIMUTH,ELEVATION[,DISTANCE]", field="video_camera")
 
 
 def _ready(process: subprocess.Popen[bytes]) -> bool:

@@ -52,7 +52,9 @@ def find_robot(name: str) -> CatalogueRobot:
     known = {other: robot for robot in robots.values() for other in (robot.name, *robot.aliases)}
     found = known.get(name) or {other.casefold(): robot for other, robot in known.items()}.get(name.casefold())
     if found is None:
-        raise ModelError(f"the catalogue has no robot {name!r}; {nearest(name, known)}", field=str(name))
+        raise ModelError(
+            f"the catalogue has no robot {name!r}; {nearest(name, known)}; `pliant list` shows all", field=str(name)
+        )
     return found
 
 

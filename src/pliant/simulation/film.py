@@ -9,7 +9,7 @@ from typing import Any
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.errors import PliantError
-from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel
+from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 
 __all__ = ["FilmBridge"]
@@ -25,6 +25,9 @@ class FilmBridge(BridgeBase):
         path: file, .mp4 or .gif.
         options: size, frame rate, speed, camera.
         wait: let the loop wait for the renderer; False for runs that keep real time.
+
+    Raises:
+        PliantError: the model has no such camera.
     """
 
     name = "film"
@@ -35,6 +38,7 @@ class FilmBridge(BridgeBase):
     ) -> None:
         self._engine, self._path, self._wait = engine, Path(path), wait
         self._options = options or FilmOptions()
+        check_camera(engine.model, self._options.camera)
         self._period_ns = max(1, round(1e9 * self._options.speed / self._options.fps))
         self._film: FilmWriter | None = None
         self._fault = ""
