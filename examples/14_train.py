@@ -35,8 +35,8 @@ def train(preset: float | None, rounds: int, seed: int) -> tuple[list[float], np
     """Return the return of the policy before and after each round in 48 episodes that it did not learn from."""
     rng = np.random.default_rng(seed)
     worlds, tests = (BatchEnv(touch.task(preset=preset, randomize={}), n) for n in (DRAWS * EPISODES, 48))
-    search = CrossEntropy(ACTIONS * (INPUTS + 1), DRAWS, rng, spread=np.repeat([0.15, 1.0], INPUTS + 1), floor=0.005)
-    search.mean[2] = 1.0 / 1.6  # begins by commanding the target, at half of the stiffness range
+    search = CrossEntropy(ACTIONS * (INPUTS + 1), DRAWS, rng, spread=np.repeat([0.15, 0.3], INPUTS + 1), floor=0.005)
+    search.mean[[2, 8, 9]] = 1.0 / 1.6, -2.0, 1.0  # begins with the target itself, stiff to point and soft to touch
     curve = [score(tests, search.mean[None], np.random.default_rng(1000 + seed))[0]]
     for _ in range(rounds):
         search.tell(score(worlds, search.ask(), rng))

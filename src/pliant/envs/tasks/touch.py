@@ -3,7 +3,7 @@
 One arm of one qbMove does both, as its target says: a target in front of the surface is an angle to hold, one beyond it
 means to touch. The reward counts the error of the angle in the first case and that of the force in the second. Pointing
 asks for a stiff joint, because nobody knows the load; touching asks for a soft one, because nobody knows where the
-surface will be. A fixed stiffness is a compromise, and one that changes is none.
+surface will be. A fixed stiffness is a compromise.
 """
 
 from __future__ import annotations
