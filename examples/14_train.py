@@ -1,9 +1,7 @@
 """An arm learns to point under an unknown load and to touch gently: with variable stiffness, and with fixed ones.
 
-You will see the error of a linear policy before and after a search, for each seed; what variable stiffness gains, with
-its interval; the command that runs the policy. ``14_train.py 12 5`` (rounds, seeds) compares five fixed stiffnesses.
-The search begins with a rule of thumb, stiff to point and soft to touch; one that begins without it stays near the
-best fixed stiffness.
+You will see the error of a linear policy before and after a search that begins stiff to point and soft to touch; what
+variable stiffness gains, with its interval; how to run it. ``14_train.py 12 5``: rounds, seeds; five fixed stiffnesses.
 """
 
 import sys
@@ -50,30 +48,29 @@ def draw(curves: dict) -> None:
     """Draw the error of every seed by round, and the last one by stiffness."""
     figure, axes = new_figure(1, 2, height=2.8)
     for place, (name, runs) in enumerate(curves.items()):
-        color = COLORS["stiff"] if name == "variable" else "0.7"
-        axes[0].semilogy(-runs.T, color=color, linewidth=1.2)
-        axes[1].plot(np.full(len(runs), place), -runs[:, -1], "o", color=color)
-    label(axes[0], "round", "error", "every seed; grey: fixed stiffness")
-    axes[1].set_xticks(range(len(curves)), [name.replace("fixed ", "") for name in curves])
-    label(axes[1], "stiffness preset [rad]", "error after the last round")
+        style = {"color": COLORS["stiff"] if name == "variable" else "0.7"}
+        axes[0].semilogy(-runs.T, linewidth=1.2, **style)
+        axes[1].plot(np.full(len(runs), place), -runs[:, -1], "o", **style)
+    label(axes[0], "round", "error", "every seed; grey: fixed")
+    axes[1].set_xticks(range(len(curves)), [name.removeprefix("fixed ") for name in curves])
+    label(axes[1], "stiffness preset [rad]", "last error")
     figure.savefig("train.png", dpi=150)
 
 
 def main() -> None:
     """Train, compare, export."""
     rounds, seeds = map(int, sys.argv[1:3] if len(sys.argv) > 2 else (3, 2))
-    curves = {}
-    for preset in [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None]:
+    presets, curves = [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None], {}
+    for preset in presets:
         runs = [train(preset, rounds, seed) for seed in range(seeds)]
-        name = "variable" if preset is None else f"fixed {preset:g}"
-        curves[name] = np.array([run[0] for run in runs])
+        curves[name := "variable" if preset is None else f"fixed {preset:g}"] = np.array([run[0] for run in runs])
         print(f"{name:10s}", " ".join(f"{before:.2f}->{after:.2f}" for before, after in -curves[name][:, [0, -1]]))
     best = max((name for name in curves if name != "variable"), key=lambda name: curves[name][:, -1].mean())
     gain = curves["variable"][:, -1] - curves[best][:, -1]  # by seed: the same test episodes
     half = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}[seeds] * gain.std(ddof=1) / seeds**0.5  # Student's t
     print(f"variable stiffness against {best} rad, less error: {gain.mean():.2f} +- {half:.2f} (95 %, {seeds} seeds)")
-    layer = runs[0][1].reshape(ACTIONS, INPUTS + 1)
-    export_policy(touch.task(), layer, touch.NAMES, scale=SCALE, settings=touch.OPTIONS).save("touch.npz")
+    weights = runs[0][1].reshape(ACTIONS, -1)
+    export_policy(touch.task(), weights, touch.NAMES, scale=SCALE, settings=touch.OPTIONS).save("touch.npz")
     print("pliant policy run touch.npz --bridge ros1 --input target=-0.6 --input touch=0")
     draw(curves)
 
