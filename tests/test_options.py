@@ -228,6 +228,38 @@ def test_a_field_written_twice_in_one_class_is_refused_with_both_lines(tmp_path,
         del sys.modules["twice_declared"]
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        'EXAMPLE = """\nclass Options:\n    rate: float = 1.0\n    \'Of an example.\'\n"""\n',
+        "if True:\n    @dataclass(frozen=True)\n    class Options:\n        rate: int = 1\n        'Replaced.'\n",
+        "class Options:\n    old: float = 1.0\n    'Replaced.'\n",
+        "class OptionsOfOthers:\n    rate: float = 1.0\n    'Of others.'\n",
+    ],
+    ids=["alone", "text", "condition", "twice", "longer name"],
+)
+@pytest.mark.parametrize("header", ["class Options:", "class Options(\n    Base,\n):"], ids=["line", "lines"])
+@pytest.mark.parametrize("after", ["", "\n# at the margin\n", "\nLAST = 1\n"], ids=["end", "comment", "statement"])
+def test_the_docstring_of_a_field_is_found_whatever_stands_around_its_class(
+    tmp_path, monkeypatch, before, header, after
+):
+    body = "    rate: float = 2.0\n    '''How often,\nin Hz.'''\n    size: int = 1\n    'How large.'\n"
+    top = "from dataclasses import dataclass\n\nclass Base: ...\n"
+    text = f"{top}\n{before}\n@dataclass(frozen=True)\n{header}\n{body}"
+    (tmp_path / "around_options.py").write_text(text + after)
+    monkeypatch.syspath_prepend(tmp_path)
+    import around_options  # type: ignore[import-not-found]
+
+    try:
+        rate, size = describe(around_options.Options)
+        assert (rate.description, size.description) == ("How often, in Hz.", "How large.")
+        line = text[: text.index("    size")].count("\n") + 1
+        assert size.place == f"{around_options.__file__}:{line}"
+    finally:
+        del sys.modules["around_options"]
+
+
 def test_what_is_no_dataclass_is_refused():
     with pytest.raises(PliantError, match="must be a dataclass"):
         describe(int)

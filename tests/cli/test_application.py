@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from pliant.cli.application import COMMANDS
+
 HEAVY = ("numpy", "mujoco", "numba", "scipy", "matplotlib", "rosbags", "sympy")
 
 
@@ -43,3 +45,30 @@ def test_the_version_is_that_of_the_package(call):
     code, out, _ = call("--version")
     assert code == 0
     assert out.strip() == pliant.__version__
+
+
+def test_the_help_has_the_first_line_of_each_command(call):
+    _, out, _ = call("--help")
+    for text in (
+        "Simulate a robot: a URDF",
+        "Report versions, graphics",
+        "Statics of continuum",
+        "name server of YARP",
+    ):
+        assert text in out
+
+
+def test_a_command_imports_no_other_command():
+    program = """
+import sys
+from pliant.cli import main
+try:
+    main(["list", "qbmove-1dof"])
+finally:
+    print(*(m for m in sys.modules if m.startswith("pliant.cli.")), sep="\\n")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = {line for line in done.stdout.split() if line.startswith("pliant.cli.")}
+    others = {place.split(":")[0] for place in COMMANDS.values()} - {"pliant.cli.list"}
+    assert "pliant.cli.list" in modules
+    assert not modules & others

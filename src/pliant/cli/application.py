@@ -11,24 +11,9 @@ from typing import Any, NoReturn
 from cyclopts import App, CycloptsError
 
 from pliant import __version__
-from pliant.cli.check import check
-from pliant.cli.compare import compare
-from pliant.cli.cpr import cpr
-from pliant.cli.doctor import doctor
-from pliant.cli.export import export
-from pliant.cli.identify import identify
-from pliant.cli.list import list_
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.output import emit, only_json
-from pliant.cli.policy import policy
-from pliant.cli.replay import replay
-from pliant.cli.reproduce import reproduce
-from pliant.cli.run import run
-from pliant.cli.sweep import sweep
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
-from pliant.cli.view import view
-from pliant.cli.yarp import yarp
-from pliant.cli.yarpserver import yarpserver
 from pliant.errors import DivergedError, PliantError
 
 __all__ = ["app", "main"]
@@ -41,13 +26,33 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 
-for command in (run, check, view, reproduce, sweep, compare, export, replay, identify, doctor):
-    app.command(command)
-app.command(list_, name="list")
-app.command(cpr)
-app.command(policy)
-app.command(yarp)
-app.command(yarpserver)
+COMMANDS = {
+    "run": "pliant.cli.run:run",
+    "check": "pliant.cli.check:check",
+    "view": "pliant.cli.view:view",
+    "reproduce": "pliant.cli.reproduce:reproduce",
+    "sweep": "pliant.cli.sweep:sweep",
+    "compare": "pliant.cli.compare:compare",
+    "export": "pliant.cli.export:export",
+    "replay": "pliant.cli.replay:replay",
+    "identify": "pliant.cli.identify:identify",
+    "doctor": "pliant.cli.doctor:doctor",
+    "list": "pliant.cli.list:list_",
+    "cpr": "pliant.cli.cpr.application:cpr",
+    "policy": "pliant.cli.policy:policy",
+    "yarp": "pliant.cli.yarp:yarp",
+    "yarpserver": "pliant.cli.yarpserver:yarpserver",
+}
+"""Command -> its function or group."""
+
+for name, place in COMMANDS.items():
+    app.command(place, name=name)  # imported when it is used
+
+
+def load_commands() -> None:
+    """Import all commands; the list of commands has the first line of each."""
+    for name in COMMANDS:
+        app[name]
 
 
 class Interrupted(Exception):
@@ -72,6 +77,8 @@ def check_environment() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] not in COMMANDS:
+        load_commands()
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug, as_json = "--debug" in before, "--json" in before
 
