@@ -12,12 +12,13 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
+from pliant.errors import BridgeError, DeadThreadError
 from pliant.loading import load
 from pliant.simulation import Simulation, paced
 from pliant.viewer import PageView
@@ -84,6 +85,71 @@ def test_the_threads_of_the_page_have_names_and_end_with_it(engine):
     for thread in set(threading.enumerate()) - before:
         thread.join(5.0)
     assert not [t for t in set(threading.enumerate()) - before if t.name.startswith("pliant")]
+
+
+def test_a_part_of_the_page_that_cannot_be_drawn_is_told_once_and_the_rest_goes_on(engine, caplog):
+    def fail(*_):
+        raise RuntimeError("no picture")
+
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
+        simulation.start()
+        tried = threading.Event()
+        view._scene.update = fail
+        view._plots.take = fail
+        view._run.draw = tried.set
+        simulation.run(0.1)
+        eventually(lambda: len(view._broken) == 2)
+        for _ in range(3):  # it is tried again and again
+            tried.clear()
+            simulation.run(0.1)
+            assert tried.wait(10.0)
+        assert view.threads.dead == {}
+        with urllib.request.urlopen(view.url, timeout=10) as answer:
+            assert answer.status == 200
+    told = sorted(r.getMessage() for r in caplog.records if r.name == "pliant.view" and r.levelname == "ERROR")
+    assert told == [
+        f"the page: {part} cannot be drawn (RuntimeError: no picture); the rest of the page goes on"
+        for part in ("the points of the curves", "the robot")
+    ]
+
+
+def test_a_page_that_ends_leaves_the_simulation_running_and_says_why_once(engine, caplog):
+    view = PageView(engine, port=free_port())
+    with Simulation(engine, make_devices(load("qbmove-1dof")), [view], pacer="free") as simulation:
+        simulation.run(0.05)
+        view._server.stop()
+        eventually(lambda: view._over)
+        assert simulation.run(0.5) is not None
+        assert simulation.time >= 0.5
+        assert "the server of the page ended" in view.health()["last_error"]
+        assert view.threads.dead == {}
+    told = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert told == [
+        "the page has ended (BridgeError: the server of the page ended); the simulation goes on without it"
+    ], told
+
+
+def test_a_run_that_is_for_the_page_only_ends_with_an_error_when_the_page_does(engine):
+    view = PageView(engine, port=free_port(), needed=True)
+    with Simulation(engine, [], [view], pacer=paced(1.0)) as simulation:
+        simulation.start()
+        view._server.stop()
+        with pytest.raises(DeadThreadError, match="the server of the page ended"):
+            simulation.run(30.0)
+
+
+def test_the_tab_of_the_browser_has_the_name_of_the_robot_and_a_line_while_it_loads():
+    from pliant.viewer import PageServer
+
+    with PageServer(port=free_port(), title="<b>elbow") as server:
+        with urllib.request.urlopen(server.url, timeout=10) as answer:
+            text = answer.read().decode()
+        assert "<title>&lt;b&gt;elbow - pliant</title>" in text
+        assert "Loading &lt;b&gt;elbow ...</div>" in text
+        server.rename("wrist")
+        with urllib.request.urlopen(server.url + "?showStats", timeout=10) as answer:
+            assert "<title>wrist - pliant</title>" in answer.read().decode()
 
 
 OWN = {"Host": "localhost:8080", "Origin": "http://localhost:8080"}
@@ -315,6 +381,10 @@ def test_sliders_are_made_from_the_field_tables_and_refuse_nothing_that_they_off
         slider.value = slider.max
         eventually(lambda: device.inbox.peek() is not None)
         assert device.inbox.peek().values["equilibrium_position"] == slider.max
+        view._controls.restart()  # sliders are made anew from measured values, of which three digits are shown
+        values = [h.value for h in view._server.gui._gui_input_handle_from_uuid.values() if hasattr(h, "step")]
+        assert values
+        assert all(value == float(f"{value:.3g}") for value in values if isinstance(value, float)), values
 
 
 def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
@@ -375,15 +445,30 @@ def test_robots_of_the_catalogue_have_a_scene_with_something_to_see_and_to_move(
         assert view.health()["last_error"] == ""
 
 
-def test_the_camera_does_not_look_through_a_loose_object_at_the_robot():
-    engine = MujocoEngine(load("qbmove-5dof"), check=False)
+@pytest.mark.parametrize("name", ["qbmove-1dof", "qbmove-5dof", "softfoot-bench"])
+def test_no_stand_and_no_loose_object_is_between_the_camera_and_the_links_of_the_robot(name):
+    engine = MujocoEngine(load(name), check=False)
     view = PageView(engine, port=free_port())
     view.start({})
     try:
-        position, middle = view._scene.camera()
-        assert (position - middle) @ (engine.data.body("box").xpos - middle) < 0.0
+        position, _ = view._scene.camera()
     finally:
         view.stop()
+    model, data = engine.model, engine.data
+    hit = np.zeros(1, dtype=np.int32)
+    seen = np.array([1, 1, 1, 0, 0, 0], dtype=np.uint8)
+    objects = {model.body(name).id for name in ("box",) if mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) > 0}
+    hidden = []
+    for body in range(1, model.nbody):
+        if body in objects or model.body_weldid[body] == 0:
+            continue
+        ray = data.xipos[body] - position
+        far = np.linalg.norm(ray)
+        met = mujoco.mj_ray(model, data, position, ray / far, seen, 1, -1, hit)
+        by = int(model.geom_bodyid[hit[0]]) if 0.0 <= met < far else body
+        if by in objects or model.body_weldid[by] == 0:
+            hidden.append(model.body(body).name)
+    assert hidden == []
 
 
 def test_names_of_a_robot_do_not_become_part_of_the_scene_or_of_html():
@@ -393,10 +478,21 @@ def test_names_of_a_robot_do_not_become_part_of_the_scene_or_of_html():
     assert len(plain_name(100 * "c")) == 60
 
 
+LOADING = "getComputedStyle(document.getElementById('pliant-loading')).display"
+
+
 @with_browser
 def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
-    with running("qbmove-1dof") as (simulation, view), chromium.Page(view.url, 1000, 420, webgl=True) as browser:
+    from pliant.viewer import PageServer
+
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(PageServer(port=free_port(), title="qbmove-1dof"))
+        browser = stack.enter_context(chromium.Page(server.url, 1000, 420, webgl=True))
+        browser.until(f"{LOADING} === 'flex' && document.title === 'qbmove-1dof - pliant'")
+        assert browser.run("document.getElementById('pliant-loading').textContent") == "Loading qbmove-1dof ..."
+        simulation, view = stack.enter_context(running("qbmove-1dof", server=server))
         browser.until(READY)
+        browser.until(f"{LOADING} === 'none' && !document.body.innerText.includes('Software WebGL')")
         eventually(lambda: canvas(browser).std() > 5.0)  # there is something, and it is not one colour
         eventually(lambda: abs(simulation.sample("joint").values["velocity"]) < 1e-3)
         first = canvas(browser)

@@ -112,8 +112,8 @@ class RunOptions:
     """Reaction to a timeout: error (default) ends with an error, halt ends the run and keeps its results, hold
     continues with the last command."""
     on_dead_thread: str | None = option(None, choices=("error", "hold"))
-    """Reaction to a thread of a bridge or of the view that died: error (default) ends the run with an error, hold
-    continues without it."""
+    """Reaction to a thread of a bridge that died: error (default) ends the run with an error, hold continues without
+    it. A run always continues without its page."""
     realtime: Annotated[bool, Parameter(negative=())] = False
     """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the permission."""
     console: Annotated[bool, Parameter(negative=())] = False
@@ -139,11 +139,7 @@ class RunOptions:
         )
         for name, given in (("--sync-timeout", self.sync_timeout), ("--on-timeout", self.on_timeout)):
             refuse_unused(given is not None and not self.bridge, name, "a --bridge in lock-step")
-        refuse_unused(
-            self.on_dead_thread is not None and not self.bridge and not self.view,
-            "--on-dead-thread",
-            "--bridge or --view",
-        )
+        refuse_unused(self.on_dead_thread is not None and not self.bridge, "--on-dead-thread", "--bridge")
         film = self.film_options()
         # Report what is wrong with files before the run, not after it.
         if self.video is not None:

@@ -113,7 +113,7 @@ def _show(robot: Robot, title: str, server: PageServer, names: list[str], consol
 
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
-    page = PageView(engine, title=title, server=server, robots=names, report=report)
+    page = PageView(engine, title=title, server=server, robots=names, report=report, needed=True)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
         try:
             simulation.start()

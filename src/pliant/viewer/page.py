@@ -8,9 +8,10 @@ however slow a browser is.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ import numpy as np
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
+from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.viewer.cameras import Cameras
 from pliant.viewer.controls import DeviceControls, plain_name
+from pliant.viewer.document import READY
 from pliant.viewer.panel import RunPanel, theme_button
 from pliant.viewer.plots import Plots
 from pliant.viewer.pull import Pull
@@ -41,6 +44,7 @@ PANEL_PERIOD = 0.1
 """How often curves and numbers are sent [s of wall time]."""
 REFRESH_PERIOD = 0.5
 """How often shapes are looked at for a change [s of wall time]."""
+_log = logging.getLogger("pliant.view")
 LAYERS = (
     ("contacts", "contact forces"),
     ("joints", "joint axes"),
@@ -57,6 +61,9 @@ class PageView(BridgeBase):
     The page has no password and no encryption, so it is served to this machine only; from another one use
     ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.viewer.origin`).
 
+    A part of the page that cannot be drawn is told once, in the log and on the page, and the rest goes on. If the page
+    itself ends, that is told and the simulation goes on without it, unless the page is what the run is for.
+
     Args:
         engine: the engine that is shown.
         port: port of the page; 0 takes the first free one from 8080 on.
@@ -67,6 +74,7 @@ class PageView(BridgeBase):
         report: folder of a report that the page links to.
         server: a server that goes on when this view ends, such as that of a program that shows one robot after another.
         robots: names to choose another robot from; then the run stops, and `wanted` names it.
+        needed: the run is for the page only, so it ends with it.
     """
 
     name = "view"
@@ -83,8 +91,9 @@ class PageView(BridgeBase):
         report: Path | None = None,
         server: PageServer | None = None,
         robots: Sequence[str] = (),
+        needed: bool = False,
     ) -> None:
-        self._engine = engine
+        self._engine, self._needed = engine, needed
         self._given, self._robots = server, list(robots)
         self.wanted = ""
         """The robot that somebody chose on the page."""
@@ -109,6 +118,8 @@ class PageView(BridgeBase):
         self._found: Contacts | None = None
         self._shown = 0
         self._fault = ""
+        self._broken: set[str] = set()
+        self._over = False
         self._pull = Pull(engine)
         self._rope: Any = None
         self.url = ""
@@ -134,7 +145,7 @@ class PageView(BridgeBase):
         if server is None:
             folders = {} if self._report is None else {"report": self._report}
             server = PageServer(host=self._host, port=self._port, title=self._title, folders=folders)
-        server.gui.set_panel_label(self._title)
+        server.rename(self._title)
         self._server, self.url = server, server.url
         model = self._engine.model
         self._state = np.zeros(mujoco.mj_stateSize(model, COPIED))
@@ -144,7 +155,8 @@ class PageView(BridgeBase):
         server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
         if any(isinstance(device, PressDevice) for device in devices.values()):
             self._scene.show("contacts", True)
-        self._build(server, devices)
+        with server.viser.atomic():
+            self._build(server, devices)
         self._thread = self.threads.start("pliant-view", self._show)
         if self._open:
             open_browser(self.url)
@@ -153,14 +165,17 @@ class PageView(BridgeBase):
         """Keep the sample for the page."""
         self._latest[sample.device] = sample
         if self._plots is not None:
-            self._plots.take(sample)
+            try:
+                self._plots.take(sample)
+            except Exception as error:
+                self._report_broken("the points of the curves", error)
 
     def tick(self, stamp_ns: int) -> None:
         """Pull what is held, and copy the state when a picture is due."""
         if self._pull.active:
             self._pull.apply(stamp_ns * 1e-9)
         now = time.monotonic_ns()
-        if now >= self._next:
+        if now >= self._next and not self._over:
             self._next = now + self._period_ns
             self._copy()
 
@@ -200,6 +215,7 @@ class PageView(BridgeBase):
         gui = server.gui
         gui.main_panel.dock_right()
         gui.main_panel.set_width(320)
+        gui.add_html(READY)
         pictures: Any = None
         if self._report is not None:
             gui.add_html(
@@ -257,7 +273,7 @@ class PageView(BridgeBase):
             if choice.value != self._title and choice.value in self._robots:
                 self.wanted = str(choice.value)
                 if self._server is not None:
-                    self._server.notify("Loading", self.wanted, colour="blue")
+                    self._server.rename(self.wanted)
                 simulation.stop()
 
         choice.on_update(changed)
@@ -308,20 +324,59 @@ class PageView(BridgeBase):
         self._fresh.set()
 
     def _show(self) -> None:
+        """Draw until the page is closed; what goes wrong here does not end a run that is not for the page."""
+        try:
+            self._draw_all()
+        except Exception as error:
+            if self._needed:
+                raise
+            self._over = True
+            self._pull.release()
+            self._fault = f"the page has ended ({type(error).__name__}: {error}); the simulation goes on without it"
+            _log.error("%s", self._fault)
+            _log.debug("the page", exc_info=True)
+            server = self._server
+            if server is not None and server is not self._given:
+                server.stop()
+            while not self._stopping:
+                self._fresh.wait(1.0)
+                self._fresh.clear()
+
+    def _draw_all(self) -> None:
         panel_at = refresh_at = 0.0
         while True:
             self._fresh.wait(0.1)
             self._fresh.clear()
             if self._stopping:
                 return
-            self._draw()
+            server = self._server
+            if server is not None and not server.alive:
+                raise BridgeError("the server of the page ended", field="view")
+            self._attempt("the robot", self._draw)
             now = time.monotonic()
             if now >= panel_at:
                 panel_at = now + PANEL_PERIOD
                 self._draw_panel()
             if now >= refresh_at:
                 refresh_at = now + REFRESH_PERIOD
-                self._scene.refresh()
+                self._attempt("changed shapes", self._scene.refresh)
+
+    def _attempt(self, part: str, work: Callable[[], None]) -> None:
+        """Draw a part of the page; it is tried again each time, and its first failure is told."""
+        try:
+            work()
+        except Exception as error:
+            self._report_broken(part, error)
+
+    def _report_broken(self, part: str, error: Exception) -> None:
+        if part in self._broken or self._stopping:
+            return
+        self._broken.add(part)
+        text = f"{part} cannot be drawn ({type(error).__name__}: {error}); the rest of the page goes on"
+        _log.error("the page: %s", text)
+        _log.debug("%s", part, exc_info=error)
+        with contextlib.suppress(Exception):  # the page may be what is broken
+            self._say(text)
 
     def _draw(self) -> None:
         model, data = self._engine.model, self._data
@@ -340,18 +395,25 @@ class PageView(BridgeBase):
 
     def _draw_panel(self) -> None:
         if self._run is not None:
-            self._run.draw()
+            self._attempt("the status", self._run.draw)
         if self._controls is not None:
-            if not self._filled and self._latest:  # now it is known what each device holds
-                self._filled = True
-                self._controls.restart()
-            self._controls.follow()
+            self._attempt("the controls", self._draw_controls)
         if self._rods is not None:
-            self._rods.draw()
-        if self._cameras is not None:
-            self._cameras.draw(self._latest)
+            self._attempt("the panel of the rods", self._rods.draw)
+        cameras = self._cameras
+        if cameras is not None:
+            self._attempt("the cameras", lambda: cameras.draw(self._latest))
         if self._plots is not None:
-            self._plots.draw()
+            self._attempt("the curves", self._plots.draw)
+
+    def _draw_controls(self) -> None:
+        controls = self._controls
+        if controls is None:
+            return
+        if not self._filled and self._latest:  # now it is known what each device holds
+            self._filled = True
+            controls.restart()
+        controls.follow()
 
     def _draw_rope(self) -> None:
         held = self._pull.held

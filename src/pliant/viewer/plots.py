@@ -33,6 +33,8 @@ FIRST_DEVICES = 2
 NOTHING = "(choose)"
 AROUND_ZERO = {"min": {"pad": 0.1, "soft": -1e-3, "mode": 1}, "max": {"pad": 0.1, "soft": 1e-3, "mode": 1}}
 """The value axis of a chart: it has 0 on it, and does not magnify noise."""
+TICKS = tuple(float(f"{m}e{k}") for k in range(-3, 13) for m in (1, 2, 5))
+"""Distances of ticks: labels have three decimals, so that finer ticks would carry the same label."""
 
 
 @dataclass(slots=True, eq=False)
@@ -170,6 +172,7 @@ class Plots:
                 title=unit or "1",
                 height=190,
                 scales=scales,
+                axes=({}, {"incrs": TICKS}),
                 padding=(12, 16, 0, 14),
             )
 

@@ -32,6 +32,8 @@ AXIS_COLOUR = (0, 121, 140)
 TENDON_COLOUR = (190, 70, 60)
 MIN_MOVE = 1e-6
 """Smallest change of a position [m] or of an element of a rotation that is sent."""
+WAYS = np.array([[1.0, -0.85, 0.5], [0.1, -1.3, 0.5], [-0.85, -1.0, 0.5], [-1.0, 0.85, 0.5], [0.85, 1.0, 0.5]])
+"""Directions from the robot to the first place of the camera; the first one is usual."""
 CONTACT_LENGTH = 0.25
 """Length of the arrow of the largest contact force, as part of the robot's size."""
 
@@ -97,7 +99,7 @@ class Scene:
         self.low, self.high = self._bounds(data)
         self.size = float(max(np.linalg.norm(self.high - self.low), 1e-3))
         """Diagonal of what is seen [m]."""
-        self._loose = self._place_of_loose(data)
+        self._way = self._first_way(data)
         self._light()
         for body in range(model.nbody):
             self._add_body(body)
@@ -150,25 +152,47 @@ class Scene:
         radii = np.array([r for _, r in spheres])[:, None]
         return (centres - radii).min(axis=0), (centres + radii).max(axis=0)
 
-    def _place_of_loose(self, data: mujoco.MjData) -> Array:
-        """Return the middle of the bodies that nothing holds, the middle of the picture where there are none."""
+    def _first_way(self, data: mujoco.MjData) -> Array:
+        """Return the direction from the robot to the camera in which the least of the robot is hidden.
+
+        What hides it is looked for by rays to its shapes and beside them: stands, which are part of the world, and
+        objects that nothing holds. Where several directions are equal, such objects are behind the robot.
+        """
         m = self._model
         kind = int(mujoco.mjtJoint.mjJNT_FREE)
-        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == kind]
         joints = np.bincount(m.body_rootid, weights=m.body_jntnum, minlength=m.nbody)
-        loose = [b for b in free if m.body_rootid[b] == b and joints[b] == 1]
-        return data.xpos[loose].mean(axis=0) if loose else 0.5 * (self.low + self.high)
+        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if int(m.jnt_type[j]) == kind]
+        loose = np.isin(m.body_rootid, [b for b in free if m.body_rootid[b] == b and joints[b] == 1])
+        other = loose | (m.body_weldid == 0)
+        robot = [g for g in range(m.ngeom) if not other[m.geom_bodyid[g]] and int(m.geom_group[g]) < SHOWN_GROUPS]
+        robot = robot[:: max(1, len(robot) // 30)]
+        if not robot or not other[m.geom_bodyid].any():
+            return WAYS[0]
+        centres = data.geom_xpos[robot]
+        away = data.xpos[loose].mean(axis=0) - centres.mean(axis=0) if loose.any() else np.zeros(3)
+        groups = np.array([k < SHOWN_GROUPS for k in range(6)], dtype=np.uint8)
+        hit = np.zeros(1, dtype=np.int32)
+
+        def cost(k: int) -> float:
+            way = WAYS[k] / np.linalg.norm(WAYS[k])
+            camera = 0.5 * (self.low + self.high) + 2.1 * self.size * way
+            beside = 0.08 * self.size * np.cross([0.0, 0.0, 1.0], way) / np.hypot(way[0], way[1])
+            hidden = 0
+            points = np.concatenate([centres, centres + beside, centres - beside])
+            for ray in points - camera:
+                far = float(np.linalg.norm(ray))
+                met = mujoco.mj_ray(m, data, camera, ray / far, groups, 1, -1, hit)
+                hidden += bool(0.0 <= met < far and other[m.geom_bodyid[hit[0]]])
+            return hidden / len(points) + 0.1 * float(away @ way) / self.size + 0.005 * k
+
+        return WAYS[min(range(len(WAYS)), key=cost)]
 
     def camera(self) -> tuple[Array, Array]:
         """Return where the camera stands and where it looks at first [m, world]."""
         middle = 0.5 * (self.low + self.high)
         sides = self.high - self.low
         flat = sides[2] < 0.15 * max(float(sides[0]), float(sides[1]))
-        way = np.array([0.05, -0.35, 1.0])
-        if not flat:
-            # Loose objects shall not stand before the robot.
-            ways = np.array([[1.0, -0.85, 0.5], [-0.85, -1.0, 0.5], [0.85, 1.0, 0.5], [-1.0, 0.85, 0.5]])
-            way = ways[int(np.argmin(ways @ (self._loose - middle)))]
+        way = np.array([0.05, -0.35, 1.0]) if flat else self._way
         return middle + 2.1 * self.size * way / np.linalg.norm(way), middle
 
     def _light(self) -> None:

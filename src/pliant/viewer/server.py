@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import BridgeError, MissingDependency
+from pliant.viewer.document import document, naming_script
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
 __all__ = ["PageServer", "open_browser", "set_theme"]
@@ -84,7 +85,7 @@ class PageServer:
             raise MissingDependency(
                 f"viser ({error})", command="pip install --upgrade viser", purpose="the page"
             ) from None
-        self._host = host
+        self._host, self._title = host, title
         self._folders = {name: folder.resolve() for name, folder in (folders or {}).items()}
         self.faults = 0
         """Messages of browsers that made no sense."""
@@ -106,6 +107,7 @@ class PageServer:
             connection._server_thread.name = "pliant-page-server"
         self.gui, self.scene = self.viser.gui, self.viser.scene
         set_theme(self.gui, dark=False)
+        self.viser.on_client_connect(self._greet)
 
     def __enter__(self) -> PageServer:
         return self
@@ -124,6 +126,19 @@ class PageServer:
         for client in self.viser.get_clients().values():
             client.add_notification(head, text, loading=False, auto_close_seconds=8.0, color=colour)  # type: ignore[arg-type]
 
+    def rename(self, title: str) -> None:
+        """Show another name in the head of the panel and in the tab of every page."""
+        self._title = title
+        self.gui.set_panel_label(title)
+        for client in self.viser.get_clients().values():
+            self._greet(client)
+
+    @property
+    def alive(self) -> bool:
+        """Whether pages are served."""
+        thread = self.viser._websock_server._server_thread
+        return thread is not None and thread.is_alive()
+
     def look(self, position: Any, look_at: Any, near: float) -> None:
         """Place the camera of every page, of those that come later as well."""
         camera = self.viser.initial_camera
@@ -136,6 +151,14 @@ class PageServer:
         """Close every page and end the server's threads; may be called twice."""
         with _silent(), contextlib.suppress(RuntimeError):
             self.viser.stop()
+
+    def _greet(self, client: Any) -> None:
+        """Give a page its name, and close viser's notice about a missing graphics card, which lies over the robot."""
+        from viser import _messages
+
+        queue = client.gui._websock_interface.queue_message
+        queue(_messages.RunJavascriptMessage(source=naming_script(self._title)))
+        queue(_messages.RemoveNotificationMessage(uuid="webgl-software-rendering"))
 
     def _failed(self, _: Any, context: dict[str, Any]) -> None:
         """Count what a browser sent that could not be used; asyncio would print it."""
@@ -151,18 +174,13 @@ class PageServer:
             if len(self.viser._websock_server._live_connections) >= MAX_PAGES:
                 return _protected(connection.respond(503, f"{MAX_PAGES} pages are open; close one\n"))
             return go_on(connection, request)
+        if request.path.partition("?")[0] in ("/", "/index.html"):
+            return _file_answer(connection, document(self._title), "text/html")
         found = self._file(request.path)
         if found is None:
             return _protected(go_on(connection, request))
-        answer = connection.respond(200, "")
-        answer.body = found.read_bytes()
-        for name in ("Content-Length", "Content-Type"):
-            with contextlib.suppress(KeyError):
-                del answer.headers[name]
         kind = mimetypes.guess_type(found.name)[0] or "application/octet-stream"
-        answer.headers["Content-Type"] = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
-        answer.headers["Content-Length"] = str(len(answer.body))
-        return _protected(answer)
+        return _file_answer(connection, found.read_bytes(), kind)
 
     def _file(self, path: str) -> Path | None:
         from urllib.parse import unquote
@@ -283,6 +301,18 @@ def _silent() -> Iterator[None]:
     quiet.of_pliant = True  # type: ignore[attr-defined]
     rich.print = quiet
     yield
+
+
+def _file_answer(connection: Any, body: bytes, kind: str) -> Any:
+    """Return the answer that carries a file."""
+    answer = connection.respond(200, "")
+    answer.body = body
+    for name in ("Content-Length", "Content-Type"):
+        with contextlib.suppress(KeyError):
+            del answer.headers[name]
+    answer.headers["Content-Type"] = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+    answer.headers["Content-Length"] = str(len(body))
+    return _protected(answer)
 
 
 def _protected(response: Any) -> Any:
