@@ -14,6 +14,7 @@ def test_two_settings_of_a_robot_are_compared(call, tmp_path):
     assert "soft" in out
     assert "joint/preset" in out
     assert "common signals differ" in out
+    assert "sampled 1000 times a second" in out
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -48,12 +49,16 @@ def test_recordings_are_compared_with_recordings_and_with_robots(call, robot_fil
         (("qbmove-1dof", "qbmove-1dof", "--plot", "a.jpg"), "must be one of .pdf, .png, .svg"),
         (("qbmove-1dof", "qbmove-1dof", "--duration", "nan"), "--duration"),
         (("qbmove-1dof", "qbmov-1dof"), "qbmov-1dof"),
+        (("qbmove-1dof", "3PR"), "share no device: qbmove-1dof has joint, board; 3PR has cpr"),
+        (("qbmove-1dof", "{csv}"), "must be an .mcap recording of pliant or a robot"),
     ],
 )
 def test_wrong_options_are_refused(call, robot_file, tmp_path, options, text):
     file = tmp_path / "a.mcap"
     file.write_bytes(b"")
-    code, _, err = call("compare", *(o.format(a=file) for o in options))
+    table = tmp_path / "run.csv"
+    table.write_text("time,a\n0,1\n")
+    code, _, err = call("compare", *(o.format(a=file, csv=table) for o in options))
     assert code == 1
     assert text in err.replace("\n", " ")
 

@@ -20,12 +20,16 @@ from pliant.errors import PliantError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pliant.devices.base import DeviceBase
+    from pliant.model import Robot
     from pliant.recording import Recording
     from pliant.recording.comparison import RunDifference
 
 __all__ = ["compare"]
 
 RECORDINGS = (".mcap",)
+SAMPLES = 10_000
+"""Samples of a joint that are kept at most at full rate; longer runs have fewer a second, down to 100."""
 MAX_ROWS = 40
 """Most signals that are printed; --json has all."""
 DURATION = 2.0
@@ -77,8 +81,9 @@ def compare(
 ) -> int:
     """Compare two runs: recordings (.mcap), or robots that are simulated with the same commands.
 
-    Prints of each signal that both have its last value and its peak, and the difference over the common time. A
-    difference is a finding: the exit code is 0. `pliant replay --compare` checks whether two recordings are equal.
+    Prints of each signal that both have its last value and its peak, and the difference over the common time. Signals
+    with the same numbers as another one of their device are left out. A difference is a finding: the exit code is 0.
+    `pliant replay --compare` checks whether two recordings are equal.
     """
     import_modules(import_)
     first_name, second_name = _names(names, first, second, set_a, set_b)
@@ -95,13 +100,15 @@ def compare(
     from pliant.recording.comparison import differences, plot_comparison
 
     length = DURATION if duration is None else duration
+    runs = [None if side.recorded else _load(side, console, timestep, length, package_path) for side in sides]
+    _refuse_strangers(sides, runs)
     with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
         recordings: list[Recording] = []
-        for k, side in enumerate(sides):
+        for k, (side, run) in enumerate(zip(sides, runs, strict=True)):
             path = Path(side.source)
-            if not side.recorded:
+            if run is not None:
                 path = Path(scratch) / f"{k}.mcap"
-                _simulate(side, path, console, constants, command, scenario, length, timestep, seed, package_path, json)
+                _simulate(side, run, path, console, constants, command, scenario, length, seed, json)
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
@@ -112,12 +119,16 @@ def compare(
                 {
                     "names": [side.name for side in sides],
                     "durations": [one.duration, two.duration],
+                    "rates": [None if run is None else run.rate for run in runs],
                     "signals": [dataclasses.asdict(d) for d in found],
                     "plot": None if plot is None else str(plot),
                 }
             )
             return 0
     _print(console, found, sides)
+    rates = dict.fromkeys(f"{run.rate:g}" for run in runs if run is not None and run.robot.actuators)
+    if rates:
+        console.print(f"[dim]joints sampled {' and '.join(rates)} times a second[/dim]")
     if plot is not None:
         console.print(f"plot: {plot}", soft_wrap=True)
     return 0
@@ -148,6 +159,8 @@ def _refuse(
     """Refuse options that have no effect on recordings, and files that do not exist."""
     import math
 
+    from pliant.loading import SUFFIXES
+
     recorded = [side.recorded for side in sides]
     for given, option in (
         (both, "--set"), (reference, "--reference"), (command, "--command"), (scenario, "--scenario"),
@@ -159,36 +172,77 @@ def _refuse(
     if duration is not None and not (math.isfinite(duration) and 0.0 < duration <= 1e6):
         raise PliantError(f"--duration is {duration:g} s; must be > 0 and <= 1e6", field="duration")
     for side in sides:
-        if side.recorded and not Path(side.source).is_file():
+        path = Path(side.source)
+        if side.recorded and not path.is_file():
             raise PliantError("the recording does not exist", file=side.source)
+        if not side.recorded and path.is_file() and path.suffix.lower() not in SUFFIXES and not _is_xml(path):
+            raise PliantError("must be an .mcap recording of pliant or a robot", file=side.source)
+
+
+def _is_xml(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    except OSError as error:
+        raise PliantError(f"the file cannot be read: {error.strerror}", file=path) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A robot that will be simulated."""
+
+    robot: Robot
+    devices: list[DeviceBase]
+    rate: float
+    """Samples of each joint a second [Hz]."""
+
+
+def _load(side: _Side, console: Console, timestep: float | None, duration: float, packages: list[Path]) -> _Run:
+    """Load a robot, with joints that are sampled often enough to show how they swing."""
+    from pliant.devices import make_devices
+
+    robot = load_robot(side.source, side.settings, timestep, packages)
+    period = max(1, round(min(1e-2, max(1e-3, duration / SAMPLES)) / robot.timestep)) * robot.timestep
+    return _Run(robot=robot, devices=make_devices(robot, joint_sample_period=period), rate=round(1.0 / period, 6))
+
+
+def _refuse_strangers(sides: tuple[_Side, _Side], runs: list[_Run | None]) -> None:
+    """Refuse two that share no device, before anything is simulated."""
+    from pliant.recording import read_recording
+
+    have = [
+        list(read_recording(Path(side.source)).devices) if run is None else [device.name for device in run.devices]
+        for side, run in zip(sides, runs, strict=True)
+    ]
+    if set(have[0]) & set(have[1]):
+        return
+    said = [f"{side.source} has {', '.join(names) or 'none'}" for side, names in zip(sides, have, strict=True)]
+    raise PliantError(f"the two share no device: {'; '.join(said)}")
 
 
 def _simulate(
     side: _Side,
+    run: _Run,
     path: Path,
     console: Console,
     constants: Mapping[str, str],
     command: Path | None,
     scenario: Path | None,
     duration: float,
-    timestep: float | None,
     seed: int,
-    packages: list[Path],
     quiet: bool,
 ) -> None:
     """Run a robot and record it."""
     from pliant.cli.run import put_constants
-    from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
     from pliant.simulation import Simulation, read_commands, read_scenario
 
     table = None if command is None else read_commands(command)
     events = None if scenario is None else read_scenario(scenario)
-    robot = load_robot(side.source, side.settings, timestep, packages)
-    engine = MujocoEngine(robot)
+    engine = MujocoEngine(run.robot)
     with (
-        Simulation(engine, make_devices(robot), recorder=Recorder(path), seed=seed) as simulation,
+        Simulation(engine, run.devices, recorder=Recorder(path), seed=seed) as simulation,
         Bar(console, f"simulating {side.name}", "s", shown=not quiet) as bar,
     ):
         if table is not None:
@@ -202,6 +256,8 @@ def _simulate(
 def _print(console: Console, found: list[RunDifference], sides: tuple[_Side, _Side]) -> None:
     from rich.table import Table
 
+    from pliant.recording.comparison import distinct, noise
+
     table = Table(box=None)
     table.add_column("signal")
     one, two = (plain(side.name) for side in sides)
@@ -211,11 +267,15 @@ def _print(console: Console, found: list[RunDifference], sides: tuple[_Side, _Si
     for what in ("rms\ndifference", "largest\ndifference", "at\ns"):
         table.add_column(what, justify="right", no_wrap=True)
     table.add_column("unit")
-    differing = [d for d in found if d.largest > 0.0]
-    for d in differing[:MAX_ROWS]:
-        cells = (*(number(v) for v in (d.final[0], d.final[1], d.peak[0], d.peak[1], d.rms, d.largest, d.at)),)
-        table.add_row(plain(d.name), *cells, plain(d.unit))
+    differing = [d for d in found if d.largest > noise(d)]
+    shown = distinct(differing)
+    for d in shown[:MAX_ROWS]:
+        values = (0.0 if abs(v) <= noise(d) else v for v in (*d.final, *d.peak, d.rms, d.largest))
+        table.add_row(plain(d.name), *map(number, values), number(d.at), plain(d.unit))
     if differing:
         print_table(console, table)
-    rest = f", {len(differing) - MAX_ROWS} of them not shown (--json prints all)" if len(differing) > MAX_ROWS else ""
+    repeated, cut = len(differing) - len(shown), max(0, len(shown) - MAX_ROWS)
+    rest = f", {repeated} of them with the numbers of another one" if repeated else ""
+    rest += f", {cut} of them not shown" if cut else ""
+    rest += " (--json prints all)" if rest else ""
     console.print(f"{len(differing)} of {len(found)} common signals differ{rest}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +20,20 @@ from pliant.recording.plot import LABELS, PANELS, Line, default_devices, lines_o
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["RunDifference", "common_devices", "differences", "plot_comparison"]
+__all__ = ["RunDifference", "common_devices", "differences", "distinct", "noise", "plot_comparison"]
 
 MAX_COLUMNS = 6
 """Most devices of a figure; more are too small to read."""
 MAX_ELEMENTS = 6
 """Most elements of an array field that are drawn."""
 PANEL_WIDTH, PANEL_HEIGHT = 3.6, 1.8  # [inch]
+NOISE = 1e-9
+"""Part of a signal's peak below which its values are noise."""
+LEAST = 1e-12
+"""Smallest value of any signal that is no noise, in its unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +65,8 @@ def common_devices(first: Recording, second: Recording) -> list[str]:
 def differences(first: Recording, second: Recording, devices: Sequence[str] | None = None) -> list[RunDifference]:
     """Compare the signals that two recordings share.
 
-    The second run is interpolated at the times of the first one. Signals without a finite value in one of them, such as
-    the reference of a joint that got none, are left out.
+    The run that was sampled more often is interpolated at the times of the other one. Signals without a finite value in
+    one of them, such as the reference of a joint that got none, are left out.
 
     Args:
         first: a recording.
@@ -86,6 +91,8 @@ def differences(first: Recording, second: Recording, devices: Sequence[str] | No
             continue
         common = (times >= others[0]) & (times <= others[-1])
         overlap = overlap or bool(common.any())
+        inside = (others >= times[0]) & (others <= times[-1])
+        fewer = 1 < np.count_nonzero(inside) < np.count_nonzero(common)
         for field, info in first.devices[device].samples.items():
             name = f"{device}/{field}"
             if name not in second or first[name].shape[1:] != second[name].shape[1:] or not common.any():
@@ -93,12 +100,30 @@ def differences(first: Recording, second: Recording, devices: Sequence[str] | No
             a, b = (r[name].reshape(len(r[name]), -1).astype(float) for r in (first, second))
             for i in range(a.shape[1]):
                 label = name if first[name].ndim == 1 else f"{name}[{i}]"
-                one = _difference(label, info.unit, times, a[:, i], others, b[:, i], common)
+                if fewer:
+                    one = _difference(label, info.unit, others, b[:, i], times, a[:, i], inside)
+                    one = one and replace(one, final=one.final[::-1], peak=one.peak[::-1])
+                else:
+                    one = _difference(label, info.unit, times, a[:, i], others, b[:, i], common)
                 if one is not None:
                     found.append(one)
     if not overlap:
         raise RecordingError("the recordings share no time", file=first.path)
     return found
+
+
+def noise(difference: RunDifference) -> float:
+    """Return the magnitude below which values of a signal are noise of the computation."""
+    return max(LEAST, NOISE * max(map(abs, difference.peak)))
+
+
+def distinct(found: Sequence[RunDifference]) -> list[RunDifference]:
+    """Return the signals without those that repeat another one of their device in all numbers, to six digits."""
+    seen: dict[tuple[object, ...], RunDifference] = {}
+    for d in found:
+        numbers = tuple(f"{v:.6g}" for v in (*d.final, *d.peak, d.rms, d.largest, d.at))
+        seen.setdefault((d.name.partition("/")[0], d.unit, *numbers), d)
+    return list(seen.values())
 
 
 def _difference(
@@ -149,6 +174,9 @@ def plot_comparison(
 ) -> Figure:
     """Draw two recordings in one figure, a column for each device; at most 6 devices are drawn.
 
+    A panel with one measured signal has the commanded one too, dotted: once in grey where both runs have the same. A
+    panel in which nothing changes and both runs are equal is left out.
+
     Args:
         first: a recording; solid, in orange where a panel has one line.
         second: a recording; in blue, dashed where a panel has several lines.
@@ -162,11 +190,18 @@ def plot_comparison(
     from pliant.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
 
     wanted = common_devices(first, second) if devices is None else list(devices)
-    drawn = {}
+    drawn: dict[str, list[dict[str, list[Line]]]] = {}
+    commands: dict[str, list[dict[str, Line]]] = {}
     for name in wanted[:MAX_COLUMNS]:
-        pair = [_measured(lines_of(recording, name)) for recording in (first, second)]
+        lines = [lines_of(recording, name) for recording in (first, second)]
+        pair = [_measured(one) for one in lines]
         if any(pair[0].values()):
-            drawn[name] = pair
+            drawn[name], commands[name] = pair, [_commanded(one) for one in lines]
+    changing = {
+        name: [{p: l for p, l in one.items() if not _idle(pair, p)} for one in pair] for name, pair in drawn.items()
+    }
+    if any(any(pair[0].values()) for pair in changing.values()):
+        drawn = {name: pair for name, pair in changing.items() if any(pair[0].values())}
     panels = [panel for panel in PANELS if any(pair[0].get(panel) for pair in drawn.values())]
     if not panels:
         raise RecordingError("there is nothing to draw: the recordings share no signal", file=first.path)
@@ -190,14 +225,14 @@ def plot_comparison(
                     x, y = thin(time, line.values)
                     one = CYCLE[i % len(CYCLE)] if several else color
                     axis.plot(x, y, style if several else "-", color=one, lw=1.4, label=names[k] if not i else None)
-            widen(axis, [line for one in pair for line in one.get(panel, [])])
+            asked = [] if several else _draw_commands(axis, [one.get(panel) for one in commands[name]], styles, name)
+            widen(axis, [*asked, *(line for one in pair for line in one.get(panel, []))])
             units = dict.fromkeys(line.unit for line in shown)
             what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
             label(axis, "time [s]" if row == lowest else "", f"{what} [{', '.join(units)}]")
             axis.tick_params(labelbottom=row == lowest)
         label(axes[0, column], title=name)
-    chosen = next(axis for axis in axes.ravel() if axis.get_legend_handles_labels()[1])
-    figure_legend(figure, chosen)
+    figure_legend(figure, max(axes.ravel(), key=lambda axis: len(axis.get_legend_handles_labels()[1])))
     if output is not None:
         save(figure, output)
     return figure
@@ -209,3 +244,46 @@ def _measured(lines: dict[str, list[Line]]) -> dict[str, list[Line]]:
         panel: [line for line in found if not line.dashed and line.label != "equilibrium"][:MAX_ELEMENTS]
         for panel, found in lines.items()
     }
+
+
+def _commanded(lines: dict[str, list[Line]]) -> dict[str, Line]:
+    """Return what was commanded, for panels with one measured line: the reference, or else the equilibrium."""
+    found = {}
+    for panel in ("position", "torque"):
+        dashed = [line for line in lines[panel] if line.dashed]
+        rest = [line for line in lines[panel] if line.label == "equilibrium"]
+        if len(dashed) == 1 or (rest and not dashed):
+            found[panel] = (dashed or rest)[0]
+    return found
+
+
+def _idle(pair: Sequence[dict[str, list[Line]]], panel: str) -> bool:
+    """Return whether nothing changes in a panel and both runs have the same values."""
+    one, two = (pair[k].get(panel, []) for k in (0, 1))
+    return len(one) == len(two) and all(
+        a.values.size > 0 and b.values.size > 0
+        and np.allclose(np.concatenate([a.values, b.values]), a.values[0], rtol=NOISE, atol=LEAST, equal_nan=True)
+        for a, b in zip(one, two, strict=True)
+    )  # fmt: skip
+
+
+def _draw_commands(
+    axis: Axes, lines: Sequence[Line | None], styles: Sequence[tuple[str, str, Recording]], device: str
+) -> list[Line]:
+    """Draw the commanded signal of a panel, once where both runs have the same; return what was drawn."""
+    from pliant.figures import MUTED, thin
+
+    times = [recording[f"{device}/time"] for _, _, recording in styles]
+    found = [(k, line) for k, line in enumerate(lines) if line is not None]
+    if len(found) == 2:
+        one, two = found[0][1].values, found[1][1].values
+        again = np.interp(times[0], times[1], two)
+        both = times[0] <= times[1][-1]
+        if np.allclose(again[both], one[both], rtol=1e-6, atol=1e-9, equal_nan=True):
+            found = found[int(times[1][-1] > times[0][-1]) :][:1]
+            axis.plot(*thin(times[found[0][0]], found[0][1].values), ":", color=MUTED, lw=1.2, label=found[0][1].label)
+            return [found[0][1]]
+    for k, line in found:
+        mark = line.label if k == found[0][0] else None
+        axis.plot(*thin(times[k], line.values), ":", color=styles[k][0], lw=1.2, label=mark)
+    return [line for _, line in found]
