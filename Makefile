@@ -58,12 +58,12 @@ gallery: $(STAMP)
 	$(BIN)/python tests/helpers/gallery.py experiments build/gallery
 	$(BIN)/python tests/helpers/gallery.py page
 
-# Pins stay as they are; `make lock UPGRADE=--upgrade` takes the newest of all. pip refuses hashes in constraints of an
+# Pins stay as they are; `make lock UPGRADE=1` takes the newest of all. pip refuses hashes in constraints of an
 # editable install, so requirements.lock has none: requirements-hashed.lock is the same with the hashes of every file.
 LOCK := $(UV) pip compile --quiet --universal --all-extras --python-version 3.11 --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 lock:
-	$(LOCK) $(UPGRADE) pyproject.toml --output-file requirements.lock
+	$(LOCK) $(if $(UPGRADE),--upgrade) pyproject.toml --output-file requirements.lock
 	$(LOCK) --generate-hashes --constraint requirements.lock pyproject.toml --output-file requirements-hashed.lock
 
 clean:

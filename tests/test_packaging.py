@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pliant
 from pliant.errors import MissingDependency, require
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,6 +51,14 @@ def test_what_modules_import_when_they_are_imported_is_a_dependency():
         if foreign:
             wrong[str(path.relative_to(ROOT))] = foreign
     assert not wrong
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    changed = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert cited is not None
+    assert changed is not None
+    assert {pliant.__version__, cited[1], changed[1]} == {PROJECT["version"]}
 
 
 def test_the_tests_have_every_extra_that_a_message_of_the_core_names():
