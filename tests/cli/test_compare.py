@@ -1,5 +1,6 @@
 """`pliant compare`, and the figures of sweeps."""
 
+import dataclasses
 import json
 
 import pytest
@@ -61,6 +62,16 @@ def test_wrong_options_are_refused(call, robot_file, tmp_path, options, text):
     code, _, err = call("compare", *(o.format(a=file, csv=table) for o in options))
     assert code == 1
     assert text in err.replace("\n", " ")
+
+
+def test_the_title_of_a_sweep_says_what_was_commanded():
+    from pliant.cli.sweep import _title
+    from pliant.sweep import SweepPlan, parse_variation
+
+    plan = SweepPlan(source="folder/arm.yaml", variations=(parse_variation("elbow.k1=1,2"),), duration=0.5)
+    assert _title(plan) == "arm.yaml, 0.5 s, no command"
+    plan = dataclasses.replace(plan, commands={"elbow/equilibrium_position": "0.3"}, command_file="there/steps.csv")
+    assert _title(plan) == "arm.yaml, 0.5 s, elbow/equilibrium_position = 0.3, commands of steps.csv"
 
 
 def test_a_sweep_draws_its_curve_and_its_map(call, robot_file, tmp_path):

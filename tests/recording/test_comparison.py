@@ -138,6 +138,12 @@ def test_commands_that_differ_have_the_colors_of_their_runs_and_equal_constants_
     assert [text.get_text() for text in legend.get_texts()] == ["far", "near", "commanded"]
 
 
+def test_labels_of_panels_fit_beside_them(commanded):
+    figure = plot_comparison(commanded[0], commanded[0])
+    assert not any("preset" in axis.get_ylabel() for axis in figure.axes)
+    assert all(len(line) <= 24 for axis in figure.axes for line in axis.get_ylabel().split("\n"))
+
+
 def test_recordings_without_a_common_device_are_refused_with_both_lists(runs, monkeypatch):
     other = read_recording(runs[1].path)
     monkeypatch.setattr(other, "devices", {"elbow": other.devices["joint"]})

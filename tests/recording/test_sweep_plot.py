@@ -26,6 +26,34 @@ def test_one_parameter_gives_a_curve_for_each_joint_and_metric_that_has_values(t
     np.testing.assert_allclose(wrist.lines[0].get_ydata(), [-1, -2, np.nan, -4])
 
 
+def test_without_a_choice_there_are_the_error_the_torque_and_the_time():
+    metrics = ("final", "min", "rms_error", "peak_torque", "settling_time")
+    columns = ("index", "a.k", *(f"elbow/{m}" for m in metrics), "diverged")
+    for error, first in ((0.1, "rms error [rad]"), (math.nan, "final [rad]")):
+        rows = [[i, k, k, k, error, k, k, False] for i, k in enumerate((1.0, 2.0, 3.0))]
+        figure = plot_sweep(columns, rows, ["a.k"], title="elbow/position = 0.5")
+        assert [axis.get_ylabel() for axis in figure.axes] == [first, "peak torque [N m]", "settling time [s]"]
+        assert figure.get_suptitle() == "elbow/position = 0.5"
+    assert len(plot_sweep(columns, rows, ["a.k"], metrics=["min", "final"]).axes) == 2
+
+
+def test_noise_of_the_computation_is_drawn_as_0():
+    rows = [[i, k, k * 1e-18, math.nan, k, math.nan, False] for i, k in enumerate((1.0, 2.0, 3.0))]
+    elbow, wrist = plot_sweep(COLUMNS, rows, ["a.k"]).axes
+    assert elbow.lines[0].get_ydata().tolist() == [0.0, 0.0, 0.0]
+    assert wrist.lines[0].get_ydata().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_one_value_is_a_point_with_one_tick():
+    axis = plot_sweep(COLUMNS, [[0, 0.02, 0.4, 0.0, 0.0, 0.0, False]], ["a.k"]).axes[0]
+    assert axis.get_xticks().tolist() == [0.02]
+    assert axis.lines[0].get_marker() == "."
+    columns = ("index", "a.k", "b.m", "elbow/final", "diverged")
+    axis = plot_sweep(columns, [[0, 0.02, m, m, False] for m in (1.0, 2.5, 3.0)], ["a.k", "b.m"]).axes[0]
+    assert axis.get_xticks().tolist() == [0.02]
+    assert axis.get_yticks().tolist() == [1.0, 2.5, 3.0]
+
+
 def test_names_and_ratios_have_their_axes(tmp_path):
     rows = [[i, law, float(i), 0.0, 0.0, 0.0, False] for i, law in enumerate(("sea", "qbmove"))]
     axis = plot_sweep(COLUMNS, rows, ["a.k"], metrics=["final"]).axes[0]
@@ -51,7 +79,9 @@ def test_two_parameters_give_a_map_with_the_value_of_each_cell():
 def test_cells_end_half_way_between_their_places():
     np.testing.assert_allclose(_edges(np.array([1.0, 2.0, 4.0, 5.0])), [0.5, 1.5, 3.0, 4.5, 5.5])
     np.testing.assert_allclose(_edges(np.array([1.0, 100.0, 1e4])), [0.1, 10.0, 1e3, 1e5])
-    assert _edges(np.array([3.0])).tolist() == [2.5, 3.5]
+    assert _edges(np.array([3.0])).tolist() == [1.5, 4.5]
+    assert _edges(np.array([0.0])).tolist() == [-0.5, 0.5]
+    np.testing.assert_allclose(_edges(np.array([1.0, 5.0])), [0.0, 3.0, 7.0])  # a mass or a stiffness is positive
     assert _logarithmic(np.geomspace(0.001, 0.1, 12))
     assert not _logarithmic(np.linspace(0.5, 2.0, 5))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,6 +13,9 @@ from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, refuse_unused
 from pliant.errors import PliantError
+
+if TYPE_CHECKING:
+    from pliant.sweep import SweepPlan
 
 __all__ = ["sweep"]
 
@@ -50,7 +53,8 @@ def sweep(
         Parameter(
             negative=(),
             consume_multiple=False,
-            help="Metric of --plot, such as rms_error; may be repeated; default all.",
+            help="Metric of --plot, such as rms_error; may be repeated; default the error, "
+            "the peak torque and the settling time.",
         ),
     ] = [],
     processes: Annotated[int | None, Parameter(help="Processes that share the cores; default 1.")] = None,
@@ -109,7 +113,8 @@ def sweep(
     if plot is not None and result.rows:
         from pliant.recording.sweep_plot import plot_sweep
 
-        plot_sweep(result.columns, result.rows, [v.path for v in plan.variations], plot, metrics=metric)
+        paths = [v.path for v in plan.variations]
+        plot_sweep(result.columns, result.rows, paths, plot, metrics=metric, title=_title(plan))
     if json:
         emit(
             {
@@ -152,6 +157,14 @@ def sweep(
         console.print(f"[yellow]interrupted[/yellow] after {len(result.rows)} of {plan.size} simulations; {rest}")
         return 130
     return 0
+
+
+def _title(plan: SweepPlan) -> str:
+    """Return what was simulated and commanded, for a figure."""
+    asked = [f"{name} = {value}" for name, value in plan.commands.items()]
+    if plan.command_file is not None:
+        asked.append(f"commands of {Path(plan.command_file).name}")
+    return f"{Path(plan.source).name}, {plan.duration:g} s, {', '.join(asked) or 'no command'}"
 
 
 def check_drawable(paths: list[str], metrics: list[str]) -> None:

@@ -30,8 +30,12 @@ MAX_COLUMNS = 6
 MAX_ELEMENTS = 6
 """Most elements of an array field that are drawn."""
 PANEL_WIDTH, PANEL_HEIGHT = 3.6, 1.8  # [inch]
+LONE_HEIGHT = 2.6  # of a figure with one row [inch]
+LABEL = 24  # letters of a label on one line
 NOISE = 1e-9
 """Part of a signal's peak below which its values are noise."""
+FLAT = 1e-3
+"""Part of its value by which a constant may change; no panel shows so little."""
 LEAST = 1e-12
 """Smallest value of any signal that is no noise, in its unit."""
 
@@ -206,8 +210,8 @@ def plot_comparison(
     if not panels:
         raise RecordingError("there is nothing to draw: the recordings share no signal", file=first.path)
     figure, axes = new_figure(
-        len(panels), len(drawn), width=max(6.4, PANEL_WIDTH * len(drawn)), height=PANEL_HEIGHT, sharex=True,
-        squeeze=False,
+        len(panels), len(drawn), width=max(6.4, PANEL_WIDTH * len(drawn)),
+        height=PANEL_HEIGHT if len(panels) > 1 else LONE_HEIGHT, sharex=True, squeeze=False,
     )  # fmt: skip
     styles = ((COLORS["soft"], "-", first), (COLORS["stiff"], "--", second))
     for column, (name, pair) in enumerate(drawn.items()):
@@ -229,7 +233,10 @@ def plot_comparison(
             widen(axis, [*asked, *(line for one in pair for line in one.get(panel, []))])
             units = dict.fromkeys(line.unit for line in shown)
             what = panel if panel == "preset" else ", ".join(LABELS[unit] for unit in units)
-            label(axis, "time [s]" if row == lowest else "", f"{what} [{', '.join(units)}]")
+            text = f"{what} [{', '.join(units)}]"
+            if len(text) > LABEL:
+                text = f"{what}\n[{', '.join(units)}]"
+            label(axis, "time [s]" if row == lowest else "", text)
             axis.tick_params(labelbottom=row == lowest)
         label(axes[0, column], title=name)
     figure_legend(figure, max(axes.ravel(), key=lambda axis: len(axis.get_legend_handles_labels()[1])))
@@ -262,7 +269,7 @@ def _idle(pair: Sequence[dict[str, list[Line]]], panel: str) -> bool:
     one, two = (pair[k].get(panel, []) for k in (0, 1))
     return len(one) == len(two) and all(
         a.values.size > 0 and b.values.size > 0
-        and np.allclose(np.concatenate([a.values, b.values]), a.values[0], rtol=NOISE, atol=LEAST, equal_nan=True)
+        and np.allclose(np.concatenate([a.values, b.values]), a.values[0], rtol=FLAT, atol=LEAST, equal_nan=True)
         for a, b in zip(one, two, strict=True)
     )  # fmt: skip
 

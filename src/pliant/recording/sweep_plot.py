@@ -15,10 +15,17 @@ from pliant.recording.plot import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = ["plot_sweep", "sweep_metrics"]
 
+USUAL = (("rms_error", "final"), ("peak_torque",), ("settling_time",))
+"""Metrics of a figure for which none is asked for: of each group the first that has values."""
+NOISE = 1e-12
+"""Magnitude below which values count as 0, in the unit of their metric."""
+MAX_TICKS = 6
+"""Most values of a parameter that all have their tick."""
 MAX_JOINTS = 6
 """Most joints of a figure; more are too small to read."""
 UNITS = {
@@ -46,6 +53,7 @@ def plot_sweep(
     output: str | Path | None = None,
     *,
     metrics: Sequence[str] = (),
+    title: str = "",
 ) -> Figure:
     """Draw a sweep: a row of panels for each metric, a column for each joint, at most 6 joints.
 
@@ -57,12 +65,14 @@ def plot_sweep(
         rows: of the table.
         varied: the varied paths, one or two.
         output: file (.png, .svg, .pdf); None saves nothing.
-        metrics: names of metrics; empty for all that have a value.
+        metrics: names of metrics; empty for the error (the final position where nothing was commanded), the peak
+            torque and the settling time, as far as they have values.
+        title: of the figure, such as what was commanded.
 
     Raises:
         PliantError: not one or two parameters, no rows, or no such metric.
     """
-    from pliant.figures import label, new_figure
+    from pliant.figures import MUTED, label, new_figure
 
     if len(varied) not in (1, 2):
         raise PliantError(
@@ -78,8 +88,11 @@ def plot_sweep(
     values = {name: _numbers(table[name]) for name in columns[1 + len(varied) : -1]}
     for name in values:
         values[name][np.array(table["diverged"], dtype=bool)] = np.nan
+        values[name][np.abs(values[name]) < NOISE] = 0.0
     joints = joints[:MAX_JOINTS]
-    shown = [m for m in metrics or known if any(np.isfinite(values[f"{j}/{m}"]).any() for j in joints)]
+    valued = [m for m in metrics or known if any(np.isfinite(values[f"{j}/{m}"]).any() for j in joints)]
+    usual = [next((m for m in group if m in valued), "") for group in USUAL]
+    shown = valued if metrics else [m for m in usual if m] or valued
     if not shown:
         raise PliantError("there is nothing to draw: all simulations diverged", field="plot")
     figure, axes = new_figure(
@@ -97,6 +110,8 @@ def plot_sweep(
                 _map(figure, axis, table[varied[0]], table[varied[1]], of, text)
                 below, beside = row == len(shown) - 1, column == 0
                 label(axis, varied[0] if below else "", varied[1] if beside else "", joint if row == 0 else "")
+    if title:
+        figure.suptitle(title, size=9.0, color=MUTED, x=0.01, ha="left", wrap=True)
     if output is not None:
         save(figure, output)
     return figure
@@ -138,6 +153,16 @@ def _curve(axis: Axes, cells: Sequence[Any], values: NDArray[np.float64]) -> Non
         axis.set_xscale("log")
     if names:
         axis.set_xticks(range(len(names)), names)
+    elif grid <= 2:
+        axis.set_xlim(*_edges(np.unique(places))[[0, -1]])
+        _tick_values(axis.xaxis, np.unique(places))
+
+
+def _tick_values(axis: Axis, places: NDArray[np.float64]) -> None:
+    """Put the ticks of an axis at the values of a parameter, where these are few."""
+    if len(places) <= MAX_TICKS:
+        axis.set_ticks(list(places), [f"{v:.4g}" for v in places])
+        axis.set_ticks([], minor=True)
 
 
 def _map(
@@ -164,6 +189,8 @@ def _map(
         for places, scale in ((columns, axis.set_xscale), (rows, axis.set_yscale)):
             if _logarithmic(places):
                 scale("log")
+        _tick_values(axis.xaxis, columns)
+        _tick_values(axis.yaxis, rows)
     for names, set_ticks in ((x_names, axis.set_xticks), (y_names, axis.set_yticks)):
         if names:
             set_ticks(range(len(names)), names)
@@ -173,11 +200,17 @@ def _map(
 
 
 def _edges(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the edges of the cells around places; between two, half way, by ratio for logarithmic ones."""
+    """Return the edges of the cells around places; between two, half way, by ratio for logarithmic ones.
+
+    The cells at the ends reach as far to the outside, and none of positive values below 0.
+    """
     if len(places) == 1:
-        return np.array([places[0] - 0.5, places[0] + 0.5])
+        half = 0.5 * abs(places[0]) or 0.5
+        return np.array([places[0] - half, places[0] + half])
     log = _logarithmic(places)
     p = np.log(places) if log else places
     middle = 0.5 * (p[1:] + p[:-1])
     edges = np.concatenate([[2.0 * p[0] - middle[0]], middle, [2.0 * p[-1] - middle[-1]]])
+    if not log and p[0] >= 0.0 > edges[0]:
+        edges[0] = 0.0 if p[0] > 0.0 else edges[0]
     return np.exp(edges) if log else edges
