@@ -37,6 +37,7 @@ LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 PURE = {"laws", "rods", "wire", "control", "vision"}
 """Rooms that must not see the engine, MuJoCo or anything but the base."""
 LOADERS = {
+    "control/__init__.py",
     "envs/__init__.py",
     "envs/make.py",
     "plugins.py",

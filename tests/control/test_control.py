@@ -1,0 +1,32 @@
+"""What the room of controllers exports."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pliant.control as control
+
+
+def test_every_exported_name_is_found_in_the_module_that_its_import_for_type_checkers_names():
+    tree = ast.parse(Path(control.__file__ or "").read_text())
+    typed = {
+        alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    for name in control.__all__:
+        assert getattr(control, name) is getattr(sys.modules[typed[name] or ""], name)
+    assert set(control.__all__) == set(control._EXPORTS) <= set(dir(control))
+
+
+def test_one_controller_is_imported_without_the_others():
+    program = "import sys; from pliant.control import MinimumJerk; print(*[m for m in sys.modules if 'pliant' in m])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pliant.control.trajectory" in done.stdout.split()
+    assert not {"pliant.control.visual_servoing", "pliant.control.ilc", "pliant.vision"} & set(done.stdout.split())
+
+
+def test_a_name_that_does_not_exist_is_refused():
+    with pytest.raises(AttributeError, match=r"'pliant\.control' has no attribute 'Controler'"):
+        _ = control.Controler
