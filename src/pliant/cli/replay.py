@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,6 +66,12 @@ def replay(
     video_camera: Annotated[
         str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
     ] = None,
+    view: Annotated[
+        bool, Parameter(negative=(), help="Show the recorded joints and curves in the browser, with a time slider.")
+    ] = False,
+    view_port: Annotated[
+        int | None, Parameter(help="Port of the page; default, or with 0, the first free one from 8080.")
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
@@ -76,7 +84,8 @@ def replay(
 
     console = make_console(quiet=json)
     refuse_unused(overwrite and export is None, "--overwrite", "--export")
-    refuse_unused(robot is not None and video is None, "--robot", "--video")
+    refuse_unused(robot is not None and video is None and not view, "--robot", "--video or --view")
+    refuse_unused(view_port is not None and not view, "--view-port", "--view")
     refuse_unused(bool(set) and robot is None, "--set", "--robot")
     looks = film_options(video, video_size, video_fps, video_speed, video_camera)
     if video is not None:
@@ -89,7 +98,8 @@ def replay(
         refuse_unused(given is not None and not bridge and speed is None, option, "--bridge or --speed")
     if recording.suffix == ".npz":
         for option, given in (
-            ("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot), ("--video", video)
+            ("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot), ("--video", video),
+            ("--view", view),
         ):  # fmt: skip
             if given:
                 raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
@@ -104,8 +114,13 @@ def replay(
             code = _export_plot_compare(found, export, plot, compare, overwrite, done)
             if video is not None:
                 code = _film(found, video, looks, robot, set, console, json, done) or code
+            if view:
+                _view(found, view_port or 0, robot, set, console)
         else:
-            for option, given in (("--export", export), ("--plot", plot), ("--compare", compare), ("--video", video)):
+            for option, given in (
+                ("--export", export), ("--plot", plot), ("--compare", compare), ("--video", video),
+                ("--view", view or None),
+            ):  # fmt: skip
                 if given is not None:
                     raise PliantError(
                         f"{option} is for recordings of pliant, and this file is a bag; "
@@ -179,9 +194,7 @@ def _film(
     model = load_robot(source, settings, None, packages).compile()
     with Bar(console, "film", "pictures", shown=not quiet) as bar:
         film, missing = film_recording(found, model, path, looks, bar)
-    if missing:
-        shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
-        console.print(f"[yellow]note[/yellow] not recorded, so at rest in the film: {plain(shown)}", soft_wrap=True)
+    _say_missing(missing, "in the film", console)
     done["video"] = film_as_dict(film) if film.frames else None
     if film.frames and not quiet:
         say_film(console, film)
@@ -189,6 +202,29 @@ def _film(
         say_error(PliantError(film.fault, file=path, field="video"))
         return 1
     return 0
+
+
+def _view(found: Recording, port: int, source: str | None, settings: list[str], console: Console) -> None:
+    """Show a recording on a page until Ctrl-C."""
+    from pliant.viewer import PageServer
+    from pliant.viewer.replay import ReplayView
+
+    packages: list[Path] = []
+    if source is None:
+        source, settings, packages = _recorded_robot(found)
+    model = load_robot(source, settings, None, packages).compile()
+    with PageServer(port=port, title=found.path.name) as server:
+        page = ReplayView(found, model, server)
+        _say_missing(page.missing, "on the page", console)
+        print(f"view: {server.url} (Ctrl-C ends)", file=sys.stderr, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            page.run()
+
+
+def _say_missing(missing: Sequence[str], where: str, console: Console) -> None:
+    if missing:
+        shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
+        console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)
 
 
 def _recorded_robot(found: Recording) -> tuple[str, list[str], list[Path]]:

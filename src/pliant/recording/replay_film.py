@@ -67,7 +67,7 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
             qpos[:, model.jnt_qposadr[i]] = np.interp(time, times, table[:, column])
     if not found:
         raise RecordingError(
-            "the recording has no positions of joints of this robot, so there is nothing to film; was another robot "
+            "the recording has no positions of joints of this robot, so there is nothing to show; was another robot "
             "recorded?",
             file=recording.path,
             field="video",

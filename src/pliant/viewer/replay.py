@@ -1,0 +1,166 @@
+"""The page of a recording: its joint positions on the robot, its fields as curves, and a slider of its time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.recording.recording import Recording
+from pliant.recording.replay_film import recorded_poses
+from pliant.viewer.document import READY
+from pliant.viewer.panel import SPEEDS, theme_button
+from pliant.viewer.plots import MAX_POINTS, WINDOW, Plots
+from pliant.viewer.scene import Scene
+from pliant.viewer.server import PageServer
+
+__all__ = ["ReplayView"]
+
+MAX_POSES = 200_000
+"""Most poses that are kept; a longer recording is shown in coarser steps."""
+PERIOD = 1.0 / 30.0
+"""Time between two pictures [s of wall time]."""
+PANEL_PERIOD = 0.1
+"""How often curves and the slider follow [s of wall time]."""
+SLIDER_STEPS = 1000
+
+
+class ReplayView:
+    """A page that shows a recording; `run` plays it.
+
+    Args:
+        recording: the recording.
+        model: the compiled robot that was recorded.
+        server: the page's server.
+
+    Raises:
+        RecordingError: no position of a joint of this model was recorded.
+    """
+
+    def __init__(self, recording: Recording, model: mujoco.MjModel, server: PageServer) -> None:
+        self._recording, self._model, self._server = recording, model, server
+        self.duration = float(recording.duration)
+        """Length of the recording [s]."""
+        self._step = max(PERIOD / 4.0, self.duration / MAX_POSES)
+        poses = recorded_poses(recording, model, self._step)
+        self._qpos, self.missing = poses.qpos, poses.missing
+        self._data = mujoco.MjData(model)
+        if model.nkey:
+            mujoco.mj_resetDataKeyframe(model, self._data, 0)
+        self._lock = threading.Lock()
+        self.position = 0.0
+        """Time that is shown, from the first sample [s]."""
+        self.playing = True
+        """Whether the time goes on by itself."""
+        self._speed = 1.0
+        self._stopping = threading.Event()
+        with server.viser.atomic():
+            self._scene = Scene(server, model)
+            server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
+            self._build(server.gui)
+        self.draw()
+        self.draw_panel()
+
+    def run(self) -> None:
+        """Play until `stop`, in this thread."""
+        before = time.monotonic()
+        panel_at = 0.0
+        while not self._stopping.wait(PERIOD):
+            now = time.monotonic()
+            self.advance(now - before)
+            before = now
+            self.draw()
+            if now >= panel_at:
+                panel_at = now + PANEL_PERIOD
+                self.draw_panel()
+
+    def stop(self) -> None:
+        """End `run`; any thread may call this."""
+        self._stopping.set()
+
+    def advance(self, seconds: float) -> None:
+        """Let wall time go by [s]; at its end the recording waits."""
+        with self._lock:
+            if self.playing:
+                self.position = min(self.position + self._speed * seconds, self.duration)
+                self.playing = self.position < self.duration
+
+    def seek(self, seconds: float) -> None:
+        """Show another time of the recording [s]."""
+        if np.isfinite(seconds):
+            with self._lock:
+                self.position = min(max(float(seconds), 0.0), self.duration)
+
+    def play(self, on: bool) -> None:
+        """Let the time go on, or hold it; at the end it begins again."""
+        with self._lock:
+            self.playing = on
+            if on and self.position >= self.duration:
+                self.position = 0.0
+
+    def draw(self) -> None:
+        """Show the robot at the present time."""
+        model, data = self._model, self._data
+        data.qpos[:] = self._qpos[min(round(self.position / self._step), len(self._qpos) - 1)]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        if model.ntendon:
+            mujoco.mj_tendon(model, data)
+        self._scene.update(data, None)
+
+    def draw_panel(self) -> None:
+        """Bring the slider, the button and the curves to the present time."""
+        now = self.position
+        self._slider.value = min(round(now / self._tick) * self._tick, self._slider.max)
+        self._button.label = "Pause" if self.playing else "Play"
+        self._button.icon = "player-pause" if self.playing else "player-play"
+        for signal in self._plots.signals:
+            signal.points = self._points(signal.device, signal.name, signal.index, now)
+        self._plots.draw()
+
+    def _points(self, device: str, name: str, index: int | None, now: float) -> deque[tuple[int, float]]:
+        """Return the points of a curve up to a time."""
+        times = self._recording[f"{device}/time"]
+        first, last = np.searchsorted(times, (now - WINDOW, now), side="right")
+        some = np.unique(np.linspace(first, max(last - 1, first), MAX_POINTS).astype(int)) if last > first else []
+        values = self._recording[f"{device}/{name}"]
+        return deque(
+            (round(float(times[k]) * 1e9), float(values[k] if index is None else values[k].flat[index])) for k in some
+        )
+
+    def _build(self, gui: Any) -> None:
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(320)
+        gui.add_html(READY)
+        self._button = gui.add_button("Pause", icon="player-pause", hint="Hold the recording, or let it go on")
+        self._button.on_click(lambda _: self.play(not self.playing))
+        longest = max(self.duration, 1e-3)
+        self._tick = float(f"{longest / SLIDER_STEPS:.1g}")
+        self._slider = gui.add_slider("time [s]", min=0.0, max=longest, step=self._tick, initial_value=0.0)
+        self._slider.on_update(self._moved)
+        self._rate = gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="Recorded seconds a second")
+        self._rate.on_update(self._changed)
+        box = gui.add_checkbox("joint axes", initial_value=self._scene.layers.joints)
+        box.on_update(lambda _: self._scene.show("joints", bool(box.value)))
+        theme_button(gui)
+        curves = gui.add_panel()
+        with curves.add_tab("Curves", icon="chart-line"):
+            self._plots = Plots(gui, self._recording.devices, self._say)
+        curves.dock_left()
+        curves.set_width(320)
+
+    def _moved(self, event: Any) -> None:
+        # The browser's own changes carry a client; those of `draw_panel` do not.
+        if getattr(event, "client", None) is not None:
+            self.seek(float(self._slider.value))
+
+    def _changed(self, _: Any) -> None:
+        if str(self._rate.value) in SPEEDS:
+            self._speed = float(self._rate.value)
+
+    def _say(self, text: str) -> None:
+        self._server.notify("Not done", text)
