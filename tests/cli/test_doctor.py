@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import subprocess
 
 import pytest
 
@@ -59,6 +60,50 @@ def test_a_graphics_library_that_hangs_is_ended(monkeypatch):
     found = [f for f in module.examine() if f.group == "graphics"]
     assert any("drew nothing within 0.3 s" in f.found for f in found)
     assert found[-1].status == "warning"
+
+
+def test_graphics_libraries_are_tried_once_each_at_the_same_time_with_one_limit_for_all(monkeypatch):
+    events, clock = [], [100.0]
+
+    class Hanging:
+        def __init__(self, command, **_):
+            self.backend = command[-1]
+            events.append(("start", self.backend))
+
+        def communicate(self, timeout=None):
+            events.append(("wait", self.backend, timeout))
+            if timeout is not None:
+                clock[0] += timeout
+                raise subprocess.TimeoutExpired(self.backend, timeout)
+
+        def poll(self):
+            return None
+
+        def kill(self):
+            events.append(("kill", self.backend))
+
+    monkeypatch.setattr(module.subprocess, "Popen", Hanging)
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(module.sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    for name in ("_versions", "_machine", "_caches", "_code", "_bridges", "_extras", "_clients"):
+        monkeypatch.setattr(module, name, list)
+    module.examine()
+    assert events[:4] == [
+        ("start", "egl"), ("start", "osmesa"), ("wait", "egl", module.GL_LIMIT), ("wait", "osmesa", 0.5)
+    ]  # fmt: skip
+    assert [e for e in events if e[0] in ("start", "kill")] == [*events[:2], ("kill", "egl"), ("kill", "osmesa")]
+
+
+def test_a_graphics_library_that_hangs_does_not_hide_one_that_draws(monkeypatch):
+    monkeypatch.setattr(module, "GL_LIMIT", 1.0)
+    monkeypatch.setattr(
+        module, "PROBE", "import sys, time; print('drawn') if sys.argv[1] != 'egl' else time.sleep(600)"
+    )
+    monkeypatch.setattr(module.sys, "platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    found = {f.name: (f.status, f.found) for f in module.examine() if f.group == "graphics"}
+    assert found == {"egl": ("note", "drew nothing within 1 s"), "osmesa": ("ok", "draws")}
 
 
 def test_a_graphics_library_that_crashes_is_reported_with_its_last_words(monkeypatch):
