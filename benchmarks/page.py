@@ -1,6 +1,6 @@
 """How fast the page is: start, slider to picture, pictures a second, and what it costs a step.
 
-    python benchmarks/page.py [ROBOT] [SECONDS] [--no-shadows]
+    python benchmarks/page.py [ROBOT] [SECONDS] [WIDTHxHEIGHT]
 
 Needs Chromium. A browser without a graphics card draws in software, on the cores that simulate.
 """
@@ -36,9 +36,13 @@ for (const type of [WebGLRenderingContext, WebGL2RenderingContext]) {
 }
 addEventListener('mousemove', e => { if (e.buttons) window.moves.push(performance.now()); }, true);
 """
-WINDOW = (900, 480)
 SLIDER = "(() => { const s = document.querySelectorAll('[role=slider]')[0].getBoundingClientRect(); " \
          "return [s.x + s.width / 2, s.y + s.height / 2]; })()"  # fmt: skip
+
+CANVAS = (
+    "[...document.querySelectorAll('canvas')].map(c => [c.width, c.height])"
+    ".sort((a, b) => b[0] * b[1] - a[0] * a[1])[0].join('x')"
+)
 
 
 def browser() -> Any:
@@ -52,7 +56,7 @@ def browser() -> Any:
     return module
 
 
-def measure(name: str, seconds: float) -> None:
+def measure(name: str, seconds: float, window: tuple[int, int]) -> None:
     """Print one line for each number."""
     chromium = browser()
     if chromium.find() is None:
@@ -66,12 +70,11 @@ def measure(name: str, seconds: float) -> None:
     joints = [device for device in devices if isinstance(device, CompliantJoint)]
     with Simulation(engine, devices, [view], pacer=paced(1.0)) as simulation:
         simulation.start()
-        view._scene.show("shadows", "--no-shadows" not in sys.argv)
         loop = threading.Thread(target=simulation.run, name="benchmark-loop")
         loop.start()
         print(f"page served {time.perf_counter() - began:.2f} s after the robot was asked for")
         try:
-            with chromium.Page(view.url, *WINDOW, webgl=True, script=HOOK) as page:
+            with chromium.Page(view.url, *window, webgl=True, script=HOOK) as page:
                 page.until("draws.length > 3 && document.querySelectorAll('[role=slider]').length > 0", 60.0)
                 print(f"first picture {time.perf_counter() - began:.2f} s after it, browser start included")
                 page.until("performance.now() - draws[draws.length - 1] > 400", 30.0)  # the robot is at rest
@@ -119,6 +122,8 @@ def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view:
     print(
         f"pictures sent {(view.health()['pictures'] - pictures) / wall:.1f} a second, drawn {drawn / wall:.1f} a second"
     )
+    canvas = page.run(CANVAS)
+    print(f"the largest canvas is {canvas} pixels; shadows {'on' if view._scene.layers.shadows else 'off'}")
     late = simulation.pacer.stats(simulation.time_ns)
     print(
         f"{(simulation.time - at) / wall:.3f} x real time at {1e9 / simulation.dt_ns:.0f} steps a second; "
@@ -127,4 +132,6 @@ def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view:
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1] if len(sys.argv) > 1 else "qbmove-5dof", float(sys.argv[2]) if len(sys.argv) > 2 else 8.0)
+    given = [*sys.argv[1:], *("qbmove-5dof", "8", "900x480")[len(sys.argv) - 1 :]]
+    width, height = map(int, given[2].split("x"))
+    measure(given[0], float(given[1]), (width, height))

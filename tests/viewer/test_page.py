@@ -223,6 +223,21 @@ def test_another_site_can_neither_read_the_page_nor_open_its_websocket():
             assert "access-control-allow-origin" not in answer
 
 
+def test_a_page_drawn_without_a_graphics_card_switches_the_shadows_off_once():
+    with running("qbmove-1dof") as (_, view):
+        port = int(view.url.rstrip("/").rpartition(":")[2])
+        assert answer_to(port, "/drawn-in-software", FOREIGN[0], upgrade=False).startswith("http/1.1 403")
+        view._scene.spare()
+        assert view._scene.layers.shadows
+        own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
+        assert answer_to(port, "/drawn-in-software", own, upgrade=False).startswith("http/1.1 204")
+        eventually(lambda: not view._scene.layers.shadows)
+        eventually(lambda: not view._shadows.value)
+        view._scene.show("shadows", True)  # who wants them gets them
+        assert not view._scene.spare()
+        assert view._scene.layers.shadows
+
+
 def test_the_page_cannot_be_opened_to_the_internet_and_takes_no_files(engine):
     from viser import _messages
 
@@ -500,6 +515,7 @@ def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
         eventually(lambda: simulation.sample("joint").values["position"] > 0.5)
         eventually(lambda: np.abs(canvas(browser) - first).mean() > 1.0)
         assert browser.errors == []
+        assert not view._scene.layers.shadows  # this browser draws in software
         assert view.health()["last_error"] == ""
 
 

@@ -114,6 +114,7 @@ class PageView(BridgeBase):
         self._cameras: Cameras | None = None
         self._rods: Any = None
         self._colours: Any = None
+        self._shadows: Any = None
         self._filled = False
         self._found: Contacts | None = None
         self._shown = 0
@@ -288,6 +289,8 @@ class PageView(BridgeBase):
                 self._scene.show(layer, bool(box.value))
 
             box.on_update(switch)
+            if layer == "shadows":
+                self._shadows = box
         theme_button(gui)
 
     def _say(self, text: str) -> None:
@@ -393,7 +396,12 @@ class PageView(BridgeBase):
         self._draw_rope()
         self._shown += 1
 
+    def _spare(self) -> None:
+        if self._scene.spare() and self._shadows is not None:
+            self._shadows.value = False
+
     def _draw_panel(self) -> None:
+        self._attempt("the shadows", self._spare)
         if self._run is not None:
             self._attempt("the status", self._run.draw)
         if self._controls is not None:

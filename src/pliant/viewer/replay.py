@@ -114,6 +114,7 @@ class ReplayView:
 
     def draw_panel(self) -> None:
         """Bring the slider, the button and the curves to the present time."""
+        self._scene.spare()
         now = self.position
         self._slider.value = min(round(now / self._tick) * self._tick, self._slider.max)
         self._button.label = "Pause" if self.playing else "Play"

@@ -100,6 +100,7 @@ class Scene:
         self.size = float(max(np.linalg.norm(self.high - self.low), 1e-3))
         """Diagonal of what is seen [m]."""
         self._way = self._first_way(data)
+        self._spared = False
         self._light()
         for body in range(model.nbody):
             self._add_body(body)
@@ -311,6 +312,17 @@ class Scene:
             self._contacts.visible = False
         if layer == "tendons" and self._tendons is not None:
             self._tendons.visible = on
+
+    def spare(self) -> bool:
+        """Switch the shadows off, once, where a browser draws without a graphics card; return whether it was done.
+
+        They halve the pictures a second of such a browser (benchmarks/page.py).
+        """
+        if self._spared or not self._server.in_software:
+            return False
+        self._spared = True
+        self.show("shadows", False)
+        return True
 
     def refresh(self) -> None:
         """Draw anew what has changed its shape or its colour, such as an object that was made while it runs."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import BridgeError, MissingDependency
-from pliant.viewer.document import document, naming_script
+from pliant.viewer.document import IN_SOFTWARE, document, naming_script
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 
 __all__ = ["PageServer", "open_browser", "set_theme"]
@@ -87,6 +87,8 @@ class PageServer:
             ) from None
         self._host, self._title = host, title
         self._folders = {name: folder.resolve() for name, folder in (folders or {}).items()}
+        self.in_software = False
+        """Whether a browser without a graphics card has opened the page."""
         self.faults = 0
         """Messages of browsers that made no sense."""
         listening = _bind(host, port)
@@ -176,6 +178,9 @@ class PageServer:
             return go_on(connection, request)
         if request.path.partition("?")[0] in ("/", "/index.html"):
             return _file_answer(connection, document(self._title), "text/html")
+        if request.path == IN_SOFTWARE:
+            self.in_software = True
+            return _protected(connection.respond(204, ""))
         found = self._file(request.path)
         if found is None:
             return _protected(go_on(connection, request))
