@@ -51,9 +51,7 @@ _OWN: dict[str, BridgeEntry] = {
         "pliant.bridges.foxglove:make",
         ("foxglove",),
     ),
-    "pictures": BridgeEntry(
-        "Pictures of cameras in files that programs of this machine map", "pliant.bridges.pictures:make"
-    ),
+    "pictures": BridgeEntry("Camera images in files that programs of this machine map", "pliant.bridges.pictures:make"),
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.bridges.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.bridges.ros2:make"),
     "yarp": BridgeEntry(

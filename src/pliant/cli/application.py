@@ -20,7 +20,7 @@ __all__ = ["app", "main"]
 
 app = App(
     name="pliant",
-    help="Simulate compliant robots: compliant actuators, continuum parallel robots and Franka arms.",
+    help="Simulate robots that bend: compliant joints, soft feet, continuum parallel robots and Franka arms.",
     version=__version__,
     help_on_error=False,
     suppress_keyboard_interrupt=False,

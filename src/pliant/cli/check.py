@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
+from pliant.cli.options import Debug, Imports, Json, Packages, Settings, Source, Timestep, import_modules, load_robot
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.cli.simulating import refuse_unused
 
@@ -15,11 +15,11 @@ __all__ = ["check"]
 
 
 def check(
-    source: str,
+    source: Source,
     *,
     set: Settings = [],
-    manager: Path | None = None,
-    timestep: float | None = None,
+    manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
+    timestep: Timestep = None,
     simulate: Annotated[
         bool,
         Parameter(negative=(), help="Also simulate a parallel robot and compare it with its statics and with theory."),
@@ -29,7 +29,7 @@ def check(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Check a robot: time-step bounds, parameters, limits, names, filled-in defaults, equilibrium.
+    """Check a robot: time-step bounds, parameters, limits, names, equilibrium, default values.
 
     Prints all findings together. The exit code is 3 if one of them is an error.
     """

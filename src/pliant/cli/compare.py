@@ -51,8 +51,8 @@ class _Side:
 
 
 def compare(
-    first: str,
-    second: str,
+    first: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
+    second: Annotated[str, Parameter(help="A recording (.mcap) or a robot.")],
     *,
     set: Settings = [],
     set_a: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the first.")] = [],
@@ -72,7 +72,9 @@ def compare(
     duration: Annotated[float | None, Parameter(help="Seconds to simulate robots; default 2.")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step of robots [s].")] = None,
     seed: Annotated[int, Parameter(help="Seed of all randomness of robots.")] = 0,
-    names: Annotated[str | None, Parameter(help="Names of the two in table and figure, such as soft,stiff.")] = None,
+    names: Annotated[
+        str | None, Parameter(help="Names of the two in the table and the figure, such as soft,stiff.")
+    ] = None,
     plot: Annotated[Path | None, Parameter(help="Draw both in one figure (.png, .svg, .pdf).")] = None,
     package_path: Packages = [],
     import_: Imports = [],
@@ -81,8 +83,8 @@ def compare(
 ) -> int:
     """Compare two runs: recordings (.mcap), or robots that are simulated with the same commands.
 
-    Prints of each signal that both have its last value and its peak, and the difference over the common time. Signals
-    with the same numbers as another one of their device are left out. A difference is a finding: the exit code is 0.
+    For each signal that both have, prints the last value, the peak, and the difference over the common time. Two
+    signals of a device with equal values are printed once. A difference is not an error: the exit code is 0.
     `pliant replay --compare` checks whether two recordings are equal.
     """
     import_modules(import_)

@@ -30,7 +30,7 @@ def export(
     ] = None,
     *,
     package: Annotated[
-        str | None, Parameter(help="ROS package in the addresses of meshes; its folder is that of the file.")
+        str | None, Parameter(help="Name of the ROS package in mesh addresses; the folder of the file is the package.")
     ] = None,
     namespace: Annotated[str | None, Parameter(help="For bag: prefix of the topics; default: the robot's.")] = None,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace existing files.")] = False,

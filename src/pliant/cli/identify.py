@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pliant.cli.bag_notes import say_what_was_read
-from pliant.cli.options import Debug, Imports, Json, Settings, assignments, import_modules
+from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import refuse_unused
@@ -41,7 +41,7 @@ def identify(
         Parameter(
             negative=(),
             consume_multiple=False,
-            help="QUANTITY=COLUMN for a name that differs in the file; others are found; may be repeated.",
+            help="QUANTITY=COLUMN for a column whose name differs; the others are found by name; may be repeated.",
         ),
     ] = [],
     unit: Annotated[
@@ -51,10 +51,12 @@ def identify(
     device: Annotated[
         str | None, Parameter(help="Device of a recording or its export, or joint of a bag; default: the only one.")
     ] = None,
-    max_rest: Annotated[float, Parameter(help="Longest rest that is used [s]; longer ones are shortened.")] = 5.0,
+    max_rest: Annotated[
+        float, Parameter(help="Longest time without motion that is used [s]; longer ones are shortened.")
+    ] = 5.0,
     figure: Annotated[Path | None, Parameter(help="Draw data and fit (.png, .svg, .pdf).")] = None,
     datasheet: Annotated[Path | None, Parameter(help="Write a data sheet of the fitted actuator (JSON).")] = None,
-    seed: int = 0,
+    seed: Seed = 0,
     import_: Imports = [],
     json: Json = False,
     debug: Debug = False,

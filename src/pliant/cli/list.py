@@ -21,7 +21,7 @@ def list_(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """List the robots of the catalogue, the experiments, the laws and the bridges, or the options of one of them."""
+    """List catalogue robots, experiments, laws and bridges, or the options of one of them."""
     import_modules(import_)
     from pliant.bridges import list_bridges
     from pliant.experiments import list_experiments

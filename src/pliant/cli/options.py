@@ -19,7 +19,10 @@ __all__ = [
     "Imports",
     "Json",
     "Packages",
+    "Seed",
     "Settings",
+    "Source",
+    "Timestep",
     "assignments",
     "check_bridges",
     "import_modules",
@@ -28,6 +31,9 @@ __all__ = [
     "option_name",
 ]
 
+Source = Annotated[str, Parameter(help="A URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.")]
+Timestep = Annotated[float | None, Parameter(help="Time step [s].")]
+Seed = Annotated[int, Parameter(help="Seed of all randomness.")]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="Print one JSON object instead of tables.")]
 Debug = Annotated[bool, Parameter(name="--debug", negative=(), help="Show the traceback of an error.")]
 Settings = Annotated[

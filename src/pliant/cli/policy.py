@@ -76,13 +76,15 @@ def run(
     file: File,
     /,
     *,
-    bridge: Annotated[str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where.")] = "ros1",
+    bridge: Annotated[
+        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is.")
+    ] = "ros1",
     input: Annotated[  # the name of the flag
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
     namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
-    duration: Annotated[float | None, Parameter(help="End after so long [s]; default: until interrupted.")] = None,
-    timeout: Annotated[float, Parameter(help="Stop if the robot is silent for so long [s].")] = 0.5,
+    duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
+    timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
     json: Json = False,
     debug: Debug = False,
 ) -> int:

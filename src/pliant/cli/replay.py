@@ -30,7 +30,9 @@ __all__ = ["replay"]
 
 
 def replay(
-    recording: Path,
+    recording: Annotated[
+        Path, Parameter(help="A recording (.mcap), a ROS bag, or the dump of a diverged simulation (.npz).")
+    ],
     *,
     bridge: Annotated[
         list[str],
@@ -53,11 +55,11 @@ def replay(
     wait: Annotated[bool, Parameter(negative=(), help="Wait until every published topic has a subscriber.")] = False,
     export: Annotated[Path | None, Parameter(help="Write the recording as .csv or .npz.")] = None,
     plot: Annotated[Path | None, Parameter(help="Draw the recording (.png, .svg, .pdf).")] = None,
-    compare: Annotated[Path | None, Parameter(help="Compare with another recording, number by number.")] = None,
+    compare: Annotated[Path | None, Parameter(help="Compare with another recording, value by value.")] = None,
     overwrite: Annotated[bool, Parameter(negative=(), help="Replace an existing export.")] = False,
     video: Annotated[Path | None, Parameter(help="Film the recorded joints (.mp4, .gif).")] = None,
     robot: Annotated[
-        str | None, Parameter(help="Robot of the film; default: that of the command line that was recorded.")
+        str | None, Parameter(help="Robot of the film; default: that of the recorded command line.")
     ] = None,
     set: Settings = [],
     video_size: Annotated[str | None, Parameter(help="Width and height of the film; default 640x480.")] = None,
@@ -77,7 +79,7 @@ def replay(
 ) -> int:
     """Summarise, export, plot, compare or publish a recording.
 
-    Also takes ROS bags (.bag, .mcap, .db3, folders of ros2 bag), and the dump of a diverged simulation (.npz).
+    Also reads ROS bags (.bag, .mcap, .db3, folders of ros2 bag), and the dump of a diverged simulation (.npz).
     """
     from pliant.recording.recording import Recording
     from pliant.simulation import open_replay

@@ -35,7 +35,7 @@ _STYLE = {
 
 
 def reproduce(
-    *experiments: Annotated[str, Parameter(help="Names of experiments; none, or all, for every one.")],
+    *experiments: Annotated[str, Parameter(help="Names of experiments; all, or no name: every experiment.")],
     output: Annotated[Path, Parameter(help="Folder of the reports.")] = Path("reports"),
     set_: Annotated[
         list[str],
@@ -43,12 +43,12 @@ def reproduce(
             name="--set",
             negative=(),
             consume_multiple=False,
-            help="Change an assumption, KEY=VALUE or EXPERIMENT.KEY=VALUE, and say which verdicts change; may be "
+            help="Change an assumption, KEY=VALUE or EXPERIMENT.KEY=VALUE, and report which verdicts change; may be "
             "repeated. `pliant list EXPERIMENT` shows the keys.",
         ),
     ] = [],
     curves: Annotated[
-        Path | None, Parameter(help="Folder of measured curves to draw under ours, EXPERIMENT/PLACE.csv.")
+        Path | None, Parameter(help="Folder of measured curves to draw behind the simulated ones, EXPERIMENT/NAME.csv.")
     ] = None,
     quick: Annotated[bool, Parameter(negative=(), help="Run the short versions.")] = False,
     strict: Annotated[
@@ -57,18 +57,18 @@ def reproduce(
     every: Annotated[
         bool, Parameter(name="--all-targets", negative=(), help="Print every number of every statement and check.")
     ] = False,
-    seed: Annotated[int, Parameter(help="Seed of everything random, >= 0.")] = 0,
+    seed: Annotated[int, Parameter(help="Seed of all randomness, >= 0.")] = 0,
     video: Annotated[
         bool, Parameter(negative=(), help="Film the experiments that have a moving scene, soft beside stiff.")
     ] = False,
     video_format: Annotated[
         Literal["mp4", "gif"] | None,
-        Parameter(help="Kind of the films; default mp4 where PyAV is installed, else gif."),
+        Parameter(help="Format of the films; default: mp4 if PyAV is installed, else gif."),
     ] = None,
     video_size: Annotated[str | None, Parameter(help="Width and height of each scene, such as 480x480.")] = None,
     video_fps: Annotated[float | None, Parameter(help="Frames per second of the films; default 25.")] = None,
     video_speed: Annotated[
-        float | None, Parameter(help="Simulated seconds per second of the films; default by the experiment.")
+        float | None, Parameter(help="Simulated seconds per second of the films; default: set by the experiment.")
     ] = None,
     video_camera: Annotated[
         str | None, Parameter(help="Camera of the films: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
@@ -80,7 +80,7 @@ def reproduce(
     """Run published experiments again and judge each statement of the publication.
 
     Writes self-contained HTML reports with figures. The exit code is 3 if a check of the simulation fails; a statement
-    that is not reproduced is a finding, and ends with exit code 3 only with --strict.
+    that is not reproduced is a result; it gives the exit code 3 only with --strict.
     """
     import_modules(import_)
     films = _films(video, video_format, video_size, video_fps, video_speed, video_camera)

@@ -14,6 +14,8 @@ from pliant.cli.options import (
     Imports,
     Packages,
     Settings,
+    Source,
+    Timestep,
     assignments,
     check_bridges,
     import_modules,
@@ -41,7 +43,7 @@ MAX_FIELDS = 12
 
 
 def run(
-    source: str,
+    source: Source,
     *,
     set: Settings = [],
     command: Annotated[
@@ -59,19 +61,20 @@ def run(
     ] = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
     objects: Annotated[
-        int | None, Parameter(help="Most objects that scenarios and programs can make while it runs; default none.")
+        int | None,
+        Parameter(help="Largest number of objects that scenarios and programs can make during the run; default none."),
     ] = None,
     joint_rate: Annotated[
         float | None, Parameter(help="Samples of each joint per second; default 100, at most one per step.")
     ] = None,
     manager: Annotated[Path | None, Parameter(help="The toolbox's plugin manager file (YAML).")] = None,
-    timestep: Annotated[float | None, Parameter(help="Time step [s].")] = None,
+    timestep: Timestep = None,
     package_path: Packages = [],
     check: Annotated[bool, Parameter(help="Refuse a robot with errors of `pliant check`.")] = True,
     import_: Imports = [],
     plan: RunOptions = DEFAULT_RUN,
 ) -> int:
-    """Simulate a robot: a URDF, MJCF, SDF or YAML file, or a name of the catalogue.
+    """Simulate a robot: a URDF, MJCF, SDF or YAML file, or the name of a catalogue robot.
 
     Joints hold their pose until the first command; parallel robots hold their equilibrium. At the end, prints the state
     of each joint, or of the other devices that take commands, and the energy audit.

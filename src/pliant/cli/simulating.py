@@ -107,7 +107,7 @@ class RunOptions:
     """Serve an interface: NAME or NAME:KEY=VALUE,...; may be repeated.
     `pliant list` has the names and their options."""
     sync_timeout: float | None = option(None, low=0.0, above=True, high=threading.TIMEOUT_MAX, unit="s")
-    """Longest wait for the answer of a bridge in lock-step [s of wall time]; default 5."""
+    """Longest time to wait for the answer of a bridge in lock-step [s of wall time]; default 5."""
     on_timeout: str | None = option(None, choices=("error", "halt", "hold"))
     """Reaction to a timeout: error (default) ends with an error, halt ends the run and keeps its results, hold
     continues with the last command."""
@@ -115,9 +115,9 @@ class RunOptions:
     """Reaction to a thread of a bridge that died: error (default) ends the run with an error, hold continues without
     it. A run always continues without its page."""
     realtime: Annotated[bool, Parameter(negative=())] = False
-    """Ask for real-time scheduling (SCHED_FIFO) of the loop; needs the permission."""
+    """Request real-time scheduling (SCHED_FIFO) for the loop; the system must permit it."""
     console: Annotated[bool, Parameter(negative=())] = False
-    """Take requests from standard input, one a line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as
+    """Read requests from standard input, one per line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as
     franka.user_stop on."""
     view: Annotated[bool, Parameter(negative=())] = False
     """Show the simulation in the browser."""

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Imports, Json, Packages, Settings, assignments, import_modules
+from pliant.cli.options import (
+    Debug,
+    Imports,
+    Json,
+    Packages,
+    Seed,
+    Settings,
+    Source,
+    Timestep,
+    assignments,
+    import_modules,
+)
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, refuse_unused
@@ -21,7 +32,7 @@ __all__ = ["sweep"]
 
 
 def sweep(
-    source: str,
+    source: Source,
     *,
     vary: Annotated[
         list[str],
@@ -40,7 +51,7 @@ def sweep(
     command: Annotated[Path | None, Parameter(help="Table of commands over time.")] = None,
     duration: Annotated[float, Parameter(help="Seconds of each simulation.")] = 1.0,
     samples: Annotated[int, Parameter(help="Random draws at each grid point.")] = 1,
-    seed: int = 0,
+    seed: Seed = 0,
     output: Annotated[
         Path | None, Parameter(help="Folder of the results; the same command continues an interrupted sweep.")
     ] = None,
@@ -53,7 +64,7 @@ def sweep(
         Parameter(
             negative=(),
             consume_multiple=False,
-            help="Metric of --plot, such as rms_error; may be repeated; default the error, "
+            help="Metric of --plot, such as rms_error; may be repeated; default: the error, "
             "the peak torque and the settling time.",
         ),
     ] = [],
@@ -61,13 +72,13 @@ def sweep(
     device: Annotated[
         str,
         Parameter(
-            help="cpu (all cores), cuda or cuda:N (a GPU, in MuJoCo Warp), or warp-cpu (MuJoCo Warp without a GPU, "
+            help="cpu (all cores), cuda or cuda:N (a GPU, with MuJoCo Warp), or warp-cpu (MuJoCo Warp without a GPU, "
             "for tests)."
         ),
     ] = "cpu",
     dask: Annotated[str | None, Parameter(help="Address of the scheduler of a cluster.")] = None,
     chunk: Annotated[int, Parameter(help="Simulations per chunk.")] = 500,
-    timestep: float | None = None,
+    timestep: Timestep = None,
     package_path: Packages = [],
     import_: Imports = [],
     json: Json = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.console import listening
-from pliant.cli.options import Debug, Imports, Packages, Settings, import_modules, load_robot
+from pliant.cli.options import Debug, Imports, Packages, Settings, Source, import_modules, load_robot
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ __all__ = ["view"]
 
 
 def view(
-    source: str,
+    source: Source,
     *,
     set: Settings = [],
     port: Annotated[
         int | None,
-        Parameter(help="Port of the page, 0 for the first free one from 8080; default 0, with --statics 8090."),
+        Parameter(help="Port of the page; 0, the default: the first free one from 8080; with --statics 8090."),
     ] = None,
     host: Annotated[
         str, Parameter(help="Address of this machine to serve on; the page has no password.")
@@ -36,13 +36,13 @@ def view(
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
     ] = None,
     statics: Annotated[
-        bool, Parameter(negative=(), help="A parallel robot: the page of its statics alone, without simulation.")
+        bool, Parameter(negative=(), help="For a parallel robot: the page of its statics only, without simulation.")
     ] = False,
     console: Annotated[
         bool,
         Parameter(
             negative=(),
-            help="Take requests from standard input, one a line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as "
+            help="Read requests from standard input, one per line: [DEVICE.]REQUEST [on|off] [NAME=VALUE ...], such as "
             "press.press force=500.",
         ),
     ] = False,
@@ -52,8 +52,8 @@ def view(
 ) -> int:
     """Show a robot in the browser until Ctrl-C.
 
-    It is simulated in real time and moved on the page; the page can switch to another robot of the catalogue. For a
-    parallel robot the page solves its statics as well: joints, pose, wrench, controlled degrees of freedom, stability,
+    It is simulated in real time and moved on the page; the page can switch to another catalogue robot. For a
+    parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
     saved configurations and a path.
     """
     import_modules(import_)

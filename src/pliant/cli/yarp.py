@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["yarp"]
 
-yarp = App(name="yarp", help="Read, write, call and connect ports of a YARP network; needs no YARP.")
+yarp = App(name="yarp", help="Read, write, call and connect ports of a YARP network, without an installation of YARP.")
 
 Server = Annotated[str, Parameter(help="Name server, HOST:PORT; default: YARP's configuration, else 127.0.0.1:10000.")]
-YarpDialect = Annotated[int, Parameter(help="3 or 4: the YARP whose floats are written; both are read.")]
+YarpDialect = Annotated[int, Parameter(help="Write numbers as YARP 3 or as YARP 4; both are read.")]
 Carrier = Annotated[str, Parameter(help="tcp, fast_tcp, udp, text or text_ack.")]
 
 
@@ -40,18 +40,18 @@ def _network(server: str, dialect: int = 3) -> YarpNetwork:
 
 @yarp.command
 def read(
-    name: Annotated[str, Parameter(help="Name of the port that is opened; ... for any.")],
+    name: Annotated[str, Parameter(help="Name of the port to open; ... for any name.")],
     source: Annotated[str, Parameter(help="Port to read from.")] = "",
     /,
     *,
     carrier: Carrier = "",
     envelope: Annotated[bool, Parameter(help="Print count and time of each message in front of it.")] = False,
-    count: Annotated[int, Parameter(help="End after so many messages; 0 for no end.")] = 0,
+    count: Annotated[int, Parameter(help="End after this number of messages; 0: run until interrupted.")] = 0,
     server: Server = "",
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Print what arrives at a port, one message a line, until it is interrupted."""
+    """Print the messages that arrive at a port, one per line, until interrupted."""
     from pliant.wire.yarp import format_bottle
 
     taken: list[dict[str, Any]] = []
@@ -83,7 +83,7 @@ def read(
 
 @yarp.command
 def write(
-    name: Annotated[str, Parameter(help="Name of the port that is opened; ... for any.")],
+    name: Annotated[str, Parameter(help="Name of the port to open; ... for any name.")],
     target: Annotated[str, Parameter(help="Port to write to.")] = "",
     /,
     *,
@@ -156,7 +156,7 @@ def connect(
     /,
     *,
     persist: Annotated[
-        bool, Parameter(help="Let the name server keep the connection when a port is restarted.")
+        bool, Parameter(help="Let the name server renew the connection when a port is restarted.")
     ] = False,
     server: Server = "",
     json: Json = False,
@@ -181,7 +181,7 @@ def disconnect(
     target: Annotated[str, Parameter(help="Port that receives.")],
     /,
     *,
-    persist: Annotated[bool, Parameter(help="Let the name server keep the connection no longer.")] = False,
+    persist: Annotated[bool, Parameter(help="Also end a connection that the name server renews.")] = False,
     server: Server = "",
     json: Json = False,
     debug: Debug = False,
@@ -255,7 +255,7 @@ def list_(
 
 @yarp.command
 def where(*, server: Server = "", json: Json = False, debug: Debug = False) -> int:
-    """Say which name server is used, from where that is known, and whether it answers."""
+    """Print which name server is used, where it is configured, and whether it answers."""
     from pliant.bridges.yarp.configuration import configuration_file, name_space, read_configuration
 
     with _network(server) as network:
@@ -271,7 +271,7 @@ def where(*, server: Server = "", json: Json = False, debug: Debug = False) -> i
 
 @yarp.command
 def ping(
-    port: Annotated[str, Parameter(help="Port that is asked.")],
+    port: Annotated[str, Parameter(help="Port to ask.")],
     /,
     *,
     server: Server = "",

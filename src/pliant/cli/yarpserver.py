@@ -1,4 +1,4 @@
-"""`pliant yarpserver`: a name server for people without YARP."""
+"""`pliant yarpserver`: a name server that needs no installation of YARP."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["yarpserver"]
 def yarpserver(
     *,
     socket: Annotated[int, Parameter(help="TCP port to listen on.")] = 10000,
-    ip: Annotated[str, Parameter(help="Address to listen on, and which ports are told.")] = "127.0.0.1",
+    ip: Annotated[str, Parameter(help="Address to listen on; the server gives it to ports.")] = "127.0.0.1",
     write: Annotated[
         bool, Parameter(help="Write YARP's configuration file, so that programs find the server.")
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a name server of YARP until it is interrupted; the stock programs of YARP 3 and 4 use it as their own."""
+    """Run a name server for programs of YARP 3 and 4 until interrupted."""
     from pliant.bridges.yarp.configuration import name_space, write_configuration
     from pliant.bridges.yarp.nameserver import NameServer
     from pliant.errors import BridgeError

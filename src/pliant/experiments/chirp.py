@@ -283,7 +283,7 @@ def verify_heavier(run: Run, at: NDArray[np.float64], amplitude: NDArray[np.floa
     section="4.2.1",
 )
 def chirp(context: Context, options: ChirpOptions) -> Result:
-    """Chirp of 0.15 rad from 0.5 to 6 Hz on one qbMove, soft and stiff."""
+    """Move one qbMove by a chirp of 0.15 rad from 0.5 to 6 Hz, soft and stiff."""
     at = np.linspace(LOW + 0.1, HIGH - 0.1, 107)
     runs = runs_of(options)
     timestep = TIMESTEP if context.quick else 0.5 * TIMESTEP

@@ -405,7 +405,7 @@ def setting_targets(
 
 @experiment("cpr-accuracy", title="Equations and accuracy of the rods' solver", paper=PAPER, section="2, 3 and 5")
 def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
-    """Judge the printed equations of rods and joints, and compare the rods' solver with others and with fine steps."""
+    """Judge the published equations of rods and joints, and compare pliant's solver with others and with fine steps."""
     from pliant.figures import CYCLE, label, legend, new_figure
 
     result = Result(

@@ -158,7 +158,7 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
 
 @experiment("cpr-buckling", title="Buckling of rods and robots", paper=PAPER, section="2, beyond the paper")
 def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
-    """Find where rods and robots lose their stability, and follow them beyond."""
+    """Find the loads at which rods and robots lose their stability, and their shapes after buckling."""
     from pliant.figures import COLORS, CYCLE, label, legend, new_figure
 
     result = Result(

@@ -153,7 +153,7 @@ def pitch_target(pitch: float) -> Target:
 
 @experiment("cpr-dynamics", title="Dynamic models of parallel robots", paper=PAPER, section="6, beyond the paper")
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
-    """Simulate parallel robots in MuJoCo and hold them against their statics and against beam theory."""
+    """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""
     from pliant.figures import COLORS, CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot
 

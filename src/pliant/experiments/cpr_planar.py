@@ -181,7 +181,7 @@ def path_targets(name: str, path: Path) -> list[Target]:
 
 @experiment("cpr-planar", title="Four planar continuum parallel robots", paper=PAPER, section="5, figure 3")
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
-    """Move four planar robots of elastic rods: one by its joints, three by their plate."""
+    """Move four planar robots of elastic rods: one by joint values, three by plate poses."""
     from pliant.experiments.rod_figures import figure_of_robots
     from pliant.rods import catalogue, load_robot
 

@@ -212,7 +212,7 @@ def home_target(name: str) -> Target:
 
 @experiment("cpr-stewart", title="Three Stewart-Gough-like robots", paper=PAPER, section="5, figure 4")
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
-    """Move three hexapods of elastic rods whose plates differ in their joints, along a closed path."""
+    """Move three hexapods of elastic rods with different plate joints along a closed path."""
     from pliant.experiments.rod_figures import figure_of_robots
     from pliant.figures import CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot

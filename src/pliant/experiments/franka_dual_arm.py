@@ -553,7 +553,7 @@ def published_checks(run: Run) -> list[Target]:
     section=f"{SECTION}, figure 6",
 )
 def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
-    """Two Franka arms: the left one moves a tag on a circle, the right one follows it by vision and force control.
+    """Move a tag on a circle with one Franka arm, and follow it with another by vision and force control.
 
     The arms are those of the catalogue robot ``franka-torso``. The left one is under torques, the right one under
     velocities, a command of each in every millisecond from one thread, with an image every 20 ms. With pylibfranka and

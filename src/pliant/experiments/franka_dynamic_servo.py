@@ -630,7 +630,7 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
 
 @experiment("franka-dynamic-servo", title="Visual servoing by joint torques", paper=PAPER, section="V")
 def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -> Result:
-    """Bring a wrist camera before a tag by joint torques, by pose and by points, with rendered and exact features."""
+    """Move a wrist camera to a tag by joint torques, by pose and by points, with rendered and exact features."""
     from pliant.experiments._servo import Wish, exact_camera, missing_for_pictures, starts
 
     missing = missing_for_pictures()

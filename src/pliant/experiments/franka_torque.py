@@ -344,7 +344,7 @@ def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) ->
 
 @experiment("franka-torque", title="A joint trajectory by torques", paper=PAPER, section="IV-A, equation 2")
 def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
-    """Follow the paper's joint trajectory by torques through the robot's own interface, friction on and off."""
+    """Track the paper's joint trajectory by torques through the robot's own interface, with and without friction."""
     duration = 2.5 if context.quick else DURATION
     cases = CASES[:3] if context.quick else CASES
     runs: dict[str, Run] = {}

@@ -510,7 +510,7 @@ def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
     films=_films,
 )
 def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> Result:
-    """Bring a wrist camera before a tag by position and by image, with rendered images and exact features."""
+    """Move a wrist camera to a tag, position-based and image-based, with rendered images and exact features."""
     from pliant.experiments._servo import missing_for_pictures
     from pliant.experiments.servo_figures import figures
 

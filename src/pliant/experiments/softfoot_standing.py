@@ -483,7 +483,7 @@ def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArr
 @experiment("softfoot-standing", title="SoftFoot, rigid foot and compliant pad: standing and drops", paper=PAPER,
             section="standing tests and impacts")  # fmt: skip
 def softfoot_standing(context: Context, options: StandingOptions) -> Result:
-    """Stand a SoftFoot, a rigid foot and a compliant pad on bars, and drop them."""
+    """Put a SoftFoot, a rigid foot and a compliant pad on bars, and drop them."""
     places = np.linspace(-0.03, 0.13, 3 if context.quick else 17)
     bars = [(0.0, 0.0), *((height, float(x)) for height in options.heights for x in places)]
     found = {}

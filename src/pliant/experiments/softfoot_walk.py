@@ -573,7 +573,7 @@ def checks(walks: Walks) -> list[Target]:
     films=_films,
 )
 def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
-    """Compare rigid and soft feet of a walking robot on bars at random places, by the success of many seeds.
+    """Compare rigid and soft feet of a walking robot on bars at random positions, by the completed walks of many seeds.
 
     The same controller walks with both feet, on flat ground and over one square bar of each height. The seed of a walk
     draws the place of the bar, a push on the torso, the start and the noise of the sensors, alike for both feet. A

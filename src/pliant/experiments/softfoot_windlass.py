@@ -178,7 +178,7 @@ def lever_target() -> Target:
 
 @experiment("softfoot-windlass", title="The windlass of the SoftFoot", paper=PAPER, section="II-A in words")
 def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Result:
-    """Bend the toes of a SoftFoot up and see whether its arch rises, for the released and for shorter tendons."""
+    """Bend the toes of a SoftFoot up and test whether its arch rises, with the released and with shorter tendons."""
     foot, quick = foot_options(context, options), context.quick
     slacks = list(dict.fromkeys((options.tendon_slack, 0.5 * RELEASED_SLACK, SHORT)))
     feet = {

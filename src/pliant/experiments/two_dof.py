@@ -163,7 +163,7 @@ def _films(context: Context, options: TwoDofOptions) -> list[Film]:
     films=_films,
 )
 def two_dof(context: Context, options: TwoDofOptions) -> Result:
-    """Step and sinusoid of the two-joint arm, lying and hanging, soft and stiff."""
+    """Move a two-joint arm by a step and a sinusoid, lying and hanging, soft and stiff."""
     arm = _arm(options)
     lying, hanging = {**arm, "mounting": "horizontal"}, {**arm, "mounting": "vertical"}
     plan: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {

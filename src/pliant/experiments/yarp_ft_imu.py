@@ -325,7 +325,7 @@ def noise_statements(clean: Traces, noisy: Traces, options: YarpFtImuOptions) ->
 @experiment("yarp-ft-imu", title="Force/torque sensors and inertial unit through YARP", paper=PAPER,
             section="3.3.2 and 3.3.3, figures 3, 5 and 7")  # fmt: skip
 def yarp_ft_imu(context: Context, options: YarpFtImuOptions) -> Result:
-    """Record force/torque sensor and inertial unit through the ports of YARP while the robot is pushed."""
+    """Record a force/torque sensor and an inertial unit through YARP ports while the robot is pushed."""
     push = min(options.push, 0.3) if context.quick else options.push
     context.progress(0.0, "without noise")
     clean = record(options, noisy=False, push=push)

@@ -604,7 +604,7 @@ UNJUDGED = (
 
 @experiment("yarp-impedance", title="Joint impedance through YARP", paper=PAPER, section="3.3.1, equation 1")
 def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
-    """Drive an arm of the biped by joint impedance plus gravity compensation through the ports of YARP."""
+    """Control an arm of the biped by joint impedance plus gravity compensation through YARP ports."""
     hold = 0.5 if context.quick else 1.5
     context.progress(0.0, "interfaces of a control board")
     found = run_interfaces(options)

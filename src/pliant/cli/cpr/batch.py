@@ -26,7 +26,7 @@ def batch(
         Path,
         Parameter(
             help="CSV file with a row for each problem: a plate pose x,y,z,roll,pitch,yaw (planar: x,y,angle), or "
-            "joint values with --q; then, if wanted, the wrench."
+            "joint values with --q; optionally also the wrench."
         ),
     ],
     *,

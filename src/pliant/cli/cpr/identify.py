@@ -22,15 +22,15 @@ def identify(
         Path,
         Parameter(
             help="CSV file with a row for each measurement: commanded joint values, measured plate pose "
-            "x,y,z,roll,pitch,yaw (planar: x,y,angle); then, if wanted, the wrench."
+            "x,y,z,roll,pitch,yaw (planar: x,y,angle); optionally also the wrench."
         ),
     ],
     *,
     parameter: Annotated[
         list[str],
         Parameter(
-            help="Parameter to find, once or more: young_modulus, shear_modulus, density, length, radius of all rods; "
-            "LIMB.young_modulus of one; LIMB.offset of its first actuator; plate.mass, plate.com.x.",
+            help="Parameter to find; may be repeated: young_modulus, shear_modulus, density, length, radius of all "
+            "rods; LIMB.young_modulus of one; LIMB.offset of its first actuator; plate.mass, plate.com.x.",
             negative=(),
         ),
     ],

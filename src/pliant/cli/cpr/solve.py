@@ -42,7 +42,7 @@ def solve(
         str | None,
         Parameter(help="Follow a straight line to this pose (with --q: to these values).", allow_leading_hyphen=True),
     ] = None,
-    steps: Annotated[int | None, Parameter(help="Rows of that line; default 50.")] = None,
+    steps: Annotated[int | None, Parameter(help="Number of points of that line; default 50.")] = None,
     path: Annotated[
         Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
     ] = None,

@@ -28,8 +28,8 @@ def workspace(
     axis: Annotated[
         list[str],
         Parameter(
-            help="Freedom of the plate that varies: x=-0.3:0.3:41 (from, to, number of values) [m or rad]. Once or "
-            "more. Freedoms: x y z rx ry rz (planar: x y angle); rotations turn the plate about world axes.",
+            help="Degree of freedom of the plate to vary: x=-0.3:0.3:41 (from, to, number of values) [m or rad]; may "
+            "be repeated. Names: x y z rx ry rz (planar: x y angle); rotations turn the plate about world axes.",
             negative=(),
         ),
     ],

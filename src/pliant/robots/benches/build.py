@@ -161,14 +161,14 @@ class Bench:
 BENCHES = (
     Bench(
         name="sea-1dof",
-        summary="one joint with a series elastic actuator and a load",
+        summary="One joint with a series elastic actuator and a load.",
         options=SEAOptions,
         law=_sea,
         draw=_draw_sea,
     ),
     Bench(
         name="qbmove-1dof",
-        summary="one qbMove Advanced with a load",
+        summary="One joint with a qbMove Advanced and a load.",
         options=QbMoveOptions,
         law=_qbmove,
         draw=_draw_qbmove,
@@ -176,14 +176,14 @@ BENCHES = (
     ),
     Bench(
         name="bavs-1dof",
-        summary="one bidirectional antagonistic variable stiffness joint (BAVS) with a load",
+        summary="One bidirectional antagonistic variable stiffness joint (BAVS) with a load.",
         options=BAVSOptions,
         law=_bavs,
         draw=_draw_bavs,
     ),
     Bench(
         name="awas2-1dof",
-        summary="one joint with adjustable lever stiffness (AwAS-II) and a load",
+        summary="One joint whose stiffness a lever adjusts (AwAS-II), with a load.",
         options=AwAS2Options,
         law=_awas2,
         draw=_draw_awas2,

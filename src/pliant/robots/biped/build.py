@@ -260,7 +260,7 @@ def _key(spec: Any, options: BipedOptions) -> None:
 
 ROBOT = CatalogueRobot(
     name="biped",
-    summary="torque-controlled biped of primitive shapes, 31 kg and 0.95 m, with rigid feet or SoftFeet",
+    summary="Torque-controlled biped of primitive shapes, 31 kg and 0.95 m, with rigid feet or SoftFeet.",
     options="pliant.robots.biped.options:BipedOptions",  # by name: listing robots loads no controller
     function=build,
     source="ours, in the class of COMAN (IIT), the robot of the YARP experiments; SoftFeet: see softfoot",

@@ -136,21 +136,21 @@ def build_torso(options: FrankaTorsoOptions) -> Robot:
 ROBOTS = (
     CatalogueRobot(
         name="franka",
-        summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci",
+        summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci.",
         function=build_fer,
         source=_SOURCE,
         options=FrankaOptions,
     ),
     CatalogueRobot(
         name="fr3",
-        summary="Franka Research 3 with hand; serve it with --bridge fci",
+        summary="Franka Research 3 with hand; serve it with --bridge fci.",
         function=build_fr3,
         source=_SOURCE,
         options=FrankaOptions,
     ),
     CatalogueRobot(
         name="franka-dual",
-        summary="two Franka Research 3 on a torso, each with its own address",
+        summary="Two Franka Research 3 on a torso, each with its own address.",
         function=build_dual,
         source=_SOURCE,
         options=FrankaOptions,
@@ -158,7 +158,7 @@ ROBOTS = (
     ),
     CatalogueRobot(
         name="franka-torso",
-        summary="two FER at the sides of a torso, wrench sensor at the right, work table; after FrankaSim",
+        summary="Two FER at the sides of a torso, wrench sensor at the right wrist, work table; as in FrankaSim.",
         function=build_torso,
         source="Oliva et al. 2022 (ICARCV), section IV-B; " + _SOURCE,
         options=FrankaTorsoOptions,

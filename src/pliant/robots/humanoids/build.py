@@ -148,7 +148,7 @@ _SOURCE = "the URDF of PyPI's package example-robot-data, which has to be instal
 ROBOTS = (
     CatalogueRobot(
         name="talos",
-        summary="humanoid of 90 kg (PAL Robotics) with position servos; needs example-robot-data",
+        summary="Humanoid of 90 kg (PAL Robotics) with position servos; needs example-robot-data.",
         options=HumanoidOptions,
         function=functools.partial(build, _TALOS),
         source=_SOURCE,
@@ -156,7 +156,7 @@ ROBOTS = (
     ),
     CatalogueRobot(
         name="g1",
-        summary="humanoid of 33 kg (Unitree) with position servos; needs example-robot-data",
+        summary="Humanoid of 33 kg (Unitree) with position servos; needs example-robot-data.",
         options=HumanoidOptions,
         function=functools.partial(build, _G1),
         source=_SOURCE,

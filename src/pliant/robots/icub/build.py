@@ -196,7 +196,7 @@ def _place(robot: Robot, root: Any, rest: dict[str, float], clearance: float, ke
 
 ROBOT = CatalogueRobot(
     name="icub",
-    summary=f"iCub of the package icub-models (pip install {PACKAGE}), with its YARP interface",
+    summary=f"iCub of the package icub-models (pip install {PACKAGE}), with its YARP interface.",
     options=IcubOptions,
     function=build,
     source=SOURCE,

@@ -109,7 +109,7 @@ def build(options: TwoJointOptions) -> Robot:
 
 ROBOT = CatalogueRobot(
     name="qbmove-2dof",
-    summary="arm of two qbMove Advanced, lying or hanging",
+    summary="Arm of two qbMove Advanced, lying or hanging.",
     options=TwoJointOptions,
     function=build,
     source="Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, sections 4.2.2 and 4.3",

@@ -160,7 +160,7 @@ def _fork(body: Any, ahead: float, last: bool) -> None:
 
 ROBOT = CatalogueRobot(
     name="qbmove-5dof",
-    summary="hanging arm of five qbMove Advanced, and a box of 2 kg on the floor",
+    summary="Hanging arm of five qbMove Advanced, and a box of 2 kg on the floor.",
     options=FiveJointOptions,
     function=build,
     source="Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, section 4.2.3",

@@ -77,7 +77,7 @@ def build(options: SoftFootRigOptions) -> Robot:
 
 ROBOT = CatalogueRobot(
     name="softfoot",
-    summary="passive adaptive foot of arches and rolling modules, on a rig that presses it down",
+    summary="Passive adaptive foot of arches and rolling modules, on a rig that presses it down.",
     options=SoftFootRigOptions,
     function=build,
     source="Crotti et al. 2024, arXiv 2412.03191, and the numbers of the model that its authors released",

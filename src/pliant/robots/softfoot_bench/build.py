@@ -196,7 +196,7 @@ def start_height(spec: Any, options: SoftFootBenchOptions) -> float:
 
 ROBOT = CatalogueRobot(
     name="softfoot-bench",
-    summary="SoftFoot with one chain on a slide above three force sensors, one of them movable",
+    summary="SoftFoot with one chain on a slide above three force sensors, one of them movable.",
     options=SoftFootBenchOptions,
     function=build,
     source="Crotti et al. 2024, arXiv 2412.03191, section III; the foot is that of `softfoot`",
