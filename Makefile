@@ -10,14 +10,23 @@ UV ?= uv
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml requirements.lock
+# install EXTRA into the environment, which is made if it is not there.
+define install
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "pliant needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu run: apt-get install python3-venv"; exit 1; }
 	@echo "installing pliant into $(VENV) ..."
-	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[test]'
+	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[$(1)]'
 	@touch $@
+endef
 
-demo: $(STAMP)
+$(STAMP): pyproject.toml requirements.lock
+	$(call install,test)
+
+# A demonstration needs a fifth of what the tests need.
+$(VENV)/.demo: pyproject.toml requirements.lock
+	$(call install,reproduce)
+
+demo: $(VENV)/.demo
 	$(BIN)/pliant reproduce viactors-step --output demo
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/pliant view qbmove-5dof --report demo --open; fi
 
@@ -36,8 +45,7 @@ bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_rob
 	$(BIN)/python benchmarks/$*.py
 
 $(VENV)/.lint: $(STAMP)
-	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[lint]'
-	@touch $@
+	$(call install,lint)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -45,8 +53,7 @@ lint: $(VENV)/.lint
 	$(BIN)/pyright
 
 $(VENV)/.docs: $(STAMP)
-	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[docs]'
-	@touch $@
+	$(call install,docs)
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

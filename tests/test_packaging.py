@@ -15,7 +15,7 @@ from pliant.errors import MissingDependency, require
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-MODULES = {"pyyaml": "yaml"}
+MODULES = {"mujoco-core": "mujoco", "pyyaml": "yaml"}
 """Package -> module, where the names differ."""
 
 

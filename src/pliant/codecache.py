@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from pliant import shipped
+from pliant.compiling import follow_numba
 from pliant.errors import LawError
 
 __all__ = [
@@ -665,6 +666,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     import numba
     from numba.core import config
     from numba.core.caching import FunctionCache
+
+    follow_numba()
 
     def attach(dispatcher: Any) -> Any:
         cache = FunctionCache(dispatcher.py_func)

@@ -11,7 +11,6 @@ from pliant.errors import ModelError, PliantError
 from pliant.loading import load
 from pliant.model.parallel import compare_with_statics
 from pliant.rods import NoEquilibrium, load_robot
-from pliant.rods._cache import warn_if_compiling
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
@@ -34,23 +33,6 @@ def test_solve_gives_what_the_library_gives(capsys, name):
     assert data["morse_index"] == 0
     assert data["stable"] == (not data["free_motions"])
     assert data["residual"] < 1e-8
-
-
-def test_a_first_use_says_that_it_compiles(caplog, monkeypatch, tmp_path):
-    monkeypatch.setattr("pliant.rods._cache.is_compiled", lambda: False)
-    warn_if_compiling.cache_clear()
-    for _ in range(2):
-        assert run("solve", "3PR") == 0
-    assert [m for m in caplog.messages if "compiling the equations of rods" in m] == caplog.messages
-    assert len(caplog.messages) == 1
-    monkeypatch.undo()
-    from pliant.codecache import code_files
-    from pliant.rods import _kernels, is_compiled
-
-    load_robot("3PR").home().stability()
-    assert is_compiled()
-    monkeypatch.setattr(code_files(_kernels.solve), "_folder", tmp_path)
-    assert not is_compiled()
 
 
 def test_direct_and_inverse_model_agree_and_negative_numbers_are_numbers(capsys):

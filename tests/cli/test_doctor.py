@@ -29,7 +29,7 @@ def test_the_report_has_versions_graphics_caches_bridges_and_extras(capsys, no_g
     groups = [f["group"] for f in report["findings"]]
     assert list(dict.fromkeys(groups)) == ["versions", "machine", "graphics", "caches", "bridges", "extras"]
     names = {f["name"] for f in report["findings"]}
-    assert {"mujoco", "Python", "cores", "real-time scheduling", "compiled laws", "fci", "ros2", "yarp"} <= names
+    assert {"numba", "Python", "cores", "real-time scheduling", "compiled laws", "fci", "ros2", "yarp"} <= names
 
 
 def test_a_missing_dependency_is_an_error_with_the_command_and_exit_code_3(capsys, no_graphics, monkeypatch):
@@ -45,6 +45,16 @@ def test_a_missing_dependency_is_an_error_with_the_command_and_exit_code_3(capsy
     (wrong,) = [f for f in json.loads(text)["findings"] if f["status"] == "error"]
     assert code == 3
     assert (wrong["name"], wrong["advice"].startswith('pip install "msgspec')) == ("msgspec", True)
+
+
+def test_another_version_of_mujoco_in_the_folder_of_mujoco_core_is_an_error(monkeypatch):
+    known = importlib.metadata.version
+    versions = {"mujoco": "3.11.0", "mujoco-core": "4.0.0"}
+    monkeypatch.setattr(importlib.metadata, "version", lambda package: versions.get(package) or known(package))
+    (wrong,) = [f for f in module._versions() if "overwritten" in f.found]
+    assert (wrong.status, wrong.advice) == ("error", 'pip install --force-reinstall "mujoco==4.0.0"')
+    versions["mujoco"] = "4.0.0"
+    assert not [f for f in module._versions() if f.status == "error"]
 
 
 def test_an_old_dependency_is_an_error():

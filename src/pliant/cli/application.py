@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError
 from pliant import __version__
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.output import emit, only_json
+from pliant.cli.progress import Compiling
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
 from pliant.errors import DivergedError, PliantError
 
@@ -94,6 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
     code: Any = 0
     with (
         Messages(),
+        Compiling(),
         terminating_as_interrupt(),
         ending_at_second_signal(),
         only_json() if as_json else contextlib.nullcontext(),

@@ -163,6 +163,13 @@ def _versions() -> Iterator[Finding]:
             yield Finding(group=group, name=package, status="error", found=f"{version}, too old", advice=advice)
         else:
             yield Finding(group=group, name=package, status="ok", found=version)
+    whole, core = _version("mujoco"), _version("mujoco-core")
+    if whole is not None and core is not None and whole != core:
+        yield Finding(
+            group=group, name="mujoco", status="error",
+            found=f"{whole} in the same folder as mujoco-core {core}, which has overwritten its files",
+            advice=f'pip install --force-reinstall "mujoco=={core}"',
+        )  # fmt: skip
 
 
 def _machine() -> Iterator[Finding]:

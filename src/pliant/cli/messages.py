@@ -7,17 +7,12 @@ import queue
 import sys
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pliant.errors import DivergedError, PliantError
 from pliant.ratelimit import RateLimit
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from pliant.model.robot import Robot
-
-__all__ = ["Messages", "as_dict", "say", "say_error", "say_if_compiling"]
+__all__ = ["Messages", "as_dict", "say", "say_error"]
 
 BURST = 10
 """Number of messages of the library that are printed without delay."""
@@ -25,17 +20,6 @@ RATE = 1.0
 """Rate of further messages [1/s]."""
 LENGTH = 2000
 """Longest printed message [characters]; the text may come from a network."""
-
-
-def say_if_compiling(robot: Robot, console: Console) -> None:
-    from pliant.laws.compile import is_cached
-
-    missing = sorted({a.law.name for a in robot.actuators.values() if not is_cached(type(a.law))})
-    if missing:
-        console.print(
-            f"[dim]compiling the law{'s' if len(missing) > 1 else ''} {', '.join(missing)} "
-            "(takes some seconds, once; later runs load it)[/dim]"
-        )
 
 
 def say(text: str) -> None:

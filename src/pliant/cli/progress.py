@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
+
+from pliant.compiling import Compilation, observed
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Bar"]
+__all__ = ["Bar", "Compiling"]
+
+_terminal = threading.Lock()
+"""Held by the bar that is shown: two would overwrite each other."""
 
 
 class Bar:
@@ -24,7 +32,7 @@ class Bar:
         if not self._shown:
             return
         if self._progress is None:
-            if time.perf_counter() - self._began < 0.5:
+            if time.perf_counter() - self._began < 0.5 or not _terminal.acquire(blocking=False):
                 return
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -46,9 +54,76 @@ class Bar:
     def close(self) -> None:
         if self._progress is not None:
             self._progress.stop()
+            self._progress = None
+            self._shown = False
+            _terminal.release()
 
     def __enter__(self) -> Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Compiling:
+    """Shows on standard error what is compiled while the block runs: a bar on a terminal, else a line.
+
+    Another bar that is shown already stays alone.
+
+    Args:
+        console: where to show it; by default standard error.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console
+        self._bar: Any = None
+        self._told: set[str] = set()
+        self._observing = contextlib.ExitStack()
+
+    def __enter__(self) -> Compiling:
+        self._observing.enter_context(observed(self._show))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._observing.close()
+        self._close()
+
+    def _show(self, now: Compilation) -> None:
+        if now.over:
+            self._close()
+            return
+        if self._console is None:
+            from rich.console import Console
+
+            self._console = Console(stderr=True)
+        if not self._console.is_terminal:
+            if now.what not in self._told:
+                self._told.add(now.what)
+                print(f"pliant: {_sentence(now)}", file=sys.stderr, flush=True)
+            return
+        if self._bar is None and _terminal.acquire(blocking=False):
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("functions"),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(_sentence(now), total=now.total)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=now.done, total=now.total)
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+            _terminal.release()
+
+
+def _sentence(now: Compilation) -> str:
+    return f"compiling {now.what} (once; later runs load it)"

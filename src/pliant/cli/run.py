@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.bag_notes import say_what_is_played
-from pliant.cli.messages import say_if_compiling
 from pliant.cli.options import (
     Imports,
     Packages,
@@ -110,14 +109,10 @@ def run(
         )
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
-    say_if_compiling(robot, console)
     mechanism = find_mechanism(robot)
     # The balance does not count what a flex stores.
     engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
     devices = make_devices(robot, joint_sample_period=period)
-    slow = [device.name for device in devices if device.compiles]
-    if slow:
-        console.print(f"[dim]starting {', '.join(slow)} (the first start compiles for about half a minute)[/dim]")
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:

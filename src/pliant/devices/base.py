@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -629,8 +629,6 @@ class DeviceBase:
         self._tripped = False
         self._checked = False
 
-    compiles: ClassVar[bool] = False
-    """Whether the very first start of this kind compiles for so long that the user is told."""
     _engine: Engine
     """Set by ``attach``."""
 

@@ -104,8 +104,6 @@ class WalkingDevice(DeviceBase):
         options: of `DeviceBase`.
     """
 
-    compiles = True
-
     def __init__(self, description: WalkingDescription, robot: Robot, **options: Any) -> None:
         dt = float(robot.spec.option.timestep)
         period = max(1, round(description.period / dt)) * dt

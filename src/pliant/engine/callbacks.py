@@ -156,17 +156,22 @@ state:
 }}
 """
 
-_LOAD = """
+_INPUTS = """\
+  %q = load double, ptr {inputs}
+  %dq_p = getelementptr double, ptr {inputs}, i64 1
+  %dq = load double, ptr %dq_p
+  %r1_p = getelementptr double, ptr {inputs}, i64 2
+  %r1 = load double, ptr %r1_p
+  %r2_p = getelementptr double, ptr {inputs}, i64 3
+  %r2 = load double, ptr %r2_p
+  %h_p = getelementptr double, ptr {inputs}, i64 4
+  %h = load double, ptr %h_p
+"""
+"""Loads what a law gets besides its states: five numbers in a row."""
+
+_LOAD = f"""
   call void @gather(ptr %m, ptr %d, i32 %id, ptr %par, ptr %x, ptr %p)
-  %q = load double, ptr %x
-  %x1 = getelementptr double, ptr %x, i64 1
-  %dq = load double, ptr %x1
-  %x2 = getelementptr double, ptr %x, i64 2
-  %r1 = load double, ptr %x2
-  %x3 = getelementptr double, ptr %x, i64 3
-  %r2 = load double, ptr %x3
-  %x4 = getelementptr double, ptr %x, i64 4
-  %h = load double, ptr %x4
+{_INPUTS.format(inputs="%x")}\
   %act = load ptr, ptr %p
   %p1 = getelementptr ptr, ptr %p, i64 1
   %dot = load ptr, ptr %p1
@@ -269,16 +274,8 @@ body:
   %row = mul i64 %i, %width
   %par_i = getelementptr double, ptr %par, i64 %row
   %five = mul i64 %i, 5
-  %q_p = getelementptr double, ptr %x, i64 %five
-  %q = load double, ptr %q_p
-  %dq_p = getelementptr double, ptr %q_p, i64 1
-  %dq = load double, ptr %dq_p
-  %r1_p = getelementptr double, ptr %q_p, i64 2
-  %r1 = load double, ptr %r1_p
-  %r2_p = getelementptr double, ptr %q_p, i64 3
-  %r2 = load double, ptr %r2_p
-  %h_p = getelementptr double, ptr %q_p, i64 4
-  %h = load double, ptr %h_p
+  %x_i = getelementptr double, ptr %x, i64 %five
+{load}\
   %first = mul i64 %i, %states
   %act_i = getelementptr double, ptr %act, i64 %first
   %offset = mul i64 %i, {observations}
@@ -328,7 +325,7 @@ def _assembly() -> str:
             qvel=abi.data_offset("qvel"),
         )
     )
-    parts.append(_MANY.format(observations=layout.OBSERVATIONS))
+    parts.append(_MANY.format(observations=layout.OBSERVATIONS, load=_INPUTS.format(inputs="%x_i")))
     return "\n".join(parts)
 
 

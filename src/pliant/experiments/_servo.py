@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,6 +42,7 @@ __all__ = [
     "Setup",
     "Start",
     "Wish",
+    "make_run",
     "missing_for_pictures",
     "served_cell",
     "servo",
@@ -578,7 +579,32 @@ def servo(
         arm.stop_motion()
     except (DeviceError, BridgeError) as fault:
         status, message = "fault", str(fault)
-    corners = tag_corners(setup.size)
+    return make_run(
+        cell,
+        law,
+        goal,
+        setup.size,
+        rows,
+        age=max(ages, default=math.nan),
+        status=status,
+        message=message or ("" if status == ServoStatus.CONVERGED else f"not converged within {setup.timeout:g} s"),
+        image=None if kept is None else np.array(kept),
+        image_row=kept_row,
+    )
+
+
+def make_run(cell: Cell, law: Law, goal: Array, size: float, rows: Mapping[str, list[Any]], **outcome: Any) -> Run:
+    """Return what a run gave.
+
+    Args:
+        cell: where it was made.
+        law: how the camera moved.
+        goal: desired pose of the tag in the camera, shape (4, 4).
+        size: edge of the tag [m].
+        rows: "time", "X_CO", "pixels", "velocity" and "q", a row an image.
+        outcome: further fields of `Run`.
+    """
+    corners = tag_corners(size)
     poses = np.array(rows["X_CO"]).reshape(-1, 4, 4)
     return Run(
         law=law,
@@ -591,12 +617,8 @@ def servo(
         true_pixels=np.array([cell.camera.pixels(project_points(corners, X)[0]) for X in poses]).reshape(-1, 4, 2),
         velocity=np.array(rows["velocity"]).reshape(-1, 6),
         q=np.array(rows["q"]).reshape(-1, 7),
-        age=max(ages, default=math.nan),
-        status=status,
-        message=message or ("" if status == ServoStatus.CONVERGED else f"not converged within {setup.timeout:g} s"),
-        image=None if kept is None else np.array(kept),
-        image_row=kept_row,
         _goal_pixels=cell.camera.pixels(project_points(corners, goal)[0]),
+        **outcome,
     )
 
 

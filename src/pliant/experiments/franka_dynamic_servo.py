@@ -232,10 +232,9 @@ def drive(
     from pliant.control.checks import ControlError
     from pliant.control.visual_servoing import ServoMonitor, ServoStatus, pose_below
     from pliant.errors import BridgeError, DeviceError
-    from pliant.experiments._servo import PERIOD, Run, _eyes
+    from pliant.experiments._servo import PERIOD, _eyes, make_run
     from pliant.spatial import inverse
-    from pliant.vision import VisionError, tag_corners
-    from pliant.vision.points import project_points
+    from pliant.vision import VisionError
     from pliant.vision.poses import pose_features
 
     arm, goal, setup = cell.arm, start.goal, setup_of(options)
@@ -290,24 +289,9 @@ def drive(
         status, message = "stopped", str(fault)
     except (DeviceError, BridgeError) as fault:
         status, message = "fault", str(fault)
-    corners = tag_corners(setup.size)
-    poses = np.array(rows["X_CO"]).reshape(-1, 4, 4)
-    run = Run(
-        law="PBVS" if features == "pose" else "IBVS",
-        rendered=cell.picture is not None,
-        through=cell.through,
-        goal=goal,
-        time=np.array(rows["time"]),
-        X_CO=poses,
-        pixels=np.array(rows["pixels"]).reshape(-1, 4, 2),
-        true_pixels=np.array([cell.camera.pixels(project_points(corners, X)[0]) for X in poses]).reshape(-1, 4, 2),
-        velocity=np.array(rows["velocity"]).reshape(-1, 6),
-        q=np.array(rows["q"]).reshape(-1, 7),
-        age=max(ages),
-        status=status,
-        message=message or ("" if status == ServoStatus.CONVERGED else f"not converged within {until:g} s"),
-        _goal_pixels=cell.camera.pixels(project_points(corners, goal)[0]),
-    )
+    message = message or ("" if status == ServoStatus.CONVERGED else f"not converged within {until:g} s")
+    kind = "PBVS" if features == "pose" else "IBVS"
+    run = make_run(cell, kind, goal, setup.size, rows, age=max(ages), status=status, message=message)
     return TorqueRun(features, run, np.array(torques).reshape(-1, 7), null_speed, speed)
 
 

@@ -36,6 +36,7 @@ from pliant.codecache import (
     ship_text,
     write_text,
 )
+from pliant.compiling import compilation, count_functions, follow_numba
 from pliant.errors import LawError
 from pliant.laws import kernels
 
@@ -131,7 +132,10 @@ class CompiledLaw:
     def _compile(self, entry: str, build: Callable[[Callable[..., Any]], Any]) -> Any:
         with self._lock:
             log.info("compiling %s of the law %r (once; later runs load it)", entry, self.name)
-            return _compile_entry(self._label, build, self._namespace[f"{entry}_c"])
+            follow_numba()
+            function = self._namespace[f"{entry}_c"]
+            with compilation(f"the law {self.name}", count_functions(function)):
+                return _compile_entry(self._label, build, function)
 
     def _native(self, entry: str, signature: str) -> int:
         """Return the address of an entry point, from the cached assembly where there is one."""

@@ -127,7 +127,7 @@ class Recorder:
             "pliant",
             {
                 "pliant": _version("pliant"),
-                "mujoco": _version("mujoco"),
+                "mujoco": _version("mujoco-core"),
                 "numpy": _version("numpy"),
                 "numba": _version("numba"),
                 "python": platform.python_version(),

@@ -1,6 +1,5 @@
 """Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
 
-from pliant.rods._cache import is_compiled
 from pliant.rods.analysis import Identification, Measurement, Workspace, WrenchEstimate
 from pliant.rods.branches import BRANCHES, Equilibrium
 from pliant.rods.description import (
@@ -43,7 +42,6 @@ __all__ = [
     "Workspace",
     "WrenchEstimate",
     "catalogue",
-    "is_compiled",
     "load_description",
     "load_robot",
 ]

@@ -19,7 +19,6 @@ from pliant.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
 from pliant.rods import analysis, branches
 from pliant.rods._build import build_model, build_work, flatten, unflatten
-from pliant.rods._cache import warn_if_compiling
 from pliant.rods.analysis import Identification, Workspace, WrenchEstimate
 from pliant.rods.branches import Equilibrium
 from pliant.rods.description import RobotDescription
@@ -136,7 +135,6 @@ class ContinuumParallelRobot:
     def __init__(self, description: RobotDescription, *, accuracy: str = "accurate") -> None:
         if accuracy not in ACCURACIES:
             raise ModelError(f"accuracy {accuracy!r} is not known; {nearest(accuracy, ACCURACIES)}", field="accuracy")
-        warn_if_compiling()
         self.description = description
         self.accuracy = accuracy
         self._models: dict[int, kernels.Model] = {}

@@ -133,8 +133,6 @@ class ControlBoardDevice(DeviceBase):
         options: of `DeviceBase`: latency, command_latency, noise.
     """
 
-    compiles = True
-
     def __init__(self, description: ControlBoard, robot: Robot, **options: Any) -> None:
         names = description.axis_names
         self.description = description

@@ -291,8 +291,6 @@ class FrankaArm(DeviceBase):
         description: the arm's description.
     """
 
-    compiles = True
-
     def __init__(self, description: FrankaArmDescription) -> None:
         super().__init__(description.name, samples=SAMPLES, commands=_COMMANDS, period=PERIOD)
         self.inbox.accept(())

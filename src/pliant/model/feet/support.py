@@ -147,23 +147,18 @@ def level_pitch(
     Raises:
         ModelError: there is none between the ends of the sweep, or the foot gives way under the load.
     """
-
-    rounded = (round(target, 3), round(ahead, 4), round(depth, 4), round(down, 4), round(gravity, 4))
-    rounded += (_step_for(foot, timestep),)
-    return _level_pitch(foot.for_side("left"), float(f"{load:.3g}"), *rounded)
+    place = (round(target, 3), round(ahead, 4), round(depth, 4), round(down, 4))
+    return _level_pitch(
+        foot.for_side("left"), float(f"{load:.3g}"), place, round(gravity, 4), _step_for(foot, timestep)
+    )
 
 
 @functools.lru_cache(maxsize=32)
 def _level_pitch(
-    foot: FootDescription,
-    load: float,
-    target: float,
-    ahead: float,
-    depth: float,
-    down: float,
-    gravity: float,
-    step: float,
+    foot: FootDescription, load: float, place: tuple[float, float, float, float], gravity: float, step: float
 ) -> float:
+    target, ahead, depth, down = place
+
     def miss(mount: float) -> float:
         rig = (ahead + down * math.sin(mount), down * math.cos(mount) - depth, mount, gravity, step)
         return _press(foot, load, 0.0, rig)[0] - target
