@@ -53,7 +53,7 @@ def test_the_help_has_the_first_line_of_each_command(call):
         "Simulate a robot: a URDF",
         "Report versions, graphics",
         "Statics of continuum",
-        "name server of YARP",
+        "Run a name server",
     ):
         assert text in out
 
