@@ -1,0 +1,223 @@
+"""Many worlds of a robot as one `VecEnv` of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.control.policy import ACTIVATIONS
+from pliant.envs.vector import BatchEnv
+from pliant.errors import MissingDependency, PliantError
+
+__all__ = ["Sb3VecEnv", "policy_layers"]
+
+
+def _load() -> tuple[ModuleType, ModuleType]:
+    try:
+        import stable_baselines3.common.vec_env as vec_env
+        import torch
+    except ImportError:
+        raise MissingDependency(
+            "stable-baselines3", command='pip install "pliant[sb3]"', purpose="training with Stable-Baselines3"
+        ) from None
+    return vec_env, torch
+
+
+vec_env, torch = _load()
+
+
+class Sb3VecEnv(vec_env.VecEnv):
+    """The worlds of a `BatchEnv` for the algorithms of Stable-Baselines3.
+
+    A world that ends is reset in the same step. Its last observation is ``infos[i]["terminal_observation"]``, and
+    ``infos[i]["TimeLimit.truncated"]`` says whether only the time was over. Further keys of an info: ``reward``, the
+    terms of the reward, and at the end ``reason``.
+
+    Args:
+        env: the worlds, with ``autoreset_mode="SameStep"``. This object owns it: `close` closes it.
+
+    Raises:
+        PliantError: not a `BatchEnv`, or another autoreset mode.
+
+    Example:
+        >>> env = Sb3VecEnv(BatchEnv(touch.task(), 64, autoreset_mode="SameStep"))
+        >>> PPO("MlpPolicy", env).learn(100_000)
+    """
+
+    def __init__(self, env: BatchEnv) -> None:
+        if not isinstance(env, BatchEnv):
+            raise PliantError(f"env is a {type(env).__name__}; must be a pliant.envs.BatchEnv", field="env")
+        if env.autoreset_mode.value != "SameStep":
+            raise PliantError(
+                f"autoreset_mode of the environment is {env.autoreset_mode.value!r}; must be 'SameStep', because "
+                "Stable-Baselines3 expects the first observation of the next episode in the step that ends one",
+                field="autoreset_mode",
+            )
+        self.env = env
+        """The worlds."""
+        self._actions: Any = None
+        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
+
+    def reset(self) -> NDArray[np.float32]:
+        """Start an episode in every world; return the observations, shape (num_envs, n).
+
+        What `seed` and `set_options` chose applies to this reset. All worlds draw from one generator, so only the seed
+        of the first one is used. Options are those of `BatchEnv.reset` without ``reset_mask``; ``positions`` may differ
+        from world to world.
+
+        Raises:
+            PliantError: options that cannot be, or keys that differ from world to world.
+        """
+        observations, _ = self.env.reset(seed=self._seeds[0], options=self._merged())
+        self._reset_seeds()
+        self._reset_options()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        return observations
+
+    def _merged(self) -> dict[str, Any]:
+        """Return the options of all worlds as those of the batch."""
+        if len(self._options) != self.num_envs:
+            raise PliantError(f"options of {len(self._options)} worlds; must be {self.num_envs}", field="options")
+        merged = dict(self._options[0])
+        if "reset_mask" in merged:
+            raise PliantError("reset has no option 'reset_mask' here: all worlds start together", field="reset_mask")
+        start = merged.pop("positions", None)
+        starts = []
+        for world, options in enumerate(self._options):
+            rest = dict(options)
+            starts.append(dict(rest.pop("positions", None) or {}))
+            if rest != merged or starts[world].keys() != starts[0].keys():
+                raise PliantError(
+                    f"the options of world {world} differ from those of world 0; only the values of 'positions' may "
+                    "differ",
+                    field="options",
+                )
+        if start:
+            try:
+                merged["positions"] = {
+                    joint: np.array([float(values[joint]) for values in starts]) for joint in starts[0]
+                }
+            except (TypeError, ValueError):
+                raise PliantError("positions must be one number a joint in each world", field="positions") from None
+        return merged
+
+    def step_async(self, actions: Any) -> None:
+        """Keep the actions for `step_wait`, shape (num_envs, actions), from -1 to 1."""
+        self._actions = np.array(actions, dtype=float)
+
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Advance every world by one period; return observations, rewards, endings and infos.
+
+        Raises:
+            PortError: actions of another shape, NaN or infinity.
+            PliantError: no actions were given.
+        """
+        if self._actions is None:
+            raise PliantError("step_wait() was called before step_async()")
+        actions, self._actions = self._actions, None
+        observations, rewards, terminated, truncated, found = self.env.step(actions)
+        terms = {name: values for name, values in found["reward"].items() if not name.startswith("_")}
+        infos: list[dict[str, Any]] = [
+            {"TimeLimit.truncated": False, "reward": {name: float(values[i]) for name, values in terms.items()}}
+            for i in range(self.num_envs)
+        ]
+        done = terminated | truncated
+        for i in np.flatnonzero(done):
+            infos[i]["TimeLimit.truncated"] = bool(truncated[i])
+            infos[i]["terminal_observation"] = found["final_obs"][i]
+            infos[i]["reason"] = found["final_info"]["reason"][i]
+        return observations, rewards.astype(np.float32), done, infos
+
+    def close(self) -> None:
+        """Free what the worlds hold."""
+        self.env.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the `BatchEnv`, once for each world: all worlds share it."""
+        value = getattr(self.env, attr_name)
+        return [value for _ in self._chosen(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of the `BatchEnv`, for all worlds.
+
+        Raises:
+            PliantError: for some of the worlds only.
+            AttributeError: there is no such attribute.
+        """
+        getattr(self.env, attr_name)
+        self._all(f"set_attr({attr_name!r})", indices)
+        setattr(self.env, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method of the `BatchEnv` once, for all worlds; return its result once for each world.
+
+        Raises:
+            PliantError: for some of the worlds only, or a method that only this object may call.
+            AttributeError: there is no such method.
+        """
+        if method_name in ("reset", "step", "close"):
+            raise PliantError(f"env_method({method_name!r}) acts on all worlds at once; call {method_name}() instead")
+        method = getattr(self.env, method_name)
+        self._all(f"env_method({method_name!r})", indices)
+        result = method(*method_args, **method_kwargs)
+        return [result for _ in range(self.num_envs)]
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Return False for each world: worlds of a batch have no wrappers of their own."""
+        return [False for _ in self._chosen(indices)]
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """Return pictures of the first 16 worlds."""
+        return self.env.render() or ()
+
+    def _chosen(self, indices: Any) -> Iterable[int]:
+        return self._get_indices(indices)
+
+    def _all(self, what: str, indices: Any) -> None:
+        if sorted(set(self._chosen(indices))) != list(range(self.num_envs)):
+            raise PliantError(
+                f"{what} was asked for some of the worlds; must be for all, because they are one batch", field="indices"
+            )
+
+
+def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[np.float64]]], str]:
+    """Return the layers of a trained actor from the observation to the mean action, for `export_policy`.
+
+    Args:
+        model: an algorithm with an actor-critic policy of fully connected layers on a vector, such as PPO or A2C with
+            ``"MlpPolicy"``.
+
+    Returns:
+        Weights and biases of each layer, and the name of the activation between them.
+
+    Raises:
+        PliantError: an actor of another kind.
+    """
+    try:
+        modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
+    except (AttributeError, TypeError):
+        raise PliantError(
+            f"{type(model).__name__} has no actor of fully connected layers; must be PPO or A2C with 'MlpPolicy'",
+            field="model",
+        ) from None
+    if getattr(model.policy, "use_sde", False) or getattr(model.policy, "squash_output", False):
+        raise PliantError("the policy squashes its output or explores by state (use_sde); must do neither")
+    names = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
+    layers, activations = [], set()
+    for module in modules:
+        if isinstance(module, torch.nn.Linear):
+            with torch.no_grad():
+                weight = module.weight.cpu().numpy().astype(float)
+                bias = np.zeros(len(weight)) if module.bias is None else module.bias.cpu().numpy().astype(float)
+            layers.append((weight, bias))
+        elif type(module) in names:
+            activations.add(names[type(module)])
+        else:
+            raise PliantError(f"the actor has a layer {type(module).__name__}; must be Linear, Tanh or ReLU")
+    if len(activations) > 1 or len(layers) != sum(type(m) in names for m in modules) + 1:
+        raise PliantError(f"the actor must have one of {', '.join(ACTIVATIONS)} after each layer but the last")
+    return layers, next(iter(activations), "tanh")
