@@ -1,5 +1,6 @@
 """Stable-Baselines3 over a batch: episodes, endings, seeds, options, and the actor as a policy."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -44,8 +45,10 @@ def test_without_stable_baselines3_the_message_names_the_command(monkeypatch):
 def sb3():
     """The adapter, where Stable-Baselines3 is installed."""
     pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
-    import pliant.envs.sb3 as module
-
+    try:
+        import pliant.envs.sb3 as module
+    except PliantError as error:  # another test rendered a picture in this process
+        pytest.skip(str(error))
     return module
 
 
@@ -152,6 +155,25 @@ def test_the_wrappers_of_stable_baselines3_count_episodes_and_find_no_nan(sb3):
         _, _, _, infos = env.step(np.zeros((4, 1)))
         episodes += [info["episode"]["l"] for info in infos if "episode" in info]
     assert episodes == [3] * 8
+
+
+def test_after_a_picture_the_import_is_refused_instead_of_a_crash(tmp_path):
+    pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
+    pytest.importorskip("triton", reason="torch is installed without triton")
+    code = (
+        "from pliant.envs.vector import BatchEnv; from pliant.envs.tasks import touch\n"
+        "env = BatchEnv(touch.task(), 1, render_mode='rgb_array', width=64, height=48)\n"
+        "env.reset(); env.render()\n"
+        "llvm = 'libLLVM' in open('/proc/self/maps').read()\n"
+        "from pliant.errors import PliantError\n"
+        "try:\n    import pliant.envs.sb3\nexcept PliantError as error:\n    print('refused', error)\n"
+        "else:\n    print('loaded after llvm' if llvm else 'no llvm')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    if "MissingDependency" in done.stderr or "no llvm" in done.stdout:
+        pytest.skip("no picture is rendered with Mesa's LLVM here")
+    assert done.returncode == 0, done.stderr
+    assert "import pliant.envs.sb3 before the first picture" in done.stdout
 
 
 def test_pictures_of_the_worlds_become_one(sb3):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +28,25 @@ def _load() -> tuple[ModuleType, ModuleType]:
         raise MissingDependency(
             "stable-baselines3", command='pip install "pliant[sb3]"', purpose="training with Stable-Baselines3"
         ) from None
+    _load_triton()
     return vec_env, torch
+
+
+def _load_triton() -> None:
+    """Load triton before Mesa: torch loads it with the first optimiser, and after Mesa's LLVM this ends the process.
+
+    Raises:
+        PliantError: Mesa's LLVM is loaded, because a picture was rendered.
+    """
+    if "triton" in sys.modules or importlib.util.find_spec("triton") is None:
+        return
+    with contextlib.suppress(OSError):
+        if "libLLVM" in Path("/proc/self/maps").read_text():
+            raise PliantError(
+                "a picture was rendered in this process before; torch's triton ends the process where it is loaded "
+                "after Mesa's LLVM: import pliant.envs.sb3 before the first picture"
+            )
+    import triton  # noqa: F401
 
 
 vec_env, torch = _load()
