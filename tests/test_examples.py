@@ -159,6 +159,19 @@ def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(t
     assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
 
 
+def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
+    pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
+    from pliant.control import Policy
+
+    lines = run(ROOT / "examples" / "15_train_with_sb3.py", tmp_path).splitlines()
+    before, after = (float(x) for x in re.findall(r"return (-\d+\.\d+) before, (-\d+\.\d+) after", lines[0])[0])
+    assert after > 0.7 * before  # returns are negative
+    assert (tmp_path / "sb3.png").stat().st_size > 10_000
+    policy = Policy.load(tmp_path / "touch.npz")
+    assert [len(bias) for _, bias in policy.layers] == [32, 32, 2]
+    assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_is_short_and_says_first_what_one_will_see(path):
     text = path.read_text()
