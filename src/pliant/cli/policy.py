@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
-from pliant.errors import PliantError, printable
+from pliant.errors import PliantError, nearest, printable
+
+if TYPE_CHECKING:
+    from pliant.control import Policy
 
 __all__ = ["policy"]
 
@@ -77,30 +80,66 @@ def run(
     /,
     *,
     bridge: Annotated[
-        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is.")
+        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; or fci.")
     ] = "ros1",
     input: Annotated[  # the name of the flag
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
     namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
+    host: Annotated[str, Parameter(help="fci: address of the arm.")] = "",
+    arm: Annotated[str, Parameter(help="fci: fer or fr3; default: the type of the policy's robot.")] = "",
+    realtime: Annotated[bool, Parameter(help="fci: require a real-time kernel.", negative=())] = False,
     duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
     timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """Run a policy as the controller of a robot, real or simulated, over its joint topics."""
-    from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
+    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
+    from pliant.clients.policy import BRIDGES
     from pliant.control import Policy
 
     found = Policy.load(file)
     if duration is not None and not duration > 0.0:
         raise PliantError(f"--duration is {duration:g}; must be > 0 s", field="duration")
+    if bridge not in BRIDGES:
+        raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, BRIDGES)}", field="bridge")
+    of_ros, of_fci = {"namespace": namespace}, {"host": host, "arm": arm, "realtime": realtime}
+    for name, value in (of_ros if bridge == "fci" else of_fci).items():
+        if value:
+            raise PliantError(f"--{name} has no meaning on the bridge {bridge}; must be left out", field=name)
+    limit = math.inf if duration is None else duration
+    if bridge == "fci":
+        return _run_franka(found, _inputs(input), of_fci, limit, timeout, json)
+    from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
+
     joints = RosJoints(found, open_node(bridge), namespace=namespace)
     task = PolicyRun(found, joints, _inputs(input), timeout)
     with joints, contextlib.suppress(KeyboardInterrupt):
-        run_policy(task, duration=math.inf if duration is None else duration)
+        run_policy(task, duration=limit)
     if json:
         emit({"commands": task.steps, "late": task.late})
     else:
         print(f"{task.steps} commands, {task.late} of them late; the robot keeps the last references")
+    return 0
+
+
+def _run_franka(
+    found: Policy, inputs: dict[str, float], options: dict[str, Any], duration: float, timeout: float, json: bool
+) -> int:
+    """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
+    from pliant.cli.termination import stopping_at_signal
+    from pliant.clients.franka import FrankaRobot
+    from pliant.clients.franka.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
+
+    arm = arm_of_policy(found, options["arm"])
+    if not options["host"]:
+        raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
+    with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
+        task = FrankaPolicyRun(found, robot, inputs, timeout)
+        with stopping_at_signal() as stop:
+            run_franka_policy(task, duration=duration, stop=stop)
+    if json:
+        emit({"commands": task.steps, "lost": task.lost})
+    else:
+        print(f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position")
     return 0

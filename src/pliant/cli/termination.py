@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["ending_at_second_signal", "interrupt_main", "terminating_as_interrupt"]
+__all__ = ["ending_at_second_signal", "interrupt_main", "stopping_at_signal", "terminating_as_interrupt"]
 
 PATIENCE = 1.0
 """Time that the main thread has to answer the second signal [s]."""
@@ -50,6 +50,29 @@ def terminating_as_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def stopping_at_signal() -> Iterator[threading.Event]:
+    """Yield an event that the first SIGINT sets; the second one interrupts the main thread.
+
+    For what must not be interrupted between two lines, such as a motion that must be finished.
+    """
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def ended(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        event.set()
+
+    signal.signal(signal.SIGINT, ended)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def interrupt_main() -> None:

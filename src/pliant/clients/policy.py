@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
 
-BRIDGES = ("ros1", "ros2")
+BRIDGES = ("ros1", "ros2", "fci")
 """Wires that a policy can talk on."""
 STATE = {
     "position": "q",
@@ -40,7 +40,7 @@ TIMEOUT_S = 0.5
 
 
 def open_node(bridge: str, name: str = "pliant_policy") -> Node:
-    """Return a node that is not started; ``ROS_MASTER_URI`` and ``ROS_DOMAIN_ID`` say where it goes.
+    """Return a node of ROS that is not started; ``ROS_MASTER_URI`` and ``ROS_DOMAIN_ID`` say where it goes.
 
     Raises:
         BridgeError: an unknown bridge.
@@ -166,6 +166,33 @@ class RosJoints:
         self.stop()
 
 
+def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) -> None:
+    """Refuse inputs that a policy does not have, that are missing or not finite, and a timeout of 0 or less.
+
+    Raises:
+        PolicyError: the first of these.
+    """
+    for name in inputs:
+        if name not in policy.inputs:
+            raise PolicyError(f"the policy has no input {name!r}; {nearest(name, policy.inputs)}", field=name)
+    for name in policy.inputs:
+        if name not in inputs:
+            raise PolicyError(f"the policy needs the input {name!r}; give it as --input {name}=VALUE", field=name)
+        if not math.isfinite(inputs[name]):
+            raise PolicyError(f"the input {name} is {inputs[name]}; must be a finite number", field=name)
+    if not timeout > 0.0:
+        raise PolicyError(f"timeout is {timeout:g}; must be > 0 s", field="timeout")
+
+
+def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float]) -> list[float]:
+    """Return what a policy observes, in its order: inputs, and what was measured."""
+    rest = iter(measured)
+    return [
+        inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else float(next(rest))
+        for name in policy.observations
+    ]
+
+
 @dataclass(slots=True)
 class PolicyRun:
     """A policy that acts on joints, once a period.
@@ -188,16 +215,7 @@ class PolicyRun:
     """Commands that were sent more than a period late."""
 
     def __post_init__(self) -> None:
-        for name in self.inputs:
-            if name not in self.policy.inputs:
-                raise PolicyError(f"the policy has no input {name!r}; {nearest(name, self.policy.inputs)}", field=name)
-        for name in self.policy.inputs:
-            if name not in self.inputs:
-                raise PolicyError(f"the policy needs the input {name!r}; give it as --input {name}=VALUE", field=name)
-            if not math.isfinite(self.inputs[name]):
-                raise PolicyError(f"the input {name} is {self.inputs[name]}; must be a finite number", field=name)
-        if not self.timeout > 0.0:
-            raise PolicyError(f"timeout is {self.timeout:g}; must be > 0 s", field="timeout")
+        check_inputs(self.policy, self.inputs, self.timeout)
 
     def step(self) -> NDArray[np.float64]:
         """Observe, act, send; return the commands.
@@ -216,13 +234,8 @@ class PolicyRun:
                 "the robot keeps its last references",
                 field="timeout",
             )
-        rest = iter(measured)
-        observation = [
-            self.inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else next(rest)
-            for name in self.policy.observations
-        ]
         try:
-            commands = self.policy.act(observation)
+            commands = self.policy.act(full_observation(self.policy, self.inputs, measured))
         except PolicyError as error:
             raise BridgeError(f"the policy stopped: {error}; the robot keeps its last references") from None
         self.joints.send(commands)

@@ -1,0 +1,241 @@
+"""Run a policy as the controller of a Franka arm, over the Franka Control Interface or in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.clients.franka.backend import PERIOD
+from pliant.clients.franka.robot import BRAKING
+from pliant.clients.policy import TIMEOUT_S, check_inputs, full_observation
+from pliant.control.policy import INPUT, Policy, PolicyError
+from pliant.errors import BridgeError, DeviceError, PliantError, nearest
+from pliant.wire import fci
+
+if TYPE_CHECKING:
+    from pliant.clients.franka.robot import FrankaRobot
+
+__all__ = ["FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
+
+Array = NDArray[np.float64]
+COMMANDS = {"dq_c": "velocity", "tau_J_d": "force_torque"}
+"""Field of a command -> the control that it needs."""
+ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3"}
+"""Robot of a policy -> type of the arm."""
+EDGE = 0.05
+"""Distance from the position limits at which a commanded velocity is zero [rad]."""  # assumed
+REST = 0.01
+"""Largest velocity of a joint at rest [rad/s]."""  # assumed
+DAMPING = np.array([10.0, 10.0, 10.0, 10.0, 3.0, 3.0, 3.0])
+"""Torque against the velocity with which a torque motion ends [N m s/rad]."""  # assumed
+DAMPED_S = 1.0
+"""How long these torques act at most [s]."""
+
+
+def arm_of_policy(policy: Policy, arm: str = "") -> str:
+    """Return the type of the arm: ``arm``, or what the policy's robot says.
+
+    Raises:
+        PolicyError: the policy's robot does not say.
+    """
+    found = arm or ARMS.get(policy.robot, "")
+    if not found:
+        raise PolicyError(
+            f"the policy's robot is {policy.robot!r}, which does not say the type of the arm; give it as --arm fer or "
+            "--arm fr3",
+            field="arm",
+        )
+    return found
+
+
+def _element(name: str, valid: Mapping[str, int], what: str) -> tuple[str, str, int]:
+    """Return device, field and index of ``<device>/<field>[<index>]``."""
+    device, _, rest = name.rpartition("/")
+    match = re.fullmatch(r"(\w+)(?:\[(\d{1,3})\])?", rest, re.ASCII)
+    quantity, index = match.groups() if match else ("", None)
+    if quantity not in valid:
+        raise PolicyError(f"the arm has no {what} {name!r}; {nearest(quantity or rest, valid)}", field=what)
+    count = valid[quantity]
+    if index is None and count > 1:
+        raise PolicyError(
+            f"the {what} {name!r} has {count} numbers; must name one, {quantity}[0] to {quantity}[{count - 1}]",
+            field=what,
+        )
+    if int(index or 0) >= count:
+        raise PolicyError(f"the {what} {name!r} does not exist; must be at most {quantity}[{count - 1}]", field=what)
+    return device, quantity, int(index or 0)
+
+
+@dataclass(slots=True)
+class FrankaPolicyRun:
+    """A policy that acts on an arm, once a period of robot time; in between its command is held.
+
+    Observations are ``<device>/<field>[<index>]`` with the fields of the arm's state, such as ``franka/q[0]``; commands
+    are ``<device>/dq_c[<index>]`` [rad/s] or ``<device>/tau_J_d[<index>]`` [N m], index 0 to 6. Joints without a command
+    get zero velocity, or zero torque beside gravity.
+
+    Raises:
+        PolicyError: an observation, a command or an input that cannot be, a period that is not a whole number of
+            milliseconds, or limits beyond those of the arm.
+    """
+
+    policy: Policy
+    """What acts."""
+    robot: FrankaRobot
+    """What it acts on; its own ``period`` is not used."""
+    inputs: Mapping[str, float]
+    """Value of each ``input/<name>``."""
+    timeout: float = TIMEOUT_S
+    """Time without a new state after which the run stops [s]."""
+    steps: int = 0
+    """Commands that the policy gave."""
+    lost: int = 0
+    """States that did not arrive, or whose command was too late."""
+    state: str = field(init=False)
+    """The control that the commands need: "velocity" or "force_torque"."""
+    _columns: list[tuple[str, int]] = field(init=False)
+    _joints: list[int] = field(init=False)
+    _cycles: int = field(init=False)
+    _command: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        policy = self.policy
+        check_inputs(policy, self.inputs, self.timeout)
+        self._cycles = round(policy.period / PERIOD)
+        if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, policy.period, rel_tol=1e-9):
+            raise PolicyError(
+                f"the policy's period is {policy.period:g} s; must be a whole number of milliseconds", field="period"
+            )
+        reals = {name: info.count for name, info in fci.REALS.items()}
+        seen = [_element(name, reals, "observation") for name in policy.observations if not name.startswith(INPUT)]
+        commands = [_element(name, dict.fromkeys(COMMANDS, 7), "command") for name in policy.commands]
+        devices = dict.fromkeys(device for device, _, _ in (*seen, *commands))
+        if len(devices) > 1:
+            raise PolicyError(f"the policy names the devices {', '.join(devices)}; must be one arm", field="device")
+        kinds = dict.fromkeys(name for _, name, _ in commands)
+        if len(kinds) > 1:
+            raise PolicyError(f"the policy commands {' and '.join(kinds)}; must be one of them", field="commands")
+        self._columns = [(name, index) for _, name, index in seen]
+        self._joints = [index for _, _, index in commands]
+        self.state = COMMANDS[commands[0][1]]
+        self._command = np.zeros(7)
+        limits = self.robot.arm.limits
+        most, unit = (limits.velocity, "rad/s") if self.state == "velocity" else (limits.torque, "N m")
+        for name, joint, low, high in zip(policy.commands, self._joints, policy.low, policy.high, strict=True):
+            if max(abs(low), abs(high)) > most[joint]:
+                raise PolicyError(
+                    f"{name} goes from {low:g} to {high:g} {unit}; must be within {most[joint]:g} {unit}, the limit of "
+                    f"joint {joint + 1} of the {self.robot.arm.title}",
+                    field="commands",
+                )
+
+    def start(self) -> None:
+        """Start the motion of the arm.
+
+        Raises:
+            DeviceError: the arm refuses, such as after a reflex.
+        """
+        self.robot.set_robot_state("velocity" if self.state == "velocity" else "force_torque")
+
+    def step(self, stopped: Callable[[], bool] = lambda: False) -> Array:
+        """Observe, act, and hold the command for a period of robot time; return all seven numbers of it.
+
+        Args:
+            stopped: asked every millisecond; the period ends early where it returns True.
+
+        Raises:
+            DeviceError: the arm ended the motion; the message has its errors.
+            BridgeError: no new state within the timeout, the connection is lost, or a state holds NaN.
+        """
+        backend, start = self.robot.backend, self.robot.time
+        measured = [backend.get(name).reshape(-1)[index] for name, index in self._columns]
+        try:
+            values = self.policy.act(full_observation(self.policy, self.inputs, measured))
+        except PolicyError as error:
+            raise BridgeError(f"the policy stopped: {error}") from None
+        self._command[self._joints] = values
+        self.steps += 1
+        while round((self.robot.time - start) / PERIOD) < self._cycles and not stopped():
+            self._cycle()
+        return self._command.copy()
+
+    def _cycle(self) -> None:
+        robot = self.robot
+        if self.state == "velocity":
+            robot.want_velocity("joint", self._braked())
+        else:
+            robot.want_force_torque("joint", self._command, 1.0)
+        before, clock = robot.time, time.monotonic()
+        robot.wait(PERIOD)
+        passed, waited = robot.time - before, time.monotonic() - clock
+        if passed < 0.5 * PERIOD:
+            raise BridgeError(f"the policy stopped: the state of the arm is old, its time stands at {before:.3f} s")
+        if max(passed, waited) > self.timeout:
+            raise BridgeError(
+                f"the policy stopped: no new state of the arm for {max(passed, waited):.2f} s, more than "
+                f"{self.timeout:g} s",
+                field="timeout",
+            )
+        self.lost += round(passed / PERIOD) - 1
+
+    def _braked(self) -> Array:
+        """Return the commanded velocity, slowed down ahead of the position limits."""
+        limits, q = self.robot.arm.limits, self.robot.backend.get("q_d")
+        rate = 2.0 * BRAKING * np.array(limits.acceleration)
+        up = np.sqrt(rate * np.maximum(np.array(limits.position_max) - EDGE - q, 0.0))
+        down = np.sqrt(rate * np.maximum(q - np.array(limits.position_min) - EDGE, 0.0))
+        return np.minimum(np.maximum(self._command, -down), up)
+
+    def finish(self) -> None:
+        """Bring the arm to rest and finish the motion; the arm then holds its position.
+
+        Velocities are reduced within the limits of acceleration and jerk; torques are replaced by damping until the
+        joints rest.
+
+        Raises:
+            DeviceError, BridgeError: the arm cannot be stopped this way; it was aborted.
+        """
+        robot = self.robot
+        try:
+            if robot.get_robot_state() == "force_torque":
+                for _ in range(round(DAMPED_S / PERIOD)):
+                    dq = robot.backend.get("dq")
+                    if np.abs(dq).max() < REST:
+                        break
+                    robot.want_force_torque("joint", -DAMPING * dq, 1.0)
+                    robot.wait(PERIOD)
+            robot.stop_motion()
+        except BaseException:
+            with contextlib.suppress(PliantError):
+                robot.abort()
+            raise
+
+
+def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
+    """Act once a period until the duration of robot time is over or ``stop`` is set; then stop the arm properly.
+
+    Raises:
+        DeviceError: the arm refuses to move, or ended the motion; the message has its errors.
+        BridgeError: no new state, or the connection is lost; the arm was stopped where that was possible.
+    """
+    stop = stop or threading.Event()
+    run.start()
+    try:
+        while not stop.is_set() and run.steps * run.policy.period < duration - 1e-9:
+            run.step(stop.is_set)
+    except DeviceError as error:
+        raise DeviceError(f"the arm ended the policy after {run.steps} commands: {error}", field=error.field) from None
+    except BaseException:
+        with contextlib.suppress(PliantError):
+            run.finish()
+        raise
+    run.finish()
