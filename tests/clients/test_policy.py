@@ -183,5 +183,5 @@ def test_an_observation_or_a_bridge_that_ros_does_not_have_is_refused():
     wrong = policy(observations=("joint/positron", "joint/velocity", "input/target"))
     with pytest.raises(PolicyError, match="is not in the joint's message link_state"):
         RosJoints(wrong, open_node("ros1"))
-    with pytest.raises(BridgeError, match="does not run on the bridge 'fci'"):
+    with pytest.raises(BridgeError, match="'fci' is no bridge of ROS"):
         open_node("fci")

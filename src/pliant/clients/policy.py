@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
 
-BRIDGES = ("ros1", "ros2", "fci")
-"""Wires that a policy can talk on."""
+ROS = ("ros1", "ros2")
+"""Wires of ROS."""
+BRIDGES = (*ROS, "fci")
+"""Wires that a policy can talk on; `pliant.clients.franka.policy` has the last one."""
 STATE = {
     "position": "q",
     "velocity": "dq",
@@ -53,7 +55,7 @@ def open_node(bridge: str, name: str = "pliant_policy") -> Node:
         from pliant.bridges.ros2.node import Ros2Node
 
         return Ros2Node(name)
-    raise BridgeError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, BRIDGES)}", field="bridge")
+    raise BridgeError(f"{bridge!r} is no bridge of ROS; {nearest(bridge, ROS)}", field="bridge")
 
 
 class RosJoints:

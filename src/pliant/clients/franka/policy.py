@@ -80,8 +80,8 @@ class FrankaPolicyRun:
     """A policy that acts on an arm, once a period of robot time; in between its command is held.
 
     Observations are ``<device>/<field>[<index>]`` with the fields of the arm's state, such as ``franka/q[0]``; commands
-    are ``<device>/dq_c[<index>]`` [rad/s] or ``<device>/tau_J_d[<index>]`` [N m], index 0 to 6. Joints without a command
-    get zero velocity, or zero torque beside gravity.
+    are ``<device>/dq_c[<index>]`` [rad/s] or ``<device>/tau_J_d[<index>]`` [N m], index 0 to 6. Joints without a
+    command get zero velocity, or zero torque beside gravity.
 
     Raises:
         PolicyError: an observation, a command or an input that cannot be, a period that is not a whole number of

@@ -1,0 +1,284 @@
+"""A policy on a Franka arm: limits, held commands, stopping, and the same motion in process and over the interface."""
+
+import contextlib
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pliant.clients.franka import FrankaRobot
+from pliant.clients.franka.policy import EDGE, FrankaPolicyRun, arm_of_policy, run_franka_policy
+from pliant.control import Policy, PolicyError
+from pliant.errors import BridgeError, DeviceError
+
+PERIOD = 0.02
+
+
+def policy(field="dq_c", low=-0.5, high=0.5, gain=1.0, **changes):
+    """Turn joint 1 to the target and joint 4 back to its start; the height of the hand has no weight."""
+    seen = ("franka/q[0]", "franka/dq[0]", "franka/q[3]", "franka/O_T_EE[14]", "input/target")
+    weights = gain * np.array([[-2.0, -0.3, 0.0, 0.0, 2.0], [0.0, 0.0, -2.0, 0.0, 0.0]])
+    values = {
+        "robot": "fr3",
+        "observations": seen,
+        "commands": (f"franka/{field}[0]", f"franka/{field}[3]"),
+        "low": np.full(2, low),
+        "high": np.full(2, high),
+        "layers": ((weights, gain * np.array([0.0, -2.0 * 2.356194490192345])),),
+        "period": PERIOD,
+        "mean": np.zeros(5),
+        "scale": np.ones(5),
+    }
+    return Policy(**(values | changes))
+
+
+def constant(field, values, period=PERIOD):
+    """Command the same whatever is seen."""
+    n = len(values)
+    return Policy(
+        robot="fr3",
+        observations=("arm/q[0]",),
+        commands=tuple(f"arm/{field}[{k}]" for k in range(n)),
+        low=-np.abs(values) - 1e-9,
+        high=np.abs(values) + 1e-9,
+        layers=((np.zeros((n, 1)), np.sign(values).astype(float)),),
+        period=period,
+        mean=np.zeros(1),
+        scale=np.ones(1),
+    )
+
+
+@pytest.fixture
+def robot():
+    with FrankaRobot.simulated("fr3", friction=False) as made:
+        yield made
+
+
+def watch(robot):
+    """Keep every command that is sent and the robot time of each."""
+    kept, send = [], robot.backend.send
+
+    def keep(values):
+        kept.append((robot.time, values.copy()))
+        send(values)
+
+    robot.backend.send = keep
+    return kept
+
+
+@pytest.mark.parametrize(("field", "low", "high"), [("dq_c", -0.5, 0.5), ("tau_J_d", -8.0, 8.0)])
+def test_a_policy_turns_the_joint_to_its_target_and_the_arm_holds_it_afterwards(robot, field, low, high):
+    chosen = policy(field, low, high, gain=1.0 if field == "dq_c" else 3.0)
+    run = FrankaPolicyRun(chosen, robot, {"target": 0.4})
+    run_franka_policy(run, duration=3.0)
+    assert run.steps == 150
+    assert run.lost == 0
+    assert robot.mode == "idle"
+    assert robot.get_robot_state() == "stop"
+    assert robot.get_position()[0] == pytest.approx(0.4, abs=0.02)
+    held = robot.get_position()
+    robot.wait(0.2)
+    assert np.abs(robot.get_position() - held).max() < 2e-3
+    assert np.abs(robot.get_velocity()).max() < 0.01
+
+
+def test_a_command_is_held_for_a_period_and_approached_within_acceleration_and_jerk(robot):
+    sent = watch(robot)
+    run = FrankaPolicyRun(constant("dq_c", np.array([1.0, -0.5])), robot, {})
+    run_franka_policy(run, duration=0.2)
+    assert run.steps == 10  # one action for each 20 commands
+    times = np.array([t for t, _ in sent])
+    np.testing.assert_allclose(np.diff(times), 1e-3, atol=1e-9)
+    v = np.vstack([np.zeros((2, 7)), [values for _, values in sent]])
+    a = np.diff(v, axis=0) / 1e-3
+    jerk = np.diff(a, axis=0) / 1e-3
+    limits = robot.arm.limits
+    assert (np.abs(a) <= np.array(limits.acceleration)).all()
+    assert (np.abs(jerk) <= np.array(limits.jerk) * (1.0 + 1e-9) + 1e-6).all()
+    assert v.max() == pytest.approx(1.0, abs=2e-3)
+    assert not sent[-1][1].any()  # the last command is rest
+
+
+def test_torques_are_approached_within_the_rate_of_the_interface(robot):
+    sent = watch(robot)
+    run_franka_policy(FrankaPolicyRun(constant("tau_J_d", np.array([9.0])), robot, {}), duration=0.04)
+    torque = np.array([values[0] for _, values in sent])
+    assert np.abs(np.diff(torque)).max() <= 1.0  # 1000 N m/s
+    assert torque.max() == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_joint_that_is_pushed_to_its_limit_comes_to_rest_before_it_without_a_reflex(robot, sign):
+    run_franka_policy(FrankaPolicyRun(constant("dq_c", np.array([2.0 * sign])), robot, {}), duration=4.0)
+    end = robot.arm.limits.position_max[0] if sign > 0 else robot.arm.limits.position_min[0]
+    assert robot.mode == "idle"
+    assert abs(end - robot.get_position()[0]) < 2.0 * EDGE + 0.05
+    assert abs(robot.get_position()[0]) < abs(end)
+
+
+@pytest.mark.parametrize("field", ["dq_c", "tau_J_d"])
+def test_a_stop_in_the_middle_of_a_period_brings_the_arm_to_rest_and_finishes_the_motion(robot, field):
+    stop, sent = threading.Event(), watch(robot)
+    value = 1.0 if field == "dq_c" else 5.0
+    run = FrankaPolicyRun(constant(field, np.array([value]), period=5.0), robot, {})
+    exchange = robot.backend.exchange
+
+    def count(values):
+        exchange(values)
+        if len(sent) == 300:
+            stop.set()
+
+    robot.backend.exchange = count
+    run_franka_policy(run, stop=stop)
+    assert run.steps == 1
+    assert 300 < len(sent) < 2000
+    assert robot.mode == "idle"
+    assert np.abs(robot.get_velocity()).max() < 0.02
+
+
+def test_what_ended_the_motion_of_the_arm_is_named(robot):
+    run = FrankaPolicyRun(constant("tau_J_d", np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 12.0])), robot, {})
+    with pytest.raises(DeviceError, match=r"the arm ended the policy after \d+ commands: .*violation"):
+        run_franka_policy(run, duration=5.0)
+    assert robot.mode == "reflex"
+    with pytest.raises(DeviceError, match="refused"):  # until the errors are cleared
+        run_franka_policy(run, duration=5.0)
+
+
+def test_a_state_that_stands_still_or_comes_late_stops_the_arm_properly(robot):
+    exchange = robot.backend.exchange
+    for name, fault, message in (
+        ("old", lambda values: None, "the state of the arm is old"),
+        ("late", lambda values: [exchange(values) for _ in range(80)], r"no new state of the arm for 0\.08 s"),
+    ):
+        run = FrankaPolicyRun(constant("dq_c", np.array([0.5])), robot, {}, timeout=0.05 if name == "late" else 60.0)
+        count = 0
+
+        def broken(values, fault=fault):
+            nonlocal count
+            count += 1
+            fault(values) if count == 200 else exchange(values)
+
+        robot.backend.exchange = broken
+        with pytest.raises(BridgeError, match=message):
+            run_franka_policy(run)
+        assert robot.mode == "idle"
+        assert np.abs(robot.get_velocity()).max() < 0.02
+
+
+def test_a_state_that_holds_nan_stops_the_arm_properly(robot):
+    run = FrankaPolicyRun(policy(), robot, {"target": 0.5})
+    get = robot.backend.get
+    robot.backend.get = lambda name: np.full(16, np.nan) if name == "O_T_EE" and run.steps == 5 else get(name)
+    with pytest.raises(BridgeError, match="the policy stopped: .*not finite"):
+        run_franka_policy(run)
+    assert run.steps == 5
+    assert robot.mode == "idle"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"period": 0.0205}, "must be a whole number of milliseconds"),
+        ({"period": 0.0004}, "must be a whole number of milliseconds"),
+        ({"low": np.full(2, -3.0)}, r"from -3 to 0\.5 rad/s; must be within 2\.62 rad/s, the limit of joint"),
+        ({"commands": ("franka/dq_c[0]", "franka/tau_J_d[1]")}, "commands dq_c and tau_J_d; must be one of them"),
+        ({"commands": ("franka/dq_c[0]", "other/dq_c[1]")}, "names the devices franka, other; must be one arm"),
+        ({"commands": ("franka/dq_c[0]", "franka/dq_c[7]")}, r"does not exist; must be at most dq_c\[6\]"),
+        ({"commands": ("franka/dq_c[0]", "franka/q_c[1]")}, r"no command 'franka/q_c\[1\]'"),
+        ({"observations": (*policy().observations[:3], "franka/O_T_EF[0]", "input/target")}, "no observation"),
+        (
+            {"observations": (*policy().observations[:3], "franka/O_T_EE", "input/target")},
+            r"must name one, O_T_EE\[0\]",
+        ),
+        ({"observations": (*policy().observations[:3], "franka/q[-1]", "input/target")}, "no observation"),
+    ],
+)
+def test_what_an_arm_does_not_have_or_cannot_do_is_refused_before_it_moves(robot, changes, words):
+    with pytest.raises(PolicyError, match=words):
+        FrankaPolicyRun(policy(**changes), robot, {"target": 0.0})
+
+
+def test_the_type_of_the_arm_is_that_of_the_policy_or_must_be_given():
+    assert arm_of_policy(policy()) == "fr3"
+    assert arm_of_policy(policy(robot="franka")) == "fer"
+    assert arm_of_policy(policy(robot="mine"), "fer") == "fer"
+    with pytest.raises(PolicyError, match="give it as --arm fer or --arm fr3"):
+        arm_of_policy(policy(robot="mine"))
+
+
+@contextlib.contextmanager
+def served():
+    """Run `pliant run fr3 --bridge fci` in lock-step on an address of its own while the block runs."""
+    if importlib.util.find_spec("pylibfranka") is None:
+        pytest.skip("pylibfranka is not installed")
+    host = f"127.{100 + os.getpid() % 100}.8.1"
+    command = [sys.executable, "-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host},mode=lockstep"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        try:
+            until = time.monotonic() + 60.0
+            while True:
+                assert server.poll() is None, server.stdout.read()
+                try:
+                    socket.create_connection((host, 1337), timeout=1.0).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < until, "the server does not listen"
+            yield host
+        finally:
+            server.terminate()
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_a_policy_moves_a_served_arm_as_it_does_in_process_and_ctrl_c_brings_it_to_rest(tmp_path):
+    chosen = policy()
+
+    def motion(robot):
+        seen = []
+        run = FrankaPolicyRun(chosen, robot, {"target": 0.4})
+        run.start()
+        for _ in range(60):
+            run.step()
+            seen.append(robot.backend.get("q"))
+        run.finish()
+        assert run.lost == 0
+        return np.array([*seen, robot.get_position()])
+
+    file = str(chosen.save(tmp_path / "p.npz"))
+    with served() as host:
+        with FrankaRobot.connect(host, arm="fr3") as robot:
+            far = motion(robot)
+        words = ("policy", "run", file, "--bridge", "fci", "--host", host, "--input", "target=-0.4", "--json")
+        done = subprocess.run(
+            [sys.executable, "-m", "pliant", *words, "--duration", "2"], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        assert '"commands": 100' in done.stdout
+        with FrankaRobot.connect(host, arm="fr3") as robot:
+            turned = robot.get_position()[0]
+            assert robot.mode == "idle"
+        with (
+            subprocess.Popen(
+                [sys.executable, "-m", "pliant", *words[:-2], "target=0.4"], stdout=subprocess.PIPE, text=True
+            ) as client,
+            socket.socket() as _,
+        ):
+            watcher = threading.Event()
+            watcher.wait(4.0)
+            client.send_signal(signal.SIGINT)
+            out, _ = client.communicate(timeout=30)
+        assert client.returncode == 0
+        assert "the arm is at rest and holds its position" in out
+    with FrankaRobot.simulated("fr3") as robot:
+        near = motion(robot)
+    np.testing.assert_allclose(far, near, atol=5e-6, rtol=0)  # states travel in float32
+    assert far[-1, 0] > 0.2
+    assert turned == pytest.approx(-0.4, abs=0.05)
