@@ -1,10 +1,12 @@
 """`pliant policy`."""
 
 import json
+import signal
 
 import numpy as np
 import pytest
 
+from pliant.clients.franka import FrankaRobot
 from pliant.control import Policy
 
 
@@ -64,3 +66,42 @@ def test_a_file_that_is_no_policy_is_refused_in_words(call, tmp_path):
     code, out, error = call("policy", "show", str(tmp_path / "p.npz"))
     assert code != 0
     assert "is not the archive of a policy" in " ".join((out + error).split())
+
+
+def test_ctrl_c_brings_a_franka_arm_to_rest_and_finishes_the_motion(call, tmp_path, monkeypatch):
+    chosen = Policy(
+        robot="fr3",
+        observations=("franka/q[0]",),
+        commands=("franka/dq_c[0]",),
+        low=np.array([-1.0]),
+        high=np.array([1.0]),
+        layers=((np.zeros((1, 1)), np.ones(1)),),
+        period=0.01,
+        mean=np.zeros(1),
+        scale=np.ones(1),
+    )
+    made, sent, asked = FrankaRobot.simulated("fr3"), [], []
+    exchange = made.backend.exchange
+
+    def pressed(values):
+        exchange(values)
+        sent.append(values[0])
+        if len(sent) == 300:
+            signal.raise_signal(signal.SIGINT)
+
+    made.backend.exchange = pressed
+    ended = []
+    made.backend.close = lambda: ended.append((made.mode, np.abs(made.get_velocity()).max()))
+    monkeypatch.setattr(FrankaRobot, "connect", lambda address, **options: asked.append((address, options)) or made)
+    before = signal.getsignal(signal.SIGINT)
+    file = str(chosen.save(tmp_path / "p.npz"))
+    code, out, error = call("policy", "run", file, "--bridge", "fci", "--host", "172.16.0.2")
+    made.backend.simulation.close()
+    assert code == 0, error
+    assert asked == [("172.16.0.2", {"arm": "fr3", "realtime": False})]
+    assert "30 commands, 0 states lost; the arm is at rest and holds its position" in out
+    assert sent[299] == pytest.approx(1.0, abs=2e-3)
+    assert sent[-1] < 0.01  # it slowed down by itself
+    assert ended[0][0] == "idle"
+    assert ended[0][1] < 0.01
+    assert signal.getsignal(signal.SIGINT) is before

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -126,8 +125,7 @@ def test_a_joint_that_is_pushed_to_its_limit_comes_to_rest_before_it_without_a_r
 @pytest.mark.parametrize("field", ["dq_c", "tau_J_d"])
 def test_a_stop_in_the_middle_of_a_period_brings_the_arm_to_rest_and_finishes_the_motion(robot, field):
     stop, sent = threading.Event(), watch(robot)
-    value = 1.0 if field == "dq_c" else 1.0
-    run = FrankaPolicyRun(constant(field, np.array([value]), period=5.0), robot, {})
+    run = FrankaPolicyRun(constant(field, np.array([1.0]), period=5.0), robot, {})
     exchange = robot.backend.exchange
 
     def count(values):
@@ -241,7 +239,7 @@ def served():
 
 @pytest.mark.network
 @pytest.mark.slow
-def test_a_policy_moves_a_served_arm_as_it_does_in_process_and_ctrl_c_brings_it_to_rest(tmp_path):
+def test_a_policy_moves_a_served_arm_as_it_does_in_process(tmp_path):
     chosen = policy()
 
     def motion(robot):
@@ -261,27 +259,15 @@ def test_a_policy_moves_a_served_arm_as_it_does_in_process_and_ctrl_c_brings_it_
             far = motion(robot)
         words = ("policy", "run", file, "--bridge", "fci", "--host", host, "--input", "target=-0.4", "--json")
         done = subprocess.run(
-            [sys.executable, "-m", "pliant", *words, "--duration", "2"], capture_output=True, text=True, timeout=60
+            [sys.executable, "-m", "pliant", *words, "--duration", "5"], capture_output=True, text=True, timeout=60
         )
         assert done.returncode == 0, done.stderr
-        assert '"commands": 100' in done.stdout
+        assert '"commands": 250' in done.stdout
         with FrankaRobot.connect(host, arm="fr3") as robot:
             turned = robot.get_position()[0]
             assert robot.mode == "idle"
-        with (
-            subprocess.Popen(
-                [sys.executable, "-m", "pliant", *words[:-2], "target=0.4"], stdout=subprocess.PIPE, text=True
-            ) as client,
-            socket.socket() as _,
-        ):
-            watcher = threading.Event()
-            watcher.wait(4.0)
-            client.send_signal(signal.SIGINT)
-            out, _ = client.communicate(timeout=30)
-        assert client.returncode == 0
-        assert "the arm is at rest and holds its position" in out
     with FrankaRobot.simulated("fr3") as robot:
         near = motion(robot)
     np.testing.assert_allclose(far, near, atol=5e-6, rtol=0)  # states travel in float32
     assert far[-1, 0] > 0.2
-    assert turned == pytest.approx(-0.4, abs=0.05)
+    assert turned == pytest.approx(-0.4, abs=0.01)
