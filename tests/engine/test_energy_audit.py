@@ -96,6 +96,38 @@ def test_the_balance_closes_while_a_servo_enters_and_leaves_the_limit_of_its_joi
     assert abs(2.0 * wrong[1] - wrong[0]) < 2e-5
 
 
+@pytest.mark.parametrize("limit", ["", 'actuatorfrcrange="-0.5 0.5"'])
+@pytest.mark.parametrize(
+    ("rest", "disabled", "acts"),
+    [
+        ("", "", False),
+        ('<actuator><motor name="m" joint="a"/></actuator>', "", True),
+        ('<actuator><motor name="m" joint="a"/></actuator>', '<flag actuation="disable"/>', False),
+    ],
+    ids=["no actuators", "an actuator", "actuation disabled"],
+)
+def test_compensation_of_gravity_by_actuators_counts_only_where_it_acts(rest, disabled, acts, limit):
+    # A pendulum that falls from the horizontal, fully compensated by its actuators where there are any.
+    xml = (
+        f'<mujoco><option timestep="5e-4" integrator="implicitfast">{disabled}</option>'
+        f'<worldbody><body gravcomp="1"><joint name="a" type="hinge" axis="0 1 0" actuatorgravcomp="true" {limit}/>'
+        f'<geom type="capsule" size="0.03" fromto="0 0 0 0.3 0 0" mass="1"/></body></worldbody>{rest}</mujoco>'
+    )
+    engine = MujocoEngine(mujoco.MjModel.from_xml_string(xml), audit=True)
+    engine.step(400)
+    balance = engine.audit.balance()
+    fell = abs(engine.data.qpos[0])
+    if not acts:
+        assert fell > 0.3
+        assert (balance.motors, balance.external) == (0.0, 0.0)
+    elif not limit:
+        assert fell < 1e-9
+    else:  # 0.5 of 1.47 N m are left, and act along the mean of the velocities before and after each step
+        way = fell - 0.5 * 5e-4 * abs(engine.data.qvel[0])
+        assert balance.motors + balance.external == pytest.approx(-0.5 * way, rel=1e-9)
+    assert abs(balance.residual) < 3e-3 * 9.81 * 0.15  # of the energy of the fall: what the step leaves
+
+
 @pytest.mark.parametrize("dt", [1e-3, 1e-2])
 def test_the_numerical_damping_of_a_spring_is_the_energy_that_the_oscillator_lost(dt):
     engine = engine_of(slider('stiffness="200"'), "discrete", dt)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.laws.compile import native
+from pliant.laws.compile import bound
 from pliant.laws.layout import (
     O_COPPER_POWER,
     O_LINK_DAMPING_TORQUE,
@@ -122,8 +120,8 @@ def audit_after(observed, was, n, dofs, direct, qvel, velocity, nv, applied, dam
 
 def audit_model(
     actuators, rows, kp, kv, low, high, force, moment, count, first, column, damped, servoed, sprung, springs, dof,
-    place, which, stiffness, rest, nv, damping, hidden, gravcomp, fluid, adhesion, qpos, before, qvel, velocity,
-    outputs, limits, capped, least, most, held, lifted, torque, asked, h, sums,
+    place, which, stiffness, rest, nv, damping, hidden, gravcomp, applied, fluid, adhesion, qpos, before, qvel,
+    velocity, outputs, limits, capped, least, most, held, lifted, torque, asked, h, sums,
 ):  # fmt: skip
     """Add what MuJoCo's own elements exchange in one step (C arrays, see `EnergyAudit`).
 
@@ -164,7 +162,7 @@ def audit_model(
     for k in range(nv):
         mean = 0.5 * h * (velocity[k] + qvel[k])
         friction += hidden[k] * mean
-        external += gravcomp[k] * mean
+        external += applied[k] * gravcomp[k] * mean
         passive += (damping[k] * damped * (qvel[k] - velocity[k]) - fluid[k] - adhesion[k]) * mean
     lost = 0.0
     if sprung != 0:
@@ -286,11 +284,11 @@ class EnergyAudit:
         self._position, self._qpos = data.qpos, np.zeros(model.nq)
         ends = (self._dofs, self._direct)
         moving, h = (data.qvel, self._velocity, model.nv), self._dt
-        self._before = _bound(
+        self._before = bound(
             audit_before, observed, where.shape[0], self._was, *ends, data.qvel, model.nv, self._velocity, h, self._sums
         )
         forces = (data.qfrc_applied, data.qfrc_damper, data.qfrc_constraint)
-        self._after = _bound(audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, h, self._sums)
+        self._after = bound(audit_after, observed, self._was, where.shape[0], *ends, *moving, *forces, h, self._sums)
         self._model_work = self._prepare_model(where)
         self.reset()
 
@@ -313,7 +311,12 @@ class EnergyAudit:
         sliding = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
         joints = [j for j in range(model.njnt) if model.jnt_type[j] in sliding and model.jnt_stiffness[j] > 0.0]
         capped, least, most, held = _torque_limits(model, of)
-        lifted = model.jnt_actgravcomp[model.dof_jntid].astype(np.float64)
+        # Where a joint's compensation of gravity counts as the actuators' (actuatorgravcomp), MuJoCo applies it with
+        # their forces: not at all in a model without actuators, or with actuation disabled.
+        by_actuators = model.jnt_actgravcomp[model.dof_jntid].astype(np.float64)
+        disabled = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+        acting = 1.0 if model.nactuator and not disabled else 0.0
+        lifted, applied = acting * by_actuators, 1.0 - (1.0 - acting) * by_actuators
         integrator = int(model.opt.integrator)
         sprung = integrator == int(kind.mjINT_DISCRETE)
         servoed = sprung or integrator in (int(kind.mjINT_IMPLICIT), int(kind.mjINT_IMPLICITFAST))
@@ -324,7 +327,7 @@ class EnergyAudit:
             return np.ascontiguousarray(values, dtype=np.int64)
 
         self._sprung = sprung
-        return _bound(
+        return bound(
             audit_model,
             len(rows),
             ints(rows),
@@ -350,6 +353,7 @@ class EnergyAudit:
             model.dof_damping,
             self._friction,
             data.qfrc_gravcomp,
+            applied,
             data.qfrc_fluid,
             data.qfrc_adhesion,
             data.qpos,
@@ -465,29 +469,3 @@ def _torque_limits(
     least[capped], most[capped] = model.jnt_actfrcrange[limited].T
     driven = [int(model.actuator_trnid[i, 0]) if model.actuator_trntype[i] in ends else -1 for i in actuators]
     return capped, least, most, [int(model.jnt_dofadr[j]) if j in limited else -1 for j in driven]
-
-
-def _bound(function: FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
-    """Return a kernel as machine code with its arguments bound: addresses of arrays, which must stay, and numbers."""
-
-    def signature(types: Any) -> Any:
-        kinds: list[Any] = []
-        for value in arguments:
-            if isinstance(value, np.ndarray):
-                kinds.append(types.CPointer(getattr(types, value.dtype.name)))
-            else:
-                kinds.append(types.int64 if isinstance(value, int) else types.float64)
-        return types.void(*kinds)
-
-    def prepared(value: np.ndarray | int | float) -> Any:
-        if isinstance(value, np.ndarray):
-            return ctypes.c_void_p(value.ctypes.data)
-        return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
-
-    call = ctypes.CFUNCTYPE(None)(native(function, signature))
-    bound = [prepared(value) for value in arguments]
-
-    def run(_kept: tuple[np.ndarray | int | float, ...] = arguments) -> None:
-        call(*bound)
-
-    return run

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import ctypes
 import functools
 import logging
 import re
@@ -22,6 +23,8 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from pliant.codecache import (
     cache_folder,
@@ -40,7 +43,7 @@ from pliant.compiling import compilation, count_functions, follow_numba
 from pliant.errors import LawError
 from pliant.laws import kernels
 
-__all__ = ["CompiledLaw", "compiled", "is_cached", "native"]
+__all__ = ["CompiledLaw", "bound", "compiled", "is_cached", "native"]
 
 log = logging.getLogger("pliant")
 
@@ -392,3 +395,32 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
                 ship_text(given, text, ";")
             _natives[key] = _assemble(text, symbol)
         return _natives[key][1]
+
+
+def bound(function: types.FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
+    """Return a kernel as machine code with its arguments bound: addresses of arrays, which must stay, and numbers.
+
+    A function must always get arguments of the same types, because one machine code of it is kept.
+    """
+
+    def signature(kind: Any) -> Any:
+        kinds: list[Any] = []
+        for value in arguments:
+            if isinstance(value, np.ndarray):
+                kinds.append(kind.CPointer(getattr(kind, value.dtype.name)))
+            else:
+                kinds.append(kind.int64 if isinstance(value, int) else kind.float64)
+        return kind.void(*kinds)
+
+    def prepared(value: np.ndarray | int | float) -> Any:
+        if isinstance(value, np.ndarray):
+            return ctypes.c_void_p(value.ctypes.data)
+        return ctypes.c_int64(value) if isinstance(value, int) else ctypes.c_double(value)
+
+    call = ctypes.CFUNCTYPE(None)(native(function, signature))
+    values = [prepared(value) for value in arguments]
+
+    def run(_kept: tuple[np.ndarray | int | float, ...] = arguments) -> None:
+        call(*values)
+
+    return run
