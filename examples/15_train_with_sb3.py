@@ -2,6 +2,7 @@
 
 You will see the mean return of an episode rise from round to round, the return of the trained actor without its noise,
 its curve as a figure, and how to run it on the robot. ``15_train_with_sb3.py 60 3``: rounds of 1280 actions, seeds.
+It needs ``pip install "pliant[sb3]"``.
 """
 
 import sys

@@ -1,5 +1,6 @@
 """Stable-Baselines3 over a batch: episodes, endings, seeds, options, and the actor as a policy."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -158,8 +159,10 @@ def test_the_wrappers_of_stable_baselines3_count_episodes_and_find_no_nan(sb3):
 
 
 def test_after_a_picture_the_import_is_refused_instead_of_a_crash(tmp_path):
-    pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
-    pytest.importorskip("triton", reason="torch is installed without triton")
+    if importlib.util.find_spec("stable_baselines3") is None:
+        pytest.skip("needs Stable-Baselines3: pip install 'pliant[sb3]'")
+    if importlib.util.find_spec("triton") is None:  # not imported: this process may have rendered a picture, too
+        pytest.skip("torch is installed without triton")
     code = (
         "from pliant.envs.vector import BatchEnv; from pliant.envs.tasks import touch\n"
         "env = BatchEnv(touch.task(), 1, render_mode='rgb_array', width=64, height=48)\n"
@@ -215,6 +218,27 @@ def test_the_exported_actor_commands_what_the_model_predicts(sb3, activation):
         np.testing.assert_allclose(policy.act(seen), expected, atol=2e-6)
 
 
+def test_normalised_observations_are_part_of_the_exported_policy(sb3):
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from pliant.envs.export import export_policy
+
+    chosen = touch.task(randomize={})
+    env = VecNormalize(sb3.Sb3VecEnv(BatchEnv(chosen, 2, autoreset_mode="SameStep")))
+    options = {"n_steps": 4, "batch_size": 8, "n_epochs": 1, "seed": 1, "device": "cpu"}
+    model = PPO("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, **options).learn(8)
+    layers, name = sb3.policy_layers(model)
+    policy = export_policy(chosen, layers, touch.NAMES, activation=name, **sb3.normalization(model))
+    seen = np.array([-0.2, 0.1, -0.5, 0.0], dtype=np.float32)
+    action, _ = model.predict(env.normalize_obs(seen), deterministic=True)
+    expected = policy.low + (policy.high - policy.low) * (action.astype(float) + 1.0) / 2.0
+    np.testing.assert_allclose(policy.act(seen), expected, atol=2e-6)
+    assert not np.allclose(policy.mean, 0.0)
+    plain = PPO("MlpPolicy", sb3.Sb3VecEnv(BatchEnv(chosen, 2, autoreset_mode="SameStep")), device="cpu")
+    assert sb3.normalization(plain) == {}
+
+
 def test_an_actor_that_is_no_mlp_is_refused(sb3):
     import torch
     from stable_baselines3 import PPO, SAC
@@ -224,4 +248,16 @@ def test_an_actor_that_is_no_mlp_is_refused(sb3):
         sb3.policy_layers(SAC("MlpPolicy", env, device="cpu", buffer_size=10))
     model = PPO("MlpPolicy", env, device="cpu", policy_kwargs={"activation_fn": torch.nn.ELU})
     with pytest.raises(PliantError, match="a layer ELU; must be Linear, Tanh or ReLU"):
+        sb3.policy_layers(model)
+
+    class Learned(sb3.layers_of.BaseFeaturesExtractor):
+        def __init__(self, space):
+            super().__init__(space, 3)
+            self.layer = torch.nn.Linear(1, 3)
+
+        def forward(self, observations):
+            return self.layer(observations)
+
+    model = PPO("MlpPolicy", env, device="cpu", policy_kwargs={"features_extractor_class": Learned})
+    with pytest.raises(PliantError, match="the features extractor Learned; must have none"):
         sb3.policy_layers(model)

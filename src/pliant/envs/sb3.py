@@ -17,11 +17,12 @@ from pliant.control.policy import ACTIVATIONS
 from pliant.envs.vector import BatchEnv
 from pliant.errors import MissingDependency, PliantError
 
-__all__ = ["Sb3VecEnv", "policy_layers"]
+__all__ = ["Sb3VecEnv", "normalization", "policy_layers"]
 
 
-def _load() -> tuple[ModuleType, ModuleType]:
+def _load() -> tuple[ModuleType, ModuleType, ModuleType]:
     try:
+        import stable_baselines3.common.torch_layers as layers_of
         import stable_baselines3.common.vec_env as vec_env
         import torch
     except ImportError:
@@ -29,7 +30,7 @@ def _load() -> tuple[ModuleType, ModuleType]:
             "stable-baselines3", command='pip install "pliant[sb3]"', purpose="training with Stable-Baselines3"
         ) from None
     _load_triton()
-    return vec_env, torch
+    return vec_env, layers_of, torch
 
 
 def _load_triton() -> None:
@@ -49,7 +50,7 @@ def _load_triton() -> None:
     import triton  # noqa: F401
 
 
-vec_env, torch = _load()
+vec_env, layers_of, torch = _load()
 
 
 class Sb3VecEnv(vec_env.VecEnv):
@@ -226,6 +227,9 @@ def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[n
             f"{type(model).__name__} has no actor of fully connected layers; must be PPO or A2C with 'MlpPolicy'",
             field="model",
         ) from None
+    if not isinstance(model.policy.features_extractor, layers_of.FlattenExtractor):
+        kind = type(model.policy.features_extractor).__name__
+        raise PliantError(f"the actor has the features extractor {kind}; must have none", field="model")
     if getattr(model.policy, "use_sde", False) or getattr(model.policy, "squash_output", False):
         raise PliantError("the policy squashes its output or explores by state (use_sde); must do neither")
     names = {torch.nn.Tanh: "tanh", torch.nn.ReLU: "relu"}
@@ -243,3 +247,15 @@ def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[n
     if len(activations) > 1 or len(layers) != sum(type(m) in names for m in modules) + 1:
         raise PliantError(f"the actor must have one of {', '.join(ACTIVATIONS)} after each layer but the last")
     return layers, next(iter(activations), "tanh")
+
+
+def normalization(model: Any) -> dict[str, NDArray[np.float64]]:
+    """Return ``mean`` and ``scale`` of observations for `export_policy`; empty for a model without `VecNormalize`.
+
+    `VecNormalize` also clips what it normalised, at 10 by default; the exported policy does not.
+    """
+    wrapper = model.get_vec_normalize_env()
+    if wrapper is None or not wrapper.norm_obs:
+        return {}
+    found = wrapper.obs_rms
+    return {"mean": np.array(found.mean), "scale": np.sqrt(found.var + wrapper.epsilon)}
