@@ -49,6 +49,8 @@ def test_a_policy_is_shown_with_what_it_observes_and_commands(call, file):
             ("--input", "target=1", "--bridge", "fci", "--namespace", "x"),
             "--namespace has no meaning on the bridge fci",
         ),
+        (("--input", "target=1", "--bridge", "fci", "--clock", "wall"), "--clock has no meaning on the bridge fci"),
+        (("--input", "target=1", "--clock", "sun"), "there is no clock 'sun'"),
         (("--input", "target=1", "--host", "127.0.0.1"), "--host has no meaning on the bridge ros1"),
         (("--input", "target=1", "--duration", "0"), "--duration is 0; must be > 0 s"),
         (("--input", "target=1", "--timeout", "-1"), "timeout is -1; must be > 0 s"),

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from pliant.cli import termination
 from pliant.cli.termination import terminating_as_interrupt
 from pliant.recording import RecordingWarning, read_recording
 
@@ -152,3 +153,17 @@ with ending_at_second_signal():
 """
     code, _, err = run_script(body, signals=1)
     assert code == 7, err
+
+
+def test_the_first_signal_asks_to_stop_its_copy_is_ignored_and_the_second_interrupts(monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(termination, "SAME_PRESS", 60.0)
+    with termination.stopping_at_signal() as stop:
+        assert not stop.is_set()
+        signal.raise_signal(signal.SIGINT)
+        assert stop.is_set()
+        signal.raise_signal(signal.SIGINT)  # passed on by a parent that the terminal interrupts, too
+        monkeypatch.setattr(termination, "SAME_PRESS", -1.0)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before

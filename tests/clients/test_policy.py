@@ -1,6 +1,8 @@
 """A policy over ROS: it moves a served robot as it does in process, and stops where the robot is silent."""
 
+import contextlib
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ros1_world import until
 
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Ros1Node
+from pliant.clients.clock import WallClock
 from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
 from pliant.control import Policy, PolicyError
 from pliant.devices import make_devices
@@ -38,12 +41,14 @@ def policy(**changes):
         "mean": np.zeros(3),
         "scale": np.ones(3),
         "namespace": "qbmove_1dof",
+        "joints": ("joint",),
     }
     return Policy(**(values | changes))
 
 
-def simulation():
-    robot = build_robot("qbmove-1dof", {"mounting": "hanging", "springs": "maker-pro", "timestep": 0.001})
+def simulation(name="qbmove-1dof"):
+    options = {"mounting": "hanging", "springs": "maker-pro"} if name == "qbmove-1dof" else {}
+    robot = build_robot(name, options | {"timestep": 0.001})
     return robot, lambda made: Simulation(MujocoEngine(robot), make_devices(robot), made, pacer="free")
 
 
@@ -57,12 +62,14 @@ def master():
 class Served:
     """The robot on the ROS 1 bridge, stepped by the test, and the policy's node."""
 
-    def __init__(self, master, chosen):
-        robot, make = simulation()
-        self.bridge = make_bridge(f"ros1:master={master.uri},host=127.0.0.1", robot)
+    def __init__(self, master, chosen, name="qbmove-1dof", clock="wall", publish_clock=False, namespace=""):
+        robot, make = simulation(name)
+        options = f"master={master.uri},host=127.0.0.1,clock={publish_clock}".lower()
+        self.bridge = make_bridge(f"ros1:{options}", robot)
         self.simulation = make([self.bridge])
         self.simulation.start()
-        self.joints = RosJoints(chosen, Ros1Node("/policy", master=master.uri, host="127.0.0.1"))
+        node = Ros1Node("/policy", master=master.uri, host="127.0.0.1")
+        self.joints = RosJoints(chosen, node, clock=clock, namespace=namespace)
         self.joints.start()
 
     def close(self):
@@ -74,8 +81,8 @@ class Served:
 def served(master):
     made = []
 
-    def make(chosen):
-        made.append(Served(master, chosen))
+    def make(chosen, **options):
+        made.append(Served(master, chosen, **options))
         return made[-1]
 
     yield make
@@ -163,6 +170,108 @@ def test_a_run_ends_after_its_duration(served):
     run = PolicyRun(policy(period=0.001), world.joints, {"target": 0.5}, timeout=60.0)
     run_policy(run, duration=0.02)
     assert run.steps == 20
+
+
+@contextlib.contextmanager
+def running(world, **options):
+    """Run the policy in a thread while the block runs; what it raised is raised at the end."""
+    run, stop, raised = PolicyRun(policy(period=60.0), world.joints, {"target": 0.5}, **options), threading.Event(), []
+
+    def act():
+        try:
+            run_policy(run, stop=stop)
+        except BridgeError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=act, name="policy")
+    thread.start()
+    try:
+        yield run
+    finally:
+        stop.set()
+        thread.join()
+    if raised:
+        raise raised[0]
+
+
+@pytest.fixture
+def clock(master):
+    """What publishes ``/clock``: a time in seconds."""
+    node = Ros1Node("/time", master=master.uri, host="127.0.0.1")
+    node.start()
+    topic = node.advertise("/clock", "rosgraph_msgs/Clock", latch=True)
+    node.announce()
+    yield lambda t: topic.send(node.codec.encode("rosgraph_msgs/Clock", {"clock": round(t * 1e9)}))
+    node.stop()
+
+
+@pytest.mark.parametrize("asked", ["ros", "auto"])
+def test_a_policy_acts_once_a_period_of_the_clock_where_one_is_published(served, clock, asked):
+    clock(100.0)
+    world = served(policy(), clock=asked)
+    until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
+    with running(world, timeout=60.0) as run:
+        until(lambda: (world.simulation.step(10), run.steps)[1] == 1, "the first action")
+        clock(159.9)  # a period of 60 s is not over
+        until(lambda: world.joints.clock.now() == pytest.approx(159.9), "the time")
+        assert run.steps == 1
+        clock(160.0)
+        until(lambda: run.steps == 2, "the second action")
+        clock(10.0)  # the simulation was reset: the period goes on
+        clock(69.0)
+        until(lambda: world.joints.clock.now() == pytest.approx(219.0), "the time")
+        assert run.steps == 2
+        clock(70.0)
+        until(lambda: run.steps == 3, "the third action")
+        assert run.late == 0
+
+
+def test_without_a_clock_a_policy_acts_on_wall_time_or_says_that_there_is_none(served):
+    world = served(policy(), clock="auto")
+    until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
+    world.joints.wait()
+    assert isinstance(world.joints.clock, WallClock)
+
+
+def test_a_clock_that_nobody_sends_is_named(served):
+    world = served(policy(), clock="ros")
+    until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
+    until(lambda: all(p.active for p in world.joints._publications), "the robot listens")
+    with pytest.raises(BridgeError, match=r"nobody sends /clock within 0\.1 s; .*--clock wall"):
+        world.joints.wait(0.1)
+
+
+def test_the_clock_of_the_simulation_is_that_of_the_policy(served):
+    world = served(policy(), clock="auto", publish_clock=True)
+    until(lambda: (world.simulation.step(10), world.joints.counts.get("joint"))[1], "a state")
+    world.joints.wait()
+    until(lambda: world.joints.clock.now() == pytest.approx(world.simulation.time, abs=1e-9), "its time")
+
+
+def test_a_robot_with_other_joints_than_the_policys_is_refused(served):
+    # The policy for two joints would move the first two of five.
+    chosen = policy(
+        robot="qbmove-2dof",
+        observations=("joint_1/position", "joint_1/velocity", "input/target"),
+        commands=("joint_1/equilibrium_position", "joint_1/stiffness_preset"),
+        joints=("joint_1", "joint_2"),
+        namespace="qbmove_2dof",
+    )
+    world = served(chosen, name="qbmove-5dof", namespace="qbmove_5dof")
+    until(lambda: (world.simulation.step(10), world.joints.counts.get("joint_1"))[1], "a state")
+    words = (
+        r"the robot in the name space /qbmove_5dof has the joints joint_1, .*joint_5; the policy is for qbmove-2dof "
+        r"with joint_1, joint_2; give the name space of that robot with --namespace"
+    )
+    until(lambda: (world.simulation.step(10), world.joints._robot_joints)[1], "the names")
+    with pytest.raises(BridgeError, match=words):
+        world.joints.wait()
+    assert [p.count for p in world.joints._publications] == [0, 0]
+
+
+def test_a_clock_that_does_not_exist_is_refused():
+    with pytest.raises(BridgeError, match="there is no clock 'walls'; did you mean 'wall'"):
+        RosJoints(policy(), open_node("ros1"), clock="walls")
 
 
 @pytest.mark.parametrize(

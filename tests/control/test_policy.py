@@ -96,7 +96,7 @@ def header(**changes):
     policy_header = {
         "format": 1, "robot": "r", "namespace": "", "activation": "tanh", "output": "clip", "version": "",
         "observations": ["joint/position", "input/target"], "commands": ["joint/equilibrium_position"],
-        "period": 0.1, "settings": {},
+        "joints": ["joint"], "period": 0.1, "settings": {},
     }  # fmt: skip
     return np.frombuffer(json.dumps(policy_header | changes).encode(), dtype=np.uint8)
 
@@ -115,6 +115,8 @@ def header(**changes):
         ({"header": header(period="soon")}, "period in the header must be a number"),
         ({"header": header(commands=3)}, "commands in the header must be a list"),
         ({"header": header(observations=[1, 2])}, "the observation 1 must be"),
+        ({"header": header(joints=None)}, "joints in the header must be a list"),
+        ({"header": header(joints=["joint", 3])}, "must be names"),
         ({"header": header(robot=None)}, "robot in the header must be a str"),
     ],
 )

@@ -35,6 +35,7 @@ def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
                 "robot": found.robot,
                 "settings": dict(found.settings),
                 "namespace": found.namespace,
+                "joints": list(found.joints),
                 "period": found.period,
                 "observations": list(found.observations),
                 "commands": [
@@ -86,6 +87,9 @@ def run(
         tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
     ] = (),
     namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
+    clock: Annotated[
+        str, Parameter(help="auto: /clock where it is published, as by a simulation; wall; or ros: /clock.")
+    ] = "auto",
     host: Annotated[str, Parameter(help="fci: address of the arm.")] = "",
     arm: Annotated[str, Parameter(help="fci: fer or fr3; default: the type of the policy's robot.")] = "",
     realtime: Annotated[bool, Parameter(help="fci: require a real-time kernel.", negative=())] = False,
@@ -95,6 +99,7 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
+    from pliant.clients.clock import CLOCKS
     from pliant.clients.policy import BRIDGES
     from pliant.control import Policy
 
@@ -103,7 +108,10 @@ def run(
         raise PliantError(f"--duration is {duration:g}; must be > 0 s", field="duration")
     if bridge not in BRIDGES:
         raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, BRIDGES)}", field="bridge")
-    of_ros, of_fci = {"namespace": namespace}, {"host": host, "arm": arm, "realtime": realtime}
+    if clock not in CLOCKS:
+        raise PliantError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
+    of_ros = {"namespace": namespace, "clock": clock != "auto"}
+    of_fci = {"host": host, "arm": arm, "realtime": realtime}
     for name, value in (of_ros if bridge == "fci" else of_fci).items():
         if value:
             raise PliantError(f"--{name} has no meaning on the bridge {bridge}; must be left out", field=name)
@@ -112,7 +120,7 @@ def run(
         return _run_franka(found, _inputs(input), of_fci, limit, timeout, json)
     from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
 
-    joints = RosJoints(found, open_node(bridge), namespace=namespace)
+    joints = RosJoints(found, open_node(bridge), namespace=namespace, clock=clock)
     task = PolicyRun(found, joints, _inputs(input), timeout)
     with joints, contextlib.suppress(KeyboardInterrupt):
         run_policy(task, duration=limit)

@@ -62,11 +62,15 @@ def stopping_at_signal() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
-    before = signal.getsignal(signal.SIGINT)
+    before, first = signal.getsignal(signal.SIGINT), 0.0
 
     def ended(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        event.set()
+        nonlocal first
+        if not event.is_set():
+            first = time.monotonic()
+            event.set()
+        elif time.monotonic() - first > SAME_PRESS:
+            raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, ended)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bridges.ros.names import topic_name
+from pliant.clients.clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
 from pliant.control.policy import INPUT, Policy, PolicyError
-from pliant.errors import BridgeError, nearest
+from pliant.errors import BridgeError, nearest, printable
 
 if TYPE_CHECKING:
     from pliant.bridges.ros.node import Node
@@ -39,6 +40,10 @@ FIRST_MESSAGE_S = 10.0
 """How long the first message of each joint may take [s]."""
 TIMEOUT_S = 0.5
 """Age of an observation after which the run stops [s]."""
+ROBOT_TOPIC = "robot_state"
+"""Topic below the name space whose messages name all joints of the robot."""
+JOINT_NAMES_S = 2.0
+"""How long the names may take where another node publishes that topic [s]; without them, nothing is checked."""
 
 
 def open_node(bridge: str, name: str = "pliant_policy") -> Node:
@@ -65,18 +70,29 @@ class RosJoints:
         policy: names the joints.
         node: a node that is not started.
         namespace: prefix of the robot's topics; "" takes that of the policy.
+        clock: what the policy's period is measured with: ``wall`` time, ``ros`` for ``/clock``, or ``auto``: ``/clock``
+            where somebody publishes it.
 
     Raises:
         PolicyError: an observation that ``link_state`` does not have.
+        BridgeError: an unknown clock.
     """
 
-    def __init__(self, policy: Policy, node: Node, *, namespace: str = "") -> None:
+    def __init__(self, policy: Policy, node: Node, *, namespace: str = "", clock: str = "auto") -> None:
+        if clock not in CLOCKS:
+            raise BridgeError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
         self.node = node
+        self.clock: Clock = WallClock()
+        """What the period is measured with; `wait` chooses it."""
+        self._policy = policy
+        self._asked_clock = clock
+        self._robot_joints: list[str] = []
         self._space = namespace or policy.namespace
         self._messages: dict[str, dict[str, Any]] = {}
         self._times: dict[str, float] = {}
         self.arrived = threading.Condition()
         """Notified with each message."""
+        self._ros_clock = RosClock(self.arrived, TIMEOUT_S)
         self.counts: dict[str, int] = {}
         """Messages of each joint."""
         self._columns: list[tuple[str, str]] = []
@@ -106,7 +122,20 @@ class RosJoints:
         for name in self._commands:
             joint, _, command = name.rpartition("/")
             self._publications.append(self.node.advertise(self.topic(joint, command), "std_msgs/Float64"))
+        if self._asked_clock != "wall":
+            self._ros_clock.subscribe(self.node)
+        if self._policy.joints:
+            self.node.subscribe(self._robot_topic, "sensor_msgs/JointState", self._take_joints)
         self.node.announce()
+
+    @property
+    def _robot_topic(self) -> str:
+        return topic_name(self._space, ROBOT_TOPIC)
+
+    def _take_joints(self, message: dict[str, Any]) -> None:
+        with self.arrived:
+            self._robot_joints = list(message["name"])
+            self.arrived.notify_all()
 
     def stop(self) -> None:
         """Close the node; the robot keeps the last command."""
@@ -122,27 +151,73 @@ class RosJoints:
 
         return take
 
-    def wait(self, timeout: float = FIRST_MESSAGE_S) -> None:
-        """Wait for the first message of each joint, and for a listener to each command.
+    def wait(self, timeout: float = FIRST_MESSAGE_S, *, silence: float = TIMEOUT_S) -> None:
+        """Wait for the first message of each joint, and for a listener to each command; choose the clock.
+
+        Args:
+            timeout: how long each of these may take [s].
+            silence: wall time for which ``/clock`` may stand still afterwards [s].
 
         Raises:
-            BridgeError: a topic that nobody sends, or that nobody listens to.
+            BridgeError: a topic that nobody sends, or that nobody listens to, or a robot with other joints than the
+                policy's.
         """
-        end = time.monotonic() + timeout
 
         def silent() -> list[str]:
             found = [self.topic(joint, "link_state") for joint in self.joints if joint not in self._messages]
             return found or [p.topic for p in self._publications if not p.active]
 
-        with self.arrived:
-            while silent() and time.monotonic() < end:
-                self.arrived.wait(0.05)
-        for topic in silent()[:1]:
+        self._until(lambda: self._has_other_joints() or not silent(), timeout)
+        for topic in [] if self._has_other_joints() else silent()[:1]:
             raise BridgeError(
                 f"nobody answers on {topic} within {timeout:g} s; start the robot, such as with pliant run ROBOT "
                 f"--bridge {self.node.wire}, or give its name space with --namespace",
                 field="topic",
             )
+        if self._policy.joints:
+            self._check_robot(timeout)
+        self._choose_clock(timeout, silence)
+
+    def _has_other_joints(self) -> bool:
+        """Return whether the robot has named its joints and they are not those of the policy's robot."""
+        return bool(self._robot_joints) and set(self._robot_joints) != set(self._policy.joints)
+
+    def _until(self, done: Callable[[], bool], timeout: float) -> bool:
+        """Wait for messages until something holds; return whether it does."""
+        end = time.monotonic() + timeout
+        with self.arrived:
+            while not done() and time.monotonic() < end:
+                self.arrived.wait(0.05)
+            return done()
+
+    def _check_robot(self, timeout: float) -> None:
+        """Refuse a robot with other joints than the policy's, where its topics name them."""
+        if not self._robot_joints and self.node.taken([self._robot_topic]):
+            self._until(lambda: bool(self._robot_joints), min(timeout, JOINT_NAMES_S))
+        self.node.unsubscribe(self._robot_topic)
+        if self._has_other_joints():
+            raise BridgeError(
+                f"the robot in the name space /{self._space.strip('/')} has the joints {_listed(self._robot_joints)}; "
+                f"the policy is for {self._policy.robot} with {_listed(self._policy.joints)}; give the name space of "
+                "that robot with --namespace",
+                field="joints",
+            )
+
+    def _choose_clock(self, timeout: float, silence: float) -> None:
+        if self._asked_clock == "wall":
+            return
+        clock = self._ros_clock
+        clock.timeout = silence
+        if self._asked_clock == "auto" and not clock.count and not self.node.taken([CLOCK_TOPIC]):
+            self.node.unsubscribe(CLOCK_TOPIC)
+            return
+        if not self._until(lambda: clock.count > 0, timeout):
+            raise BridgeError(
+                f"nobody sends {CLOCK_TOPIC} within {timeout:g} s; start the simulation, or take wall time with "
+                "--clock wall",
+                field="clock",
+            )
+        self.clock = clock
 
     def observe(self) -> tuple[NDArray[np.float64], float]:
         """Return the measured observations in the policy's order, and the age of the oldest message [s]."""
@@ -246,23 +321,29 @@ class PolicyRun:
 
 
 def run_policy(run: PolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
-    """Act once a period, in real time, until the duration is over or ``stop`` is set.
+    """Act once a period of the joints' clock, until the duration is over or ``stop`` is set.
 
     Raises:
-        BridgeError: the robot is silent.
+        BridgeError: the robot is silent, has other joints than the policy's, or its clock stands still.
     """
-    run.joints.wait()
+    run.joints.wait(silence=run.timeout)
     stop = stop or threading.Event()
-    first = time.monotonic()
-    while run.steps * run.policy.period < duration - 1e-9:
-        due = first + run.steps * run.policy.period
-        ahead = due - time.monotonic()
-        if ahead > 0.0 and stop.wait(ahead):
-            return
+    clock, period = run.joints.clock, run.policy.period
+    first = clock.now()
+    while run.steps * period < duration - 1e-9:
+        due = first + run.steps * period
+        behind = clock.now() - due
+        clock.wait_until(due, stop)
         if stop.is_set():
             return
-        if ahead < -run.policy.period:
+        if behind > period:
             run.late += 1
-            first -= ahead
+            first += behind
         run.step()
-    stop.wait(max(0.0, first + run.steps * run.policy.period - time.monotonic()))
+    clock.wait_until(first + run.steps * period, stop)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return at most eight names, and how many there are if they are more."""
+    shown = ", ".join(printable(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -74,6 +74,8 @@ class Policy:
     """``clip`` or ``tanh``, after the last layer."""
     namespace: str = ""
     """Prefix of the robot's topics."""
+    joints: tuple[str, ...] = ()
+    """All compliant joints of the robot, by which `pliant policy run` knows it; empty where they are not known."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Options with which the catalogue makes the robot."""
     version: str = ""
@@ -91,6 +93,8 @@ class Policy:
                 raise PolicyError(f"an {what} of {list(names)} is named twice", field=what)
         for name, size in (("mean", n), ("scale", n), ("low", m), ("high", m)):
             object.__setattr__(self, name, _array(name, getattr(self, name), (size,)))
+        if not all(isinstance(name, str) and name for name in self.joints):
+            raise PolicyError(f"joints is {list(self.joints)}; must be names", field="joints")
         if not (self.scale > 0.0).all():
             raise PolicyError("scale must be positive", field="scale")
         if isinstance(self.period, bool) or not isinstance(self.period, int | float) or not 1e-4 <= self.period <= 60.0:
@@ -136,6 +140,7 @@ class Policy:
             "format": FORMAT,
             "observations": self.observations,
             "commands": self.commands,
+            "joints": self.joints,
             "period": self.period,
             "settings": dict(self.settings),
             **{name: getattr(self, name) for name in _TEXTS},
@@ -169,6 +174,7 @@ class Policy:
             return cls(
                 observations=tuple(header["observations"]),
                 commands=tuple(header["commands"]),
+                joints=tuple(header["joints"]),
                 period=header["period"],
                 settings=header["settings"],
                 layers=tuple(layers),
@@ -225,7 +231,8 @@ def _header(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         raise PolicyError(f"{path}: the header cannot be read: {error}") from None
     if header.get("format") != FORMAT:
         raise PolicyError(f"{path} has the format {header.get('format')!r}; must be {FORMAT}", field="format")
-    kinds: dict[str, type] = dict.fromkeys(_TEXTS, str) | {"observations": list, "commands": list, "settings": dict}
+    kinds: dict[str, type] = dict.fromkeys(_TEXTS, str) | dict.fromkeys(("observations", "commands", "joints"), list)
+    kinds["settings"] = dict
     for name, kind in kinds.items():
         if not isinstance(header.get(name), kind):
             raise PolicyError(f"{path}: {name} in the header must be a {kind.__name__}", field=name)

@@ -68,6 +68,7 @@ def export_policy(
         mean=np.zeros(count) if mean is None else np.asarray(mean, dtype=float),
         scale=np.ones(count) if scale is None else np.asarray(scale, dtype=float),
         namespace=made.interface.namespace,
+        joints=tuple(made.actuators),
         settings=dict(settings or {}),
         version=pliant.__version__,
         **options,

@@ -207,12 +207,27 @@ def test_what_an_arm_does_not_have_or_cannot_do_is_refused_before_it_moves(robot
         FrankaPolicyRun(policy(**changes), robot, {"target": 0.0})
 
 
+def test_an_arm_of_another_type_than_the_policys_is_refused_before_it_moves(robot, monkeypatch):
+    with pytest.raises(PolicyError, match=r"is a Franka Research 3 \(fr3\); must be the Franka Emika Robot \(fer\)"):
+        FrankaPolicyRun(policy(robot="franka"), robot, {"target": 0.0})
+    FrankaPolicyRun(policy(robot="mine"), robot, {"target": 0.0})  # who made it chose the arm
+    monkeypatch.setattr(robot.backend, "served_arm", lambda: "fer")  # as a robot with another model says
+    for name in ("fr3", "mine"):
+        with pytest.raises(PolicyError, match=r"is a Franka Emika Robot \(fer\); must be the Franka Research 3"):
+            FrankaPolicyRun(policy(robot=name), robot, {"target": 0.0})
+    monkeypatch.setattr(robot.backend, "served_arm", lambda: "")  # it does not tell
+    FrankaPolicyRun(policy(), robot, {"target": 0.0})
+    assert robot.mode == "idle"
+
+
 def test_the_type_of_the_arm_is_that_of_the_policy_or_must_be_given():
     assert arm_of_policy(policy()) == "fr3"
     assert arm_of_policy(policy(robot="franka")) == "fer"
     assert arm_of_policy(policy(robot="mine"), "fer") == "fer"
     with pytest.raises(PolicyError, match="give it as --arm fer or --arm fr3"):
         arm_of_policy(policy(robot="mine"))
+    with pytest.raises(PolicyError, match="the policy is for the arm fr3, its robot is 'fr3'; --arm says 'fer'"):
+        arm_of_policy(policy(), "fer")
 
 
 @contextlib.contextmanager
@@ -255,7 +270,10 @@ def test_a_policy_moves_a_served_arm_as_it_does_in_process(tmp_path):
 
     file = str(chosen.save(tmp_path / "p.npz"))
     with served() as host:
+        with FrankaRobot.connect(host, arm="fer") as robot, pytest.raises(PolicyError, match=r"Research 3 \(fr3\)"):
+            FrankaPolicyRun(policy(robot="franka"), robot, {"target": 0.4})
         with FrankaRobot.connect(host, arm="fr3") as robot:
+            assert robot.backend.served_arm() == "fr3"
             far = motion(robot)
         words = ("policy", "run", file, "--bridge", "fci", "--host", host, "--input", "target=-0.4", "--json")
         done = subprocess.run(

@@ -52,6 +52,10 @@ class Backend(Protocol):
         """Return end effector and load as one body, in the flange's frame."""
         ...
 
+    def served_arm(self) -> str:
+        """Return the type of the arm that answers, "fer" or "fr3"; "" where it does not tell."""
+        ...
+
     def refresh(self) -> None:
         """Bring the state of an idle robot up to date."""
         ...

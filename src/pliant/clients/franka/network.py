@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from pliant.clients.franka.backend import Motion
 from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.errors import BridgeError, DeviceError, MissingDependency
+from pliant.robots.franka import dynamics
+from pliant.robots.franka.parameters import FER, FR3
 from pliant.simulation.realtime import kept_scheduling
 
 __all__ = ["NetworkArm"]
 
 Array = NDArray[np.float64]
+MODEL_TOLERANCE = 0.01
+"""Difference of a robot's mass matrix from that of a type of arm, relative to its largest entry, at which it is one of
+that type; the two types differ by more than ten times as much."""
 
 
 class NetworkArm:
@@ -98,6 +103,21 @@ class NetworkArm:
             I = I - low * np.eye(3)
         x, y, z = state.F_x_Ctotal
         return Payload(mass=state.m_total, center_of_mass=(x, y, z), inertia=tuple(I.reshape(-1).tolist()))
+
+    def served_arm(self) -> str:
+        """Return the type of arm whose mass matrix is that of the robot's own model, "" where it is of neither."""
+        f = self._f
+        try:
+            with self._scheduling():
+                served = np.reshape(self._robot.load_model().mass(self._state), (7, 7))
+        except (f.FrankaException, RuntimeError):  # a robot without a model, or with one of an older version
+            return ""
+        q, payload = self.get("q"), self.payload()
+        for arm in (FER, FR3):
+            expected = dynamics.mass(q, payload, arm=arm)
+            if np.abs(served - expected).max() < MODEL_TOLERANCE * np.abs(expected).max():
+                return arm.name
+        return ""
 
     def refresh(self) -> None:
         # A state that waited in the socket is old, the next one is new.

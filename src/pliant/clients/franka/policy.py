@@ -19,6 +19,7 @@ from pliant.clients.franka.robot import BRAKING
 from pliant.clients.policy import TIMEOUT_S, check_inputs, full_observation
 from pliant.control.policy import INPUT, Policy, PolicyError
 from pliant.errors import BridgeError, DeviceError, PliantError, nearest
+from pliant.robots.franka.parameters import arm as arm_of
 from pliant.wire import fci
 
 if TYPE_CHECKING:
@@ -45,9 +46,14 @@ def arm_of_policy(policy: Policy, arm: str = "") -> str:
     """Return the type of the arm: ``arm``, or what the policy's robot says.
 
     Raises:
-        PolicyError: the policy's robot does not say.
+        PolicyError: the policy's robot does not say, or says another type.
     """
-    found = arm or ARMS.get(policy.robot, "")
+    said = ARMS.get(policy.robot, "")
+    if arm and said and arm != said:
+        raise PolicyError(
+            f"the policy is for the arm {said}, its robot is {policy.robot!r}; --arm says {arm!r}", field="arm"
+        )
+    found = arm or said
     if not found:
         raise PolicyError(
             f"the policy's robot is {policy.robot!r}, which does not say the type of the arm; give it as --arm fer or "
@@ -110,6 +116,7 @@ class FrankaPolicyRun:
     def __post_init__(self) -> None:
         policy = self.policy
         check_inputs(policy, self.inputs, self.timeout)
+        self._check_arm()
         self._cycles = round(policy.period / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, policy.period, rel_tol=1e-9):
             raise PolicyError(
@@ -136,6 +143,17 @@ class FrankaPolicyRun:
                     f"{name} goes from {low:g} to {high:g} {unit}; must be within {most[joint]:g} {unit}, the limit of "
                     f"joint {joint + 1} of the {self.robot.arm.title}",
                     field="commands",
+                )
+
+    def _check_arm(self) -> None:
+        """Refuse an arm of another type than the policy's, where the arm tells its type."""
+        expected = ARMS.get(self.policy.robot, self.robot.arm.name)
+        for found in (self.robot.arm.name, self.robot.backend.served_arm()):
+            if found and found != expected:
+                raise PolicyError(
+                    f"the arm at {self.robot.backend.address} is a {arm_of(found).title} ({found}); must be the "
+                    f"{arm_of(expected).title} ({expected}), for which the policy is made",
+                    field="arm",
                 )
 
     def start(self) -> None:

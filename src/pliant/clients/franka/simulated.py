@@ -80,6 +80,9 @@ class SimulationArm:
     def mode(self) -> str:
         return fci.RobotMode(self._values.state.robot_mode).name.lower()
 
+    def served_arm(self) -> str:
+        return self.arm.name
+
     def payload(self) -> Payload:
         def body(mass: str, center: str, inertia: str) -> Payload:
             x, y, z = self.get(center).tolist()
