@@ -24,7 +24,7 @@ from pliant.engine.ports import PortPlace, port_places
 from pliant.errors import ModelError, PortError, nearest
 from pliant.laws import layout
 from pliant.laws.actuator import call_hold
-from pliant.laws.compile import compiled
+from pliant.laws.compile import bound, compiled
 from pliant.model.parameters import change_actuator
 
 if TYPE_CHECKING:
@@ -414,6 +414,17 @@ class RobotBatch(abc.ABC):
         raise ModelError(f"no parameter {path!r} that can differ between worlds; {nearest(path, valid)}", field=path)
 
 
+def count_steps(qvel, stride, nv, worlds, n, most, steps, bad):
+    """Count n steps, and mark worlds that are not finite or too fast (C arrays, see `CpuBatch.step`)."""
+    for w in range(worlds):
+        steps[w] += n[0]
+        total = 0.0
+        for k in range(nv):
+            total += qvel[w * stride + k] * qvel[w * stride + k]
+        if not total < most and bad[w] == 0:  # NaN too
+            bad[w] = steps[w]
+
+
 class CpuBatch(RobotBatch):
     """Worlds on the cores of this machine: `mujoco.batch.Batch` with the compiled laws in its threads.
 
@@ -443,7 +454,10 @@ class CpuBatch(RobotBatch):
         self._bad = np.zeros(self.worlds, dtype=np.int64)
         self._constants = False
         self._bound = {"qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"}  # parts of the state
-        self._qvel = self.batch.bind("qvel")
+        qvel = self.batch.bind("qvel")
+        self._advance = np.zeros(1, dtype=np.int64)
+        size = (qvel.strides[0] // qvel.itemsize, qvel.shape[1], self.worlds)
+        self._count_steps = bound(count_steps, qvel, *size, self._advance, MAX_SPEED**2, self._steps, self._bad)
         self.reset()
 
     def step(self, n: int = 1) -> None:
@@ -452,12 +466,8 @@ class CpuBatch(RobotBatch):
             callbacks.install(self.model)
         self._settle()
         self.batch.step(nstep=n)
-        self._steps += n
-        with np.errstate(invalid="ignore", over="ignore"):
-            fine = np.einsum("ij,ij->i", self._qvel, self._qvel) < MAX_SPEED**2
-        if not fine.all():
-            new = ~fine & (self._bad == 0)
-            self._bad[new] = self._steps[new]
+        self._advance[0] = n
+        self._count_steps()
         if self._watched:
             self._observe()
 

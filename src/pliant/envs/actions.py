@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,62 @@ from numpy.typing import NDArray
 
 from pliant.envs.task import Action, Task, World, evaluate
 from pliant.errors import ModelError, PortError
+from pliant.laws.compile import bound
 
-__all__ = ["Scale", "checked_actions", "observe", "reward_terms"]
+__all__ = ["ActionWriter", "Scale", "checked_actions", "observe", "reward_terms"]
+
+
+def write_actions(given, worlds, count, middle, half, target, stride, columns, last, elapsed, wrong):
+    """Write the values of actions and count the step, unless one is not finite (C arrays, see `ActionWriter`)."""
+    wrong[0] = -1
+    for i in range(worlds * count):
+        if given[i] - given[i] != 0.0:  # NaN or infinity
+            wrong[0] = i
+            return
+    for w in range(worlds):
+        elapsed[w] += 1
+        for k in range(count):
+            action = min(max(given[w * count + k], -1.0), 1.0)
+            last[w * count + k] = action
+            target[w * stride + columns[k]] = half[k] * action + middle[k]
+
+
+class ActionWriter:
+    """Writes the actions of all worlds as values of ports, in one call of machine code.
+
+    Args:
+        scale: the map from actions to values.
+        target: receives the values, shape (worlds, ...), with rows of contiguous float64; it must stay where it is.
+        columns: of ``target``, one for each action.
+        last: receives the clipped actions, shape (worlds, actions).
+        elapsed: counts the actions of each world.
+    """
+
+    def __init__(
+        self,
+        scale: Scale,
+        target: NDArray[np.float64],
+        columns: NDArray[np.int64],
+        last: NDArray[np.float64],
+        elapsed: NDArray[np.int64],
+    ) -> None:
+        self._given = np.zeros(last.shape)
+        self._wrong = np.zeros(1, dtype=np.int64)
+        stride = target.strides[0] // target.itemsize
+        numbers = (scale.middle, scale.half, target, stride, columns, last, elapsed, self._wrong)
+        self._write = bound(write_actions, self._given, *last.shape, *numbers)
+
+    def write(self, actions: Any) -> None:
+        """Write actions of shape (worlds, actions), from -1 to 1; what lies outside is clipped.
+
+        Raises:
+            PortError: another shape, text, NaN or infinity. Nothing was written then.
+        """
+        array = _shaped(actions, self._given.shape)
+        self._given[:] = array
+        self._write()
+        if self._wrong[0] >= 0:
+            raise _not_finite(array)
 
 
 class Scale:
@@ -20,12 +75,13 @@ class Scale:
     def __init__(self, actions: Sequence[Action]) -> None:
         low = np.array([a.low for a in actions], dtype=float)
         high = np.array([a.high for a in actions], dtype=float)
-        self._middle, self._half = 0.5 * (low + high), 0.5 * (high - low)
+        self.middle, self.half = 0.5 * (low + high), 0.5 * (high - low)
+        """Value at 0, and what an action of 1 adds to it, shape (actions,)."""
 
     def values(self, actions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values of the ports, shape as the actions."""
-        values = self._half * actions
-        values += self._middle
+        values = self.half * actions
+        values += self.middle
         return values
 
 
@@ -35,18 +91,26 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     Raises:
         PortError: another shape, text, NaN or infinity.
     """
+    array = _shaped(actions, shape)
+    if not np.isfinite(array).all():
+        raise _not_finite(array)
+    return np.minimum(np.maximum(array, -1.0), 1.0)
+
+
+def _shaped(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     try:
         array = np.asarray(actions, dtype=float)
     except (TypeError, ValueError):
         raise PortError(f"the action {actions!r} is not an array of numbers", field="action") from None
     if array.shape != shape:
         raise PortError(f"the action has shape {array.shape}; must be {shape}", field="action")
-    finite = np.isfinite(array)
-    if not finite.all():
-        where = tuple(int(k) for k in np.argwhere(~finite)[0])
-        place = f"number {where[-1]}" + (f" of environment {where[0]}" if len(where) > 1 else "")
-        raise PortError(f"the action's {place} is {array[where]}; must be finite, from -1 to 1", field="action")
-    return np.minimum(np.maximum(array, -1.0), 1.0)
+    return array
+
+
+def _not_finite(array: NDArray[np.float64]) -> PortError:
+    where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+    place = f"number {where[-1]}" + (f" of environment {where[0]}" if len(where) > 1 else "")
+    return PortError(f"the action's {place} is {array[where]}; must be finite, from -1 to 1", field="action")
 
 
 def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
@@ -61,9 +125,12 @@ def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> 
         ModelError: a function gave NaN or infinity in a world that did not diverge.
     """
     parts = evaluate("observation", task.observation, world)
-    out = np.concatenate(parts, axis=1, dtype=np.float32, casting="unsafe")
+    ends = list(itertools.accumulate(part.shape[1] for part in parts))
+    out = np.empty((world.worlds, ends[-1]), dtype=np.float32)
+    for part, end in zip(parts, ends):
+        out[:, end - part.shape[1] : end] = part
     finite = np.isfinite(out)
-    if not finite.all():
+    if np.count_nonzero(finite) < out.size:
         rows = ~finite.all(axis=1) if sane is None else ~finite.all(axis=1) & sane
         if rows.any():
             _refuse("observation", list(task.observation), parts, int(np.flatnonzero(rows)[0]))
@@ -87,7 +154,7 @@ def reward_terms(
     for term in terms.values():
         total += term
     finite = np.isfinite(total)
-    if not finite.all():
+    if np.count_nonzero(finite) < world.worlds:
         rows = ~finite if sane is None else ~finite & sane
         if rows.any():
             _refuse("reward", list(task.reward), parts, int(np.flatnonzero(rows)[0]))

@@ -176,7 +176,7 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
                 f"{kind} {name!r} returned shape {value.shape}; must be ({world.worlds},) or ({world.worlds}, n)",
                 field=name,
             )
-        found.append(value.reshape(world.worlds, -1))
+        found.append(value if value.ndim == 2 else value[:, None])
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.worlds import CpuBatch, RobotBatch
-from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
+from pliant.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, positions
@@ -135,7 +135,6 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
         count = len(task.actions)
-        self._scale = Scale(task.actions)
         self._world = _BatchWorld(self.batch, count)
         self._world.period = period
         # All references and controls at once where they lie side by side in memory.
@@ -144,6 +143,14 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if all(place.field == "ctrl" for place in places):
             self._controls = self.batch.field("ctrl")
             self._columns = np.array([place.index[0].start for place in places])
+        state = (self._world.last, self._world.elapsed)
+        # The memory of the controls itself, where it is float64 and stays: on the CPU.
+        self._values: NDArray[np.float64] | None = None
+        if self._controls is not None and self._world.live and self._controls.dtype == np.float64:
+            self._actions = ActionWriter(Scale(task.actions), self._controls, self._columns, *state)
+        else:
+            self._values = np.zeros((self.num_envs, count))
+            self._actions = ActionWriter(Scale(task.actions), self._values, np.arange(count), *state)
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._ready = False
         self._observation = observe(task, self._world)
@@ -216,7 +223,6 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """
         if not self._ready:
             raise PliantError("step() was called before reset()")
-        command = checked_actions(actions, (self.num_envs, len(self.task.actions)))
         disabled = self.autoreset_mode is gymnasium.vector.AutoresetMode.DISABLED
         if disabled and self._ended.any():
             worlds = np.flatnonzero(self._ended)
@@ -224,25 +230,18 @@ class BatchEnv(gymnasium.vector.VectorEnv):
                 f"environment {worlds[0]} ended and was not reset; with autoreset disabled call "
                 'reset(options={"reset_mask": mask})'
             )
-        values = self._scale.values(command)
-        if self._controls is not None:
-            self._controls[:, self._columns] = values
-            if not self._world.live:
-                self.batch.write("state/ctrl", self._controls)
-        else:
-            for k, action in enumerate(self.task.actions):
-                self.batch.write(action.port, values[:, k : k + 1])
+        self._actions.write(actions)
+        if self._values is not None:
+            self._write_values(self._values)
         self.batch.step(self.frames)
         world, restarted = self._world, self._ended
-        again = bool(restarted.any())
+        again = np.count_nonzero(restarted) > 0
         world.stepped()
-        world.last[:] = command
-        world.elapsed += 1
         if again:
             restarted = restarted.copy()
             self._restart(restarted, self.task.key)
         bad = self.batch.diverged
-        sane = ~bad if bad.any() else None
+        sane = ~bad if np.count_nonzero(bad) else None
         with np.errstate(invalid="ignore", over="ignore"):
             observation = observe(self.task, world, sane)
             reward, terms = reward_terms(self.task, world, sane)
@@ -268,13 +267,24 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         infos: dict[str, Any] = {"reward": {}, "_reward": live}
         for name, term in terms.items():
             infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
-        if ended.any():
+        any_ended = np.count_nonzero(ended) > 0
+        if any_ended:
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
-        if ended.any() and self.autoreset_mode is gymnasium.vector.AutoresetMode.SAME_STEP:
+        if any_ended and self.autoreset_mode is gymnasium.vector.AutoresetMode.SAME_STEP:
             observation = self._same_step(observation, ended, infos)
         self._observation = observation
         return observation.copy(), reward, terminated, truncated, infos
+
+    def _write_values(self, values: NDArray[np.float64]) -> None:
+        """Write the values of the actions where they are not written in place."""
+        if self._controls is not None:
+            self._controls[:, self._columns] = values
+            if not self._world.live:
+                self.batch.write("state/ctrl", self._controls)
+            return
+        for k, action in enumerate(self.task.actions):
+            self.batch.write(action.port, values[:, k : k + 1])
 
     def _same_step(
         self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]

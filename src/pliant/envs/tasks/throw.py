@@ -99,10 +99,13 @@ def landed(world: World) -> NDArray[np.bool_]:
 
 def distance(world: World) -> NDArray[np.float64]:
     """Return how far in front of the arm the ball crossed the floor's height, 0 before it lands [m]."""
+    down = landed(world)
+    if not np.count_nonzero(down):
+        return np.zeros(world.worlds)
     late = np.maximum(0.0, GROUND - height(world))
     fall = np.minimum(world.port("ball_z/velocity")[:, 0], -1e-3)
     x = world.port("body/ball/position")[:, 0] + world.port("ball_x/velocity")[:, 0] * late / fall
-    return np.where(landed(world), x, 0.0)
+    return np.where(down, x, 0.0)
 
 
 def joints(world: World) -> NDArray[np.float64]:
