@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 UV ?= uv
 
-.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery setup clean lock
+.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery scenes setup clean lock
 
 setup: $(STAMP)
 
@@ -58,12 +58,17 @@ $(VENV)/.docs: $(STAMP)
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# The playable 3D scenes of the gallery, which `make docs` takes where they are; two minutes of one core.
+scenes: $(STAMP)
+	$(BIN)/python tests/helpers/scenes.py
+
 # Half an hour of one core, most of it for the experiments; needs a graphics library (EGL).
 gallery: $(STAMP)
 	$(BIN)/python tests/helpers/gallery.py robots
 	$(BIN)/pliant reproduce all --quick --output build/gallery
 	$(BIN)/python tests/helpers/gallery.py experiments build/gallery
 	$(BIN)/python tests/helpers/gallery.py page
+	$(BIN)/python tests/helpers/scenes.py
 
 # Pins stay as they are; `make lock UPGRADE=1` takes the newest of all. pip refuses hashes in constraints of an
 # editable install, so requirements.lock has none: requirements-hashed.lock is the same with the hashes of every file.

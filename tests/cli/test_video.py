@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from pliant.cli import simulating
 from pliant.recording import film as room
 
 SMALL = ("--video-size", "96x64")
@@ -132,27 +134,87 @@ def table(context: Context) -> Result:
 """
 
 
-def test_reproduce_films_what_has_a_scene_and_says_what_has_none(call, tmp_path):
+def test_reproduce_films_what_moves_and_refuses_what_does_not(call, tmp_path):
     module, output = tmp_path / "own_films.py", tmp_path / "reports"
     module.write_text(MODULE)
-    common = ("reproduce", "own-film", "own-table", "--import", module, "--output", output)
+    common = ("reproduce", "own-film", "--import", module, "--output", output)
     from pliant.experiments import base
 
     try:
+        code, _, err = call("reproduce", "own-table", *common[1:], "--video")
+        assert code == 1
+        assert "own-table has no film: it compares numbers and has no moving scene" in " ".join(err.split())
+        assert not output.exists()
         code, out, err = call(*common, "--video", "--video-format", "gif")
         assert code == 0, err
         text = " ".join(out.split())
         assert "turn.gif (0.2 s)" in text
-        assert "no film: it compares numbers and has no moving scene" in text
         assert '<img src="own-film/turn.gif"' in (output / "own-film.html").read_text()
         code, out, err = call(*common, "--video", "--video-format", "gif", "--video-fps", "50", "--json")
         assert code == 0, err
-        first, second = json.loads(out)["experiments"]
-        assert first["films"][0]["duration"] == pytest.approx(9 / 50)
-        assert (second["films"], second["no_film"]) == ([], "it compares numbers and has no moving scene")
+        (found,) = json.loads(out)["experiments"]
+        assert found["films"][0]["duration"] == pytest.approx(9 / 50)
         assert call(*common, "--video-fps", "20")[0] == 1
         assert "even numbers from 64 to 3840" in call(*common, "--video", "--video-size", "5x5")[2]
         assert "<= 50 in a GIF" in call(*common, "--video", "--video-format", "gif", "--video-fps", "60")[2]
     finally:
         for name in ("own-film", "own-table"):
             base._EXPERIMENTS.pop(name, None)
+
+
+# -- two runs side by side ---------------------------------------------------------------------------------------
+
+
+def test_two_runs_are_filmed_side_by_side_in_the_same_time(call, robot_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(simulating, "command_line", lambda: f"pliant run {robot_file} --duration 0.2")
+    file, film = tmp_path / "short.mcap", tmp_path / "both.gif"
+    code, _, err = call("run", robot_file, "--duration", "0.2", "-r", "elbow/equilibrium_position=1", "--record", file)
+    assert code == 0, err
+    code, out, err = call(
+        "compare", file, robot_file, "--duration", "0.4", "-r", "elbow/equilibrium_position=-1",
+        "--names", "soft,stiff", "--video", film, "--video-size", "96x96", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert json.loads(out)["video"]["duration"] == pytest.approx(0.44)  # as long as the longer run
+    with Image.open(film) as image:
+        assert image.size == (192, 96)
+        pictures = []
+        for k in (0, 5, image.n_frames - 1):
+            image.seek(k)
+            pictures.append(np.asarray(image.convert("RGB")).astype(int)[12:75])
+    first, middle, last = pictures
+    assert np.abs(first[:, 2:90] - first[:, 98:186]).max() < 40  # they start in the same pose
+    assert np.abs(middle[:, 2:90] - middle[:, 98:186]).max() > 60  # and go to different sides
+    assert np.abs(last[:, 98:] - middle[:, 98:]).max() > 60
+    assert np.abs(last[:, :90] - middle[:, :90]).max() < 40  # the shorter run stays where it ended
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (("--video-fps", "10"), "--video-fps has no effect without --video"),
+        (("--video", "{}.avi"), "must be one of .mp4, .gif"),
+        (("--video", "{}.gif", "--video-camera", "nope"), "there is no camera 'nope'"),
+    ],
+)
+def test_a_film_of_two_runs_is_refused_before_they_are_simulated(call, tmp_path, more, text):
+    asked = [word.format(tmp_path / "a") for word in more]
+    code, out, err = call("compare", "qbmove-1dof", "qbmove-1dof", "--duration", "100000", *asked)
+    assert code == 1
+    assert text in err
+    assert not out
+
+
+# -- pages -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.network
+def test_a_recording_becomes_a_page_that_plays(call, robot_file, tmp_path):
+    file, page = tmp_path / "a.mcap", tmp_path / "a.html"
+    assert call("run", robot_file, "--duration", "0.1", "--record", file)[0] == 0
+    code, out, err = call("replay", file, "--html", page, "--robot", robot_file)
+    assert code == 0, err
+    assert f"html: {page}" in out.replace("\n", "")
+    assert "__VISER_EMBED_DATA__" in page.read_text()
+    assert "must be .html" in call("replay", file, "--html", tmp_path / "a.txt")[2]
+    assert "does not exist" in call("replay", file, "--html", tmp_path / "none" / "a.html")[2]

@@ -23,9 +23,6 @@ CLOSER = 0.72
 TALL = ("2PR", "Stewart_Gough_6FFR_Till", "biped", "franka", "fr3", "g1", "talos", "qbmove-5dof")
 CLOSER_TALL = 0.9
 """The same for robots that fill the height of the picture."""
-ROD_THICKNESS = 4.0
-"""Rods of parallel robots are drawn thicker than they are, because they would be thinner than a pixel."""
-PARALLEL_ROBOTS = ("2PR", "2RR", "3ER", "3PFR_spatial", "3PR", "3RR", "RERRFR")
 TWO_JOINTS = {"joint_1/equilibrium_position": 0.7, "joint_2/equilibrium_position": -0.9}
 ROBOTS: dict[str, tuple[str, dict[str, float], float]] = {
     "sea-1dof": ("", {"joint/equilibrium_position": 0.7}, 3.0),
@@ -90,10 +87,6 @@ def render(name: str) -> Any:
                 found.inbox.put(fields, mode=command_mode(found, fields))
             simulation.run(seconds)
     model = engine.model
-    if name in PARALLEL_ROBOTS or name.startswith("Stewart"):
-        for g in range(model.ngeom):
-            if "/link" in model.geom(g).name:
-                model.geom_size[g, 0] *= ROD_THICKNESS
     if not model.nlight:
         model.vis.headlight.ambient[:] = 0.35
         model.vis.headlight.diffuse[:] = 0.5
@@ -145,12 +138,30 @@ This page shows every catalogue robot and every experiment. `pliant view NAME` o
 """  # noqa: E501
 
 
+PLAYABLE = (
+    "Click a picture to play the scene and to look at it from all sides. `make scenes` makes the scenes for these "
+    "pages from\nthe films of [experiments](films.md#experiments); without them the pictures stay. "
+    "[`pliant replay FILE --html`](films.md#pages-that-play) makes\nsuch a page of a recording of yours."
+)
+
+
 def cards(names: list[tuple[str, str, str]]) -> list[str]:
     """Return a table of two columns: picture, name and summary."""
     cells = [f"![{name}](images/gallery/{file}.webp)<br>`{name}`: {text}" for name, file, text in names]
     cells += [""] * (len(cells) % 2)
     rows = [f"| {cells[k]} | {cells[k + 1]} |" for k in range(0, len(cells), 2)]
     return ["| | |", "|---|---|", *rows, ""]
+
+
+def scene_cards() -> list[str]:
+    """Return the table of pictures that play as 3D scenes where `make scenes` has made them."""
+    from scenes import SCENES
+
+    cells = [
+        f'![{text}](images/gallery/{picture}.webp){{ .playable data-scene="{name}" }}<br>{text}'
+        for name, (_, _, picture, text) in SCENES.items()
+    ]
+    return ["| | |", "|---|---|", *(f"| {cells[k]} | {cells[k + 1]} |" for k in range(0, len(cells), 2)), ""]
 
 
 def page() -> str:
@@ -161,11 +172,12 @@ def page() -> str:
     summaries = {robot.name: robot.summary.replace("|", "/") for robot in list_robots()}
     known = {name for names in FAMILIES.values() for name in names}
     families = {**FAMILIES, "Continuum parallel robots": tuple(name for name in summaries if name not in known)}
-    lines = [HEAD]
+    lines = [HEAD, "## In three dimensions", "", PLAYABLE, ""]
+    lines += scene_cards()
     for family, names in families.items():
         lines += [f"## {family}", ""]
         if family.startswith("Continuum"):
-            lines += ["The rods are drawn four times as thick as they are.", ""]
+            lines += ["The rods are drawn thicker than they are; their colour is the bending strain.", ""]
         lines += cards([(name, name, summaries[name]) for name in names])
     lines += ["## Experiments", ""]
     found = [(e.name, f"experiment-{e.name}", e.summary.replace("|", "/")) for e in list_experiments()]

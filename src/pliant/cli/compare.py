@@ -11,19 +11,33 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.options import Debug, Imports, Json, Packages, Settings, assignments, import_modules, load_robot
+from pliant.cli.messages import say_error
+from pliant.cli.options import (
+    Debug,
+    Imports,
+    Json,
+    Packages,
+    References,
+    Settings,
+    assignments,
+    import_modules,
+    load_robot,
+)
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import check_figure, refuse_unused
+from pliant.cli.simulating import check_figure, film_as_dict, film_options, refuse_unused, say_film
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
+    import mujoco
     from rich.console import Console
 
     from pliant.devices.base import DeviceBase
     from pliant.model import Robot
     from pliant.recording import Recording
     from pliant.recording.comparison import RunDifference
+    from pliant.recording.film import FilmOptions, FilmReport
+    from pliant.simulation.film import PoseTrack
 
 __all__ = ["compare"]
 
@@ -57,16 +71,7 @@ def compare(
     set: Settings = [],
     set_a: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the first.")] = [],
     set_b: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the second.")] = [],
-    reference: Annotated[
-        list[str],
-        Parameter(
-            name="--reference",
-            alias="-r",
-            negative=(),
-            consume_multiple=False,
-            help="Constant command from t = 0 of both robots, DEVICE/COMMAND=VALUE; may be repeated.",
-        ),
-    ] = [],
+    reference: References = [],
     command: Annotated[Path | None, Parameter(help="Table of commands over time of both robots.")] = None,
     scenario: Annotated[Path | None, Parameter(help="Events over time of both robots: YAML or JSON.")] = None,
     duration: Annotated[float | None, Parameter(help="Seconds to simulate robots; default 2.")] = None,
@@ -76,6 +81,13 @@ def compare(
         str | None, Parameter(help="Names of the two in the table and the figure, such as soft,stiff.")
     ] = None,
     plot: Annotated[Path | None, Parameter(help="Draw both in one figure (.png, .svg, .pdf).")] = None,
+    video: Annotated[Path | None, Parameter(help="Film both side by side (.mp4, .gif).")] = None,
+    video_size: Annotated[str | None, Parameter(help="Width and height of each scene; default 480x480.")] = None,
+    video_fps: Annotated[float | None, Parameter(help="Frames per second of the film; default 25.")] = None,
+    video_speed: Annotated[float | None, Parameter(help="Simulated seconds per second of the film; default 1.")] = None,
+    video_camera: Annotated[
+        str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
+    ] = None,
     package_path: Packages = [],
     import_: Imports = [],
     json: Json = False,
@@ -96,6 +108,9 @@ def compare(
     _refuse(sides, set, set_a, set_b, reference, command, scenario, duration, timestep)
     if plot is not None:
         check_figure(plot, "--plot")
+    if video is not None and video_size is None:
+        video_size = "480x480"
+    film = _Film.of(video, film_options(video, video_size, video_fps, video_speed, video_camera))
     console = make_console(quiet=json)
     constants = assignments(reference, "--reference")
     from pliant.recording import read_recording
@@ -104,18 +119,23 @@ def compare(
     length = DURATION if duration is None else duration
     runs = [None if side.recorded else _load(side, console, timestep, length, package_path) for side in sides]
     _refuse_strangers(sides, runs)
+    if film is not None:
+        film.open([_model(side, run) for side, run in zip(sides, runs, strict=True)])
     with tempfile.TemporaryDirectory(prefix="pliant-") as scratch:
         recordings: list[Recording] = []
         for k, (side, run) in enumerate(zip(sides, runs, strict=True)):
             path = Path(side.source)
             if run is not None:
                 path = Path(scratch) / f"{k}.mcap"
-                _simulate(side, run, path, console, constants, command, scenario, length, seed, json)
+                track = None if film is None else film.track(k)
+                _simulate(side, run, path, console, constants, command, scenario, length, seed, json, track)
             recordings.append(read_recording(path))
         one, two = recordings
         found = differences(one, two)
         if plot is not None:
             plot_comparison(one, two, plot, names=(sides[0].name, sides[1].name))
+        filmed = None if film is None else film.write(recordings, sides, console, quiet=json)
+        code = 0 if filmed is None or not filmed.fault else 1
         if json:
             emit(
                 {
@@ -124,16 +144,19 @@ def compare(
                     "rates": [None if run is None else run.rate for run in runs],
                     "signals": [dataclasses.asdict(d) for d in found],
                     "plot": None if plot is None else str(plot),
+                    "video": None if filmed is None or not filmed.frames else film_as_dict(filmed),
                 }
             )
-            return 0
+            return code
     _print(console, found, sides)
     rates = dict.fromkeys(f"{run.rate:g}" for run in runs if run is not None and run.robot.actuators)
     if rates:
         console.print(f"[dim]joints sampled {' and '.join(rates)} times a second[/dim]")
     if plot is not None:
         console.print(f"plot: {plot}", soft_wrap=True)
-    return 0
+    if filmed is not None and filmed.frames:
+        say_film(console, filmed)
+    return code
 
 
 def _names(text: str | None, first: str, second: str, own_a: list[str], own_b: list[str]) -> tuple[str, str]:
@@ -208,6 +231,92 @@ def _load(side: _Side, console: Console, timestep: float | None, duration: float
     return _Run(robot=robot, devices=make_devices(robot, joint_sample_period=period), rate=round(1.0 / period, 6))
 
 
+def _model(side: _Side, run: _Run | None) -> mujoco.MjModel:
+    """Return the model that a film shows: that of a recording's command line, or that of a robot."""
+    if run is not None:
+        return run.robot.compile()
+    from pliant.cli.replay import recorded_robot
+    from pliant.recording import read_recording
+
+    found = read_recording(Path(side.source))
+    source, settings, packages = recorded_robot(found, "compare it without --video")
+    return load_robot(source, settings, None, packages).compile()
+
+
+class _Film:
+    """The film of both runs.
+
+    Args:
+        path: file.
+        looks: size of a scene, frame rate, speed, camera.
+    """
+
+    def __init__(self, path: Path, looks: FilmOptions) -> None:
+        self._path, self._looks = path, looks
+        self._models: list[mujoco.MjModel] = []
+        self._tracks: dict[int, PoseTrack] = {}
+
+    @classmethod
+    def of(cls, path: Path | None, looks: FilmOptions | None) -> _Film | None:
+        """Return the film that was asked for; None without --video.
+
+        Raises:
+            PliantError: suffix, folder or frame rate is wrong.
+        """
+        if path is None or looks is None:
+            return None
+        from pliant.recording.film import check_film
+
+        check_film(path, looks, "--video")
+        return cls(path, looks)
+
+    def open(self, models: list[mujoco.MjModel]) -> None:
+        """Take the models.
+
+        Raises:
+            PliantError: one of them has no such camera.
+        """
+        from pliant.recording.film import check_camera
+
+        for model in models:
+            check_camera(model, self._looks.camera)
+        self._models = models
+
+    def track(self, k: int) -> PoseTrack:
+        """Return what keeps the poses of a run that is simulated."""
+        from pliant.simulation.film import PoseTrack
+
+        self._tracks[k] = PoseTrack(self._looks.speed / self._looks.fps)
+        return self._tracks[k]
+
+    def write(
+        self, recordings: list[Recording], sides: tuple[_Side, _Side], console: Console, *, quiet: bool
+    ) -> FilmReport:
+        """Render and write the film, and say what is missing in it."""
+        import numpy as np
+
+        from pliant.cli.replay import say_missing
+        from pliant.figures import COLORS
+        from pliant.recording.motion import Motion, film_motions
+        from pliant.recording.replay_film import recorded_poses
+
+        motions = []
+        for k, (found, side, model, color) in enumerate(zip(recordings, sides, self._models, ("soft", "stiff"))):
+            track = self._tracks.get(k)
+            if track is None:
+                poses = recorded_poses(found, model, self._looks.speed / self._looks.fps)
+                say_missing(poses.missing, f"in the film of {side.name}", console)
+                time, qpos = poses.time, poses.qpos
+            else:
+                time, qpos = np.array(track.times), np.array(track.poses)
+            motions.append(Motion(model=model, time=time, poses=qpos, title=side.name, color=COLORS[color]))
+        with Bar(console, "film", "pictures", shown=not quiet) as bar:
+            report = film_motions(self._path, motions, self._looks, clock=True, progress=bar)
+        if report.fault:
+            say_error(PliantError(report.fault, file=self._path, field="video"))
+        return report
+
+
 def _refuse_strangers(sides: tuple[_Side, _Side], runs: list[_Run | None]) -> None:
     """Refuse two that share no device, before anything is simulated."""
     from pliant.recording import read_recording
@@ -233,8 +342,9 @@ def _simulate(
     duration: float,
     seed: int,
     quiet: bool,
+    track: PoseTrack | None,
 ) -> None:
-    """Run a robot and record it."""
+    """Run a robot, record it, and keep its poses for a film."""
     from pliant.cli.run import put_constants
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
@@ -243,8 +353,9 @@ def _simulate(
     table = None if command is None else read_commands(command)
     events = None if scenario is None else read_scenario(scenario)
     engine = MujocoEngine(run.robot)
+    watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (
-        Simulation(engine, run.devices, recorder=Recorder(path), seed=seed) as simulation,
+        Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=seed) as simulation,
         Bar(console, f"simulating {side.name}", "s", shown=not quiet) as bar,
     ):
         if table is not None:

@@ -19,6 +19,7 @@ __all__ = [
     "Imports",
     "Json",
     "Packages",
+    "References",
     "Seed",
     "Settings",
     "Source",
@@ -43,6 +44,16 @@ Settings = Annotated[
         help="Set a parameter, PATH=VALUE, such as elbow.k1=0.002 or option.timestep=0.0005; may be repeated.",
         negative=(),
         consume_multiple=False,
+    ),
+]
+References = Annotated[
+    list[str],
+    Parameter(
+        name="--reference",
+        alias="-r",
+        negative=(),
+        consume_multiple=False,
+        help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
     ),
 ]
 Imports = Annotated[

@@ -20,13 +20,14 @@ from pliant.cli.simulating import film_as_dict, film_options, refuse_unused, say
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
+    import mujoco
     from rich.console import Console
 
     from pliant.recording import FilmOptions, Recording
     from pliant.simulation import Bridge, Replay
     from pliant.simulation.bridge import TopicReport
 
-__all__ = ["replay"]
+__all__ = ["recorded_robot", "replay", "say_missing"]
 
 
 def replay(
@@ -68,6 +69,9 @@ def replay(
     video_camera: Annotated[
         str | None, Parameter(help="Camera of the film: a name, or AZIMUTH,ELEVATION[,DISTANCE] [degrees, m].")
     ] = None,
+    html: Annotated[
+        Path | None, Parameter(help="Write the recorded joints as a page that plays in any browser (.html).")
+    ] = None,
     view: Annotated[
         bool, Parameter(negative=(), help="Show the recorded joints and curves in the browser, with a time slider.")
     ] = False,
@@ -86,7 +90,8 @@ def replay(
 
     console = make_console(quiet=json)
     refuse_unused(overwrite and export is None, "--overwrite", "--export")
-    refuse_unused(robot is not None and video is None and not view, "--robot", "--video or --view")
+    shown = video is not None or html is not None or view
+    refuse_unused(robot is not None and not shown, "--robot", "--video, --html or --view")
     refuse_unused(view_port is not None and not view, "--view-port", "--view")
     refuse_unused(bool(set) and robot is None, "--set", "--robot")
     looks = film_options(video, video_size, video_fps, video_speed, video_camera)
@@ -94,6 +99,8 @@ def replay(
         from pliant.recording.film import check_film
 
         check_film(video, looks, "--video")
+    if html is not None:
+        _check_page(html)
     for option, given in (("--loop", loop), ("--delay", delay is not None), ("--wait", wait)):
         refuse_unused(given and not bridge, option, "--bridge")
     for option, given in (("--start", start), ("--duration", duration)):
@@ -101,7 +108,7 @@ def replay(
     if recording.suffix == ".npz":
         for option, given in (
             ("--bridge", bridge), ("--speed", speed), ("--export", export), ("--plot", plot), ("--video", video),
-            ("--view", view),
+            ("--html", html), ("--view", view),
         ):  # fmt: skip
             if given:
                 raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
@@ -116,12 +123,14 @@ def replay(
             code = _export_plot_compare(found, export, plot, compare, overwrite, done)
             if video is not None:
                 code = _film(found, video, looks, robot, set, console, json, done) or code
+            if html is not None:
+                _page(found, html, robot, set, console, done)
             if view:
                 _view(found, view_port or 0, robot, set, console)
         else:
             for option, given in (
                 ("--export", export), ("--plot", plot), ("--compare", compare), ("--video", video),
-                ("--view", view or None),
+                ("--html", html), ("--view", view or None),
             ):  # fmt: skip
                 if given is not None:
                     raise PliantError(
@@ -143,7 +152,7 @@ def replay(
         return code
     state = "" if done["complete"] else " (incomplete: the recording was cut off; everything written before is there)"
     console.print(f"{recording}: {done['duration']:g} s{state}", soft_wrap=True)
-    for key in ("export", "plot", "published"):
+    for key in ("export", "plot", "html", "published"):
         if key in done:
             console.print(f"{key}: {done[key]}", soft_wrap=True)
     if done.get("interrupted"):
@@ -190,13 +199,10 @@ def _film(
     """Film a recording; return the exit code."""
     from pliant.recording.replay_film import film_recording
 
-    packages: list[Path] = []
-    if source is None:
-        source, settings, packages = _recorded_robot(found)
-    model = load_robot(source, settings, None, packages).compile()
+    model = _shown_robot(found, source, settings)
     with Bar(console, "film", "pictures", shown=not quiet) as bar:
         film, missing = film_recording(found, model, path, looks, bar)
-    _say_missing(missing, "in the film", console)
+    say_missing(missing, "in the film", console)
     done["video"] = film_as_dict(film) if film.frames else None
     if film.frames and not quiet:
         say_film(console, film)
@@ -206,31 +212,60 @@ def _film(
     return 0
 
 
+def _check_page(path: Path) -> None:
+    """Refuse a page that cannot be written, before anything is read."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise PliantError(f"--html {path}: the suffix is {path.suffix!r}; must be .html", field="html")
+    if not path.absolute().parent.is_dir():
+        raise PliantError(f"--html: the folder {path.parent} does not exist", file=path, field="html")
+
+
+def _page(
+    found: Recording, path: Path, source: str | None, settings: list[str], console: Console, done: dict[str, Any]
+) -> None:
+    """Write a recording as a page that plays by itself."""
+    from pliant.recording.motion import Motion
+    from pliant.recording.replay_film import recorded_poses
+    from pliant.viewer.playable import FPS, MAX_FRAMES, write_page
+
+    model = _shown_robot(found, source, settings)
+    poses = recorded_poses(found, model, max(1.0 / FPS, found.duration / MAX_FRAMES))
+    write_page(path, Motion(model=model, time=poses.time, poses=poses.qpos), title=found.path.name)
+    say_missing(poses.missing, "on the page", console)
+    done["html"] = str(path)
+
+
 def _view(found: Recording, port: int, source: str | None, settings: list[str], console: Console) -> None:
     """Show a recording on a page until Ctrl-C."""
     from pliant.viewer import PageServer
     from pliant.viewer.replay import ReplayView
 
-    packages: list[Path] = []
-    if source is None:
-        source, settings, packages = _recorded_robot(found)
-    model = load_robot(source, settings, None, packages).compile()
+    model = _shown_robot(found, source, settings)
     with PageServer(port=port, title=found.path.name) as server:
         page = ReplayView(found, model, server)
-        _say_missing(page.missing, "on the page", console)
-        print(f"view: {server.url} (Ctrl-C ends)", file=sys.stderr, flush=True)
+        say_missing(page.missing, "on the page", console)
         with contextlib.suppress(KeyboardInterrupt):
+            print(f"view: {server.url} (Ctrl-C ends)", file=sys.stderr, flush=True)
             page.run()
 
 
-def _say_missing(missing: Sequence[str], where: str, console: Console) -> None:
+def _shown_robot(found: Recording, source: str | None, settings: list[str]) -> mujoco.MjModel:
+    """Return the compiled robot of a film or a page: the one that is named, or that was recorded."""
+    packages: list[Path] = []
+    if source is None:
+        source, settings, packages = recorded_robot(found)
+    return load_robot(source, settings, None, packages).compile()
+
+
+def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
+    """Say which joints a film or a page shows at rest, because they were not recorded."""
     if missing:
         shown = ", ".join(missing[:8]) + (f", ... ({len(missing)} in all)" if len(missing) > 8 else "")
         console.print(f"[yellow]note[/yellow] not recorded, so at rest {where}: {plain(shown)}", soft_wrap=True)
 
 
-def _recorded_robot(found: Recording) -> tuple[str, list[str], list[Path]]:
-    """Return source, settings and package paths of the `pliant run` that wrote a recording.
+def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") -> tuple[str, list[str], list[Path]]:
+    """Return source, settings and package paths of the `pliant run` that wrote a recording; or say what to do.
 
     Raises:
         PliantError: it was not written by `pliant run`.
@@ -243,8 +278,7 @@ def _recorded_robot(found: Recording) -> tuple[str, list[str], list[Path]]:
         words = []
     if len(words) < 3 or words[:2] != ["pliant", "run"] or words[2].startswith("-"):
         raise PliantError(
-            "the recording does not say which robot it shows, because `pliant run` did not write it; name it by "
-            "--robot SOURCE",
+            f"the recording does not say which robot it shows, because `pliant run` did not write it; {hint}",
             file=found.path,
             field="robot",
         )

@@ -59,7 +59,7 @@ def reproduce(
     ] = False,
     seed: Annotated[int, Parameter(help="Seed of all randomness, >= 0.")] = 0,
     video: Annotated[
-        bool, Parameter(negative=(), help="Film the experiments that have a moving scene, soft beside stiff.")
+        bool, Parameter(negative=(), help="Film what moves, two runs side by side; refused where nothing does.")
     ] = False,
     video_format: Annotated[
         Literal["mp4", "gif"] | None,
@@ -105,7 +105,7 @@ def reproduce(
         interrupted = False
         try:
             run_experiments(
-                chosen,
+                experiments or "all",
                 output,
                 quick=quick,
                 seed=seed,

@@ -12,6 +12,7 @@ from pliant.cli.bag_notes import say_what_is_played
 from pliant.cli.options import (
     Imports,
     Packages,
+    References,
     Settings,
     Source,
     Timestep,
@@ -48,16 +49,7 @@ def run(
     command: Annotated[
         Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
     ] = None,
-    reference: Annotated[
-        list[str],
-        Parameter(
-            name="--reference",
-            alias="-r",
-            negative=(),
-            consume_multiple=False,
-            help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
-        ),
-    ] = [],
+    reference: References = [],
     scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
     objects: Annotated[
         int | None,

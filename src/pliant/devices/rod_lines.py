@@ -1,4 +1,4 @@
-"""Where the rods of a simulated parallel robot are: centre lines through the nodes of its model."""
+"""The rods of a simulated parallel robot as they are drawn: centre lines through its nodes, coloured by strain."""
 
 from __future__ import annotations
 
@@ -7,9 +7,49 @@ import numpy as np
 
 from pliant.numerics import CubicSpline
 
-__all__ = ["RodLines"]
+__all__ = ["RodLines", "bending_strain", "has_rods", "rod_radius", "strain_colours"]
 
 Array = np.ndarray
+STOPS = np.array([[49, 104, 142], [53, 183, 121], [253, 231, 37], [213, 62, 79]], dtype=float)
+"""Colours from no strain to the largest one: blue, green, yellow, red."""
+
+
+def has_rods(model: mujoco.MjModel) -> bool:
+    """Return whether a model is that of a parallel robot with rods, which `RodLines` can follow."""
+    names = {model.geom(g).name for g in range(model.ngeom)}
+    return any(name.endswith("/link0") for name in names) or bool(model.nflex and "plate" in names)
+
+
+def rod_radius(model: mujoco.MjModel) -> float:
+    """Return the radius of the rods of a model [m]."""
+    for g in range(model.ngeom):
+        if model.geom(g).name.endswith("/link0"):
+            return float(model.geom_size[g][0])
+    return float(model.flex_radius[0]) if model.nflex else 1e-3
+
+
+def bending_strain(lines: Array, radius: float) -> Array:
+    """Return the bending strain at the surface of rods.
+
+    Args:
+        lines: centre lines, shape (rods, points, 3) [m].
+        radius: of the rods [m].
+
+    Returns:
+        Strain at each point, shape (rods, points).
+    """
+    edges = np.diff(lines, axis=1)
+    lengths = np.maximum(np.linalg.norm(edges, axis=2), 1e-9)
+    turns = np.linalg.norm(np.diff(edges / lengths[..., None], axis=1), axis=2)
+    strain = radius * turns / (0.5 * (lengths[:, 1:] + lengths[:, :-1]))
+    return np.concatenate([strain[:, :1], strain, strain[:, -1:]], axis=1)
+
+
+def strain_colours(part: Array) -> Array:
+    """Return colours for parts of the largest strain, 0 to 1: shape (..., 3), uint8."""
+    at = np.clip(part, 0.0, 1.0) * (len(STOPS) - 1)
+    k = np.minimum(at.astype(int), len(STOPS) - 2)
+    return (STOPS[k] + (at - k)[..., None] * (STOPS[k + 1] - STOPS[k])).astype(np.uint8)
 
 
 class RodLines:

@@ -21,7 +21,7 @@ from pliant.errors import ModelError, PortError, nearest
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Action", "Function", "Start", "Task", "World", "evaluate", "flags", "positions"]
+__all__ = ["Action", "Function", "Start", "Task", "World", "evaluate", "flags", "positions", "preset_actions"]
 
 
 class World(Protocol):
@@ -70,6 +70,25 @@ class Action:
         for name, value in (("low", self.low), ("high", self.high)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise ModelError(f"Action {self.port!r}: {name} is {value!r}; must be a finite number", field=name)
+
+
+def preset_actions(joints: Sequence[str], preset: float | None, limits: tuple[float, float]) -> list[Action]:
+    """Return the actions that command the stiffness presets of joints.
+
+    Args:
+        joints: the joints.
+        preset: one preset for the whole episode [rad]; None lets the actions change it.
+        limits: least and largest preset [rad].
+
+    Raises:
+        ModelError: a preset beyond the limits.
+    """
+    low, high = limits
+    if preset is not None:
+        if not low <= preset <= high:
+            raise ModelError(f"preset is {preset!r}; must be {low:g} to {high:g} rad", field="preset")
+        low = high = float(preset)
+    return [Action(f"{joint}/reference_2", low, high) for joint in joints]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,18 +16,11 @@ __all__ = ["draw_path", "even_light", "strip"]
 
 def even_light(spec: mujoco.MjSpec, *, width: int, height: int) -> None:
     """Give a scene a plain sky, light without shadows, and room for pictures of a size [pixels]."""
-    import mujoco
+    from pliant.robots.parts import add_sky
 
     spec.visual.global_.offwidth, spec.visual.global_.offheight = max(width, 640), max(height, 480)
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
-        rgb1=[0.94, 0.95, 0.97],
-        rgb2=[0.94, 0.95, 0.97],
-        width=8,
-        height=48,
-    )
+    plain = (0.94, 0.95, 0.97)
+    add_sky(spec, plain, plain)
     for light in spec.lights:
         light.castshadow = False
 

@@ -11,7 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     import mujoco
 
-__all__ = ["GRAVITY", "PAPER", "REDUCED", "Standing", "stand"]
+    from pliant.simulation.film import PoseTrack
+
+__all__ = ["GRAVITY", "PAPER", "REDUCED", "Standing", "add_side_camera", "press", "stand"]
 
 PAPER = "Crotti et al. 2024, Soft Adaptive Feet for Legged Robots, arXiv 2412.03191"
 GRAVITY = 9.81
@@ -95,6 +97,74 @@ def stand(
     """
     import mujoco
 
+    spec, servos = _build(pitch, bar, toes is not None, rigid, forward, servo, timestep, foot)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qfrc_applied[0] = -load
+    if servo is not None:
+        data.ctrl[0] = data.joint("hold").qpos[0] = servo[1]
+    half_second = round(0.5 / timestep)
+    mujoco.mj_step(model, data, half_second)
+    # Bent within half a second, not at once.
+    for i in range(half_second if servos else 0):
+        data.ctrl[:] = -(toes or 0.0) / 2.0 * np.array(servos) * (i + 1) / half_second
+        mujoco.mj_step(model, data)
+    mujoco.mj_step(model, data, max(1, round(seconds / timestep) - half_second * (2 if servos else 1)))
+    speed = float(np.abs(data.qvel).max())
+    mujoco.mj_forward(model, data)
+    return _measured(model, data, speed)
+
+
+def press(
+    load: float,
+    *,
+    bar: tuple[float, float] | None = None,
+    toes: float | None = None,
+    rigid: bool = False,
+    seconds: float = 3.0,
+    timestep: float = 2e-3,
+    **foot: Any,
+) -> PoseTrack:
+    """Return the poses of a foot whose load grows slowly, and whose toes are then bent up; arguments as for `stand`.
+
+    The model has a camera "side".
+    """
+    import mujoco
+
+    from pliant.robots.parts import add_scene
+    from pliant.simulation.film import PoseTrack
+
+    spec, servos = _build(0.0, bar, toes is not None, rigid, False, None, timestep, foot)
+    spec.delete(spec.geom("floor"))
+    add_scene(spec, extent=0.3, center=(0.04, 0.0, 0.05))
+    add_side_camera(spec)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    track = PoseTrack().watch(model, data)
+    steps = round(seconds / timestep)
+    for i in range(steps):
+        done = i / steps
+        data.qfrc_applied[0] = -load * min(1.0, done / (0.3 if servos else 0.8))
+        if servos:
+            data.ctrl[:] = -(toes or 0.0) / 2.0 * np.array(servos) * min(1.0, max(0.0, (done - 0.35) / 0.5))
+        mujoco.mj_step(model, data)
+        track.take()
+    return track
+
+
+def _build(
+    pitch: float,
+    bar: tuple[float, float] | None,
+    toes: bool,
+    rigid: bool,
+    forward: bool,
+    servo: tuple[str, float] | None,
+    timestep: float,
+    foot: dict[str, Any],
+) -> tuple[mujoco.MjSpec, list[float]]:
+    """Return the foot on its slide, see `stand`, and the shares of the servos of its toes."""
+    import mujoco
+
     from pliant.robots.softfoot import add_softfoot
     from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
 
@@ -126,22 +196,17 @@ def stand(
         plate.mass = 0.937
     else:
         add_softfoot(spec, ankle, None, **foot)
-    servos = [] if toes is None else _add_servos(spec)
-    model = spec.compile()
-    data = mujoco.MjData(model)
-    data.qfrc_applied[0] = -load
-    if servo is not None:
-        data.ctrl[0] = data.joint("hold").qpos[0] = angle
-    half_second = round(0.5 / timestep)
-    mujoco.mj_step(model, data, half_second)
-    # Bent within half a second, not at once.
-    for i in range(half_second if servos else 0):
-        data.ctrl[:] = -(toes or 0.0) / 2.0 * np.array(servos) * (i + 1) / half_second
-        mujoco.mj_step(model, data)
-    mujoco.mj_step(model, data, max(1, round(seconds / timestep) - half_second * (2 if servos else 1)))
-    speed = float(np.abs(data.qvel).max())
-    mujoco.mj_forward(model, data)
-    return _measured(model, data, speed)
+    servos = _add_servos(spec) if toes else []
+    return spec, servos
+
+
+def add_side_camera(spec: mujoco.MjSpec) -> None:
+    """Add a camera "side" that sees a foot from its side."""
+    from pliant.robots.parts import look_at
+
+    camera = spec.worldbody.add_camera(name="side", fovy=32.0)
+    look_at(camera, (0.04, -0.55, 0.09), (0.04, 0.0, 0.05))
+    camera.pos = [0.04, -0.55, 0.09]
 
 
 def _hold(spec: Any, carriage: Any, kind: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.noise import Noise
     from pliant.simulation import Simulation
+    from pliant.simulation.film import PoseTrack
     from pliant.wire.yarp import Bottle
     from pliant.wire.yarp.joints import JointState
 
@@ -234,7 +235,9 @@ def _text(values: Any) -> str:
 
 
 @contextlib.contextmanager
-def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int = 0) -> Iterator[World]:
+def serve(
+    robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int = 0, track: PoseTrack | None = None
+) -> Iterator[World]:
     """Simulate a robot in another thread with its ports on a name server of its own, and yield the program's side.
 
     Args:
@@ -242,6 +245,7 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
         pacer: of the simulation.
         lockstep: whether the simulation waits for the program's steps.
         seed: of the sensors' noise.
+        track: what keeps the poses; None keeps none.
     """
     from pliant.bridges.yarp.bridge import YarpBridge
     from pliant.bridges.yarp.options import YarpOptions
@@ -252,7 +256,9 @@ def serve(robot: Robot, *, pacer: Any = "sync", lockstep: bool = True, seed: int
 
     options = YarpOptions(server="127.0.0.1:0", period=PERIOD, lockstep=lockstep, queue=10_000)
     bridge = YarpBridge(robot, options)
-    simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=pacer, seed=seed)
+    engine = MujocoEngine(robot, check=False)
+    bridges = [bridge] if track is None else [track.watch(engine.model, engine.data), bridge]
+    simulation = Simulation(engine, make_devices(robot), bridges, pacer=pacer, seed=seed)
     faults: list[BaseException] = []
 
     def work() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves, read_curves
+from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import drive
 from pliant.options import option
 
@@ -276,11 +277,32 @@ def verify_heavier(run: Run, at: NDArray[np.float64], amplitude: NDArray[np.floa
     ]
 
 
+def _films(context: Context, options: ChirpOptions) -> list[Film]:
+    middle = slice(round(0.5 * options.duration / TIMESTEP), round(0.5 * options.duration / TIMESTEP) + 2000, 5)
+    shots = []
+    for behaviour in PRESETS:
+        run = runs_of(options)[f"{behaviour}, no friction"]
+        angle = simulate(run)["joint/position"]
+        model = build_joint(run, TIMESTEP).compile()
+        shots.append(Shot(title=behaviour, model=model, poses=angle[middle, None]))
+    return [
+        Film(
+            name="chirp",
+            caption="The joint without friction in the middle of the chirp, slowed down four times: the stiff link "
+            "follows, the soft one rolls off.",
+            time=TIMESTEP * 5 * np.arange(len(shots[0].poses)),
+            shots=shots,
+            speed=0.25,
+        )
+    ]
+
+
 @experiment(
     "chirp",
     title="Frequency response of one qbMove",
     paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
     section="4.2.1",
+    films=_films,
 )
 def chirp(context: Context, options: ChirpOptions) -> Result:
     """Move one qbMove by a chirp of 0.15 rad from 0.5 to 6 Hz, soft and stiff."""

@@ -403,7 +403,13 @@ def setting_targets(
     return targets, errors, exact
 
 
-@experiment("cpr-accuracy", title="Equations and accuracy of the rods' solver", paper=PAPER, section="2, 3 and 5")
+@experiment(
+    "cpr-accuracy",
+    title="Equations and accuracy of the rods' solver",
+    paper=PAPER,
+    section="2, 3 and 5",
+    films="it compares solvers in single equilibria, and nothing moves",
+)
 def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
     """Judge the published equations of rods and joints, and compare pliant's solver with others and with fine steps."""
     from pliant.figures import CYCLE, label, legend, new_figure

@@ -9,10 +9,13 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
+from pliant.experiments.films import Film
 from pliant.options import option
 
 if TYPE_CHECKING:
-    from pliant.rods import ContinuumParallelRobot
+    from collections.abc import Sequence
+
+    from pliant.rods import ContinuumParallelRobot, Solution
 
 __all__ = ["BucklingOptions", "column", "cpr_buckling", "critical_load", "elastica_angle"]
 
@@ -92,12 +95,10 @@ def euler_targets(context: Context) -> tuple[list[Target], list[list]]:
     return targets, rows
 
 
-def elastica(options: BucklingOptions, count: int) -> tuple[list[Target], np.ndarray, np.ndarray]:
-    """Return the checks of the column after buckling, ratios of its load to Euler's, and the angles of its tip."""
+def bent_columns(options: BucklingOptions, ratios: Sequence[float]) -> list[Solution]:
+    """Return a buckled column under falling ratios of its critical load, all larger than 1."""
     euler = np.pi**2 * EI / (4.0 * LENGTH**2)
-    robot = column("free")
-    ratios = np.concatenate([[0.9, 0.97, 1.0], 1.0 + np.geomspace(2e-3, 1.2, count)])[::-1]
-    angles, side = [], options.side_load
+    robot, side = column("free"), options.side_load
     start = robot.solve_dgm(np.zeros(0), (side, 0.0, -1.05 * euler, 0.0, 0.0, 0.0))
     start = robot.follow(
         [[]] * 8,
@@ -105,34 +106,42 @@ def elastica(options: BucklingOptions, count: int) -> tuple[list[Target], np.nda
         start=start,
         inverse=False,
     )[-1]
+    found = []
     for ratio in ratios:
-        if ratio > 1.0:
-            start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -ratio * euler, 0.0, 0.0, 0.0), start=start)
-            tangent = start.plate_pose[:3, 2]
-            angles.append(float(np.arctan2(np.hypot(*tangent[:2]), tangent[2])))
-        else:
-            angles.append(0.0)
+        start = robot.solve_dgm(np.zeros(0), (0.0, 0.0, -ratio * euler, 0.0, 0.0, 0.0), start=start)
+        found.append(start)
+    return found
+
+
+def elastica(options: BucklingOptions, count: int) -> tuple[list[Target], np.ndarray, np.ndarray]:
+    """Return the checks of the column after buckling, ratios of its load to Euler's, and the angles of its tip."""
+    ratios = np.concatenate([[0.9, 0.97, 1.0], 1.0 + np.geomspace(2e-3, 1.2, count)])[::-1]
+    angles = np.zeros(len(ratios))
+    columns = bent_columns(options, [ratio for ratio in ratios if ratio > 1.0])
+    for k, bent in enumerate(columns):
+        tangent = bent.plate_pose[:3, 2]
+        angles[k] = np.arctan2(np.hypot(*tangent[:2]), tangent[2])
     worst = max(abs(a - elastica_angle(r)) for a, r in zip(angles, ratios) if r > 1.02)
     targets = [
         Target("after buckling: tip angle against elastica", worst, high=2e-3, unit="rad",
                source="ours: elliptic integrals"),
-        Target("after buckling: the bent rod is stable", float(start.morse_index == 0), equals=1.0,
+        Target("after buckling: the bent rod is stable", float(columns[-1].morse_index == 0), equals=1.0,
                source="ours: second variation of the energy"),
     ]  # fmt: skip
-    return targets, ratios, np.array(angles)
+    return targets, ratios, angles
 
 
 HEXAPODS = ("Stewart_Gough_6PFF", "Stewart_Gough_6PFR", "Stewart_Gough_6PFS")
 
 
-def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarray, np.ndarray]:
-    """Load a hexapod with locked joints until no stable equilibrium is left; return a check, loads and stiffnesses."""
+def load_until_unstable(name: str, options: BucklingOptions) -> tuple[np.ndarray, list[Solution]]:
+    """Load a hexapod with locked joints until no stable equilibrium is left; return loads [N] and equilibria."""
     from pliant.rods import NoEquilibrium, load_robot
 
     hexapod = load_robot(name)
     s = hexapod.home()
     q = s.q
-    loads, stiffness, step, load = [0.0], [s.smallest_stiffness], 0.25, 0.0
+    loads, found, step, load = [0.0], [s], 0.25, 0.0
     while s.morse_index == 0 and step > 1e-3 and load < options.largest_load:
         try:
             trial = hexapod.solve_dgm(
@@ -146,17 +155,49 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
             continue
         s, load = trial, load + step
         loads.append(load)
-        stiffness.append(s.smallest_stiffness)
-    weight = hexapod.description.plate.mass * 9.81
+        found.append(s)
+    return np.array(loads), found
+
+
+def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarray, np.ndarray]:
+    """Load a hexapod until no stable equilibrium is left; return a check, loads and stiffnesses."""
+    loads, found = load_until_unstable(name, options)
+    stiffness = np.array([s.smallest_stiffness for s in found])
+    weight = found[0].robot.description.plate.mass * 9.81
     target = Target(
         f"{name[14:]}: stiffness left at the largest load, as a share", float(stiffness[-1] / stiffness[0]), high=0.01,
         source="ours: a stable equilibrium ends where a stiffness vanishes",
-        note=f"carries {load:.2f} N beside its weight of {weight:.2f} N",
+        note=f"carries {loads[-1]:.2f} N beside its weight of {weight:.2f} N",
     )  # fmt: skip
-    return target, np.array(loads), np.array(stiffness)
+    return target, loads, stiffness
 
 
-@experiment("cpr-buckling", title="Buckling of rods and robots", paper=PAPER, section="2, beyond the paper")
+def _films(context: Context, options: BucklingOptions) -> list[Film]:
+    from pliant.experiments.rod_figures import film_of_paths
+
+    ratios = 1.0 + np.linspace(1.2**0.5, 2e-3**0.5, 81) ** 2
+    shown = {"column": bent_columns(options, ratios.tolist())[::-1]}
+    for name in HEXAPODS[:2]:
+        shown[name[14:]] = load_until_unstable(name, options)[1]
+    return [
+        film_of_paths(
+            shown,
+            name="loading",
+            caption="A column from its critical load on to 2.2 times that, and two hexapods with locked joints whose "
+            "plates are loaded until no stable equilibrium is left. Colour is the bending strain of the rods.",
+            camera="path",
+            size="320x440",
+        )
+    ]
+
+
+@experiment(
+    "cpr-buckling",
+    title="Buckling of rods and robots",
+    paper=PAPER,
+    section="2, beyond the paper",
+    films=_films,
+)
 def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
     """Find the loads at which rods and robots lose their stability, and their shapes after buckling."""
     from pliant.figures import COLORS, CYCLE, label, legend, new_figure

@@ -10,12 +10,14 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.model.parallel import MechanismState, ParallelOptions
     from pliant.rods import ContinuumParallelRobot
+    from pliant.simulation.film import PoseTrack
 
 __all__ = ["DynamicsOptions", "cpr_dynamics", "settled_error"]
 
@@ -68,20 +70,36 @@ def settled_error(
 
 
 def swing(
-    statics: ContinuumParallelRobot, segments: int, seconds: float, timestep: float = 1e-3
+    statics: ContinuumParallelRobot,
+    segments: int,
+    seconds: float,
+    timestep: float = 1e-3,
+    track: PoseTrack | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return time, plate positions and joint values of a 6PFR whose joints step by 20 mm in 50 ms."""
+    """Return time, plate positions and joint values of a 6PFR whose joints step by 20 mm in 50 ms.
+
+    Args:
+        statics: the robot.
+        segments: links a rod.
+        seconds: duration [s].
+        timestep: length of a step [s].
+        track: what keeps the poses; None keeps none.
+    """
     from pliant.model.parallel import build_parallel
 
     state = start(build_parallel(statics, segments=segments).set("option.timestep", timestep))
     home, data = state.mechanism.solution, state.data
     step = 0.02 * np.array([1.0, -1.0, 0.5, 1.0, -0.5, 0.2])[: len(home.q)]
     rows = []
+    if track is not None:
+        track.watch(state.model, data)
     for _ in range(round(seconds / timestep)):
         share = min(1.0, data.time / 0.05)
         state.set_joints(home.q + share * step)
         state.step()
         rows.append([data.time, *data.body("plate").xpos])
+        if track is not None:
+            track.take()
     table = np.array(rows)
     goal = statics.solve_dgm(home.q + step, start=home)
     return {"time": table[:, 0], "position": table[:, 1:], "goal": goal.plate_pose[:3, 3]}
@@ -151,7 +169,32 @@ def pitch_target(pitch: float) -> Target:
                   source="ours: refinement")  # fmt: skip
 
 
-@experiment("cpr-dynamics", title="Dynamic models of parallel robots", paper=PAPER, section="6, beyond the paper")
+def _films(context: Context, options: DynamicsOptions) -> list[Film]:
+    from pliant.rods import load_robot
+    from pliant.simulation.film import PoseTrack
+
+    tracks = {name: PoseTrack(0.005) for name in ("Stewart_Gough_6PFR", "Stewart_Gough_6PFS")}
+    for name, track in tracks.items():
+        swing(load_robot(name), 8, 1.0, track=track)
+    return [
+        film_of_tracks(
+            {name[14:]: track for name, track in tracks.items()},
+            name="swing",
+            caption="The joints of two hexapods step by up to 20 mm in 50 ms, and their plates swing to the new "
+            "equilibrium. Colour is the bending strain of the rods.",
+            camera="90,-20",
+            speed=0.2,
+        )
+    ]
+
+
+@experiment(
+    "cpr-dynamics",
+    title="Dynamic models of parallel robots",
+    paper=PAPER,
+    section="6, beyond the paper",
+    films=_films,
+)
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""
     from pliant.figures import COLORS, CYCLE, label, legend, new_figure

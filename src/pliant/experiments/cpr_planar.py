@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -179,7 +180,29 @@ def path_targets(name: str, path: Path) -> list[Target]:
     return out
 
 
-@experiment("cpr-planar", title="Four planar continuum parallel robots", paper=PAPER, section="5, figure 3")
+def _films(context: Context, options: PlanarOptions) -> list[Film]:
+    from pliant.experiments.rod_figures import film_of_paths
+
+    paths, _ = follow_paths(context, options)
+    return [
+        film_of_paths(
+            {INVERSE.get(name, name).split(",")[0]: path for name, path in paths.items()},
+            name="paths",
+            caption="RERRFR is moved by its joints; of the others the plate moves on a circle. Colour is the bending "
+            "strain of the rods.",
+            camera="path",
+            size="320x360",
+        )
+    ]
+
+
+@experiment(
+    "cpr-planar",
+    title="Four planar continuum parallel robots",
+    paper=PAPER,
+    section="5, figure 3",
+    films=_films,
+)
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     """Move four planar robots of elastic rods: one by joint values, three by plate poses."""
     from pliant.experiments.rod_figures import figure_of_robots

@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER, generality, plane_balance, round_trip, saved_configuration
+from pliant.experiments.films import Film
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -210,7 +211,24 @@ def home_target(name: str) -> Target:
     )  # fmt: skip
 
 
-@experiment("cpr-stewart", title="Three Stewart-Gough-like robots", paper=PAPER, section="5, figure 4")
+def _films(context: Context, options: StewartOptions) -> list[Film]:
+    from pliant.experiments.rod_figures import film_of_paths
+
+    paths = {text: follow_path(name, options, 101)[0] for name, (text, _) in ROBOTS.items()}
+    return [
+        film_of_paths(
+            paths,
+            name="path",
+            caption="The plates of the three hexapods move on the same closed path. Colour is the bending strain of "
+            "the rods.",
+            camera="path",
+            size="360x400",
+            seconds=5.0,
+        )
+    ]
+
+
+@experiment("cpr-stewart", title="Three Stewart-Gough-like robots", paper=PAPER, section="5, figure 4", films=_films)
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
     from pliant.experiments.rod_figures import figure_of_robots

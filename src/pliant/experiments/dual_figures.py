@@ -12,6 +12,7 @@ from pliant.experiments.base import Figure
 
 if TYPE_CHECKING:
     from pliant.experiments._dual_loop import Run
+    from pliant.experiments.films import Film
 
 __all__ = ["figures", "scene"]
 
@@ -174,21 +175,13 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
     )
 
 
-def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[Any, str]:
-    """Return a picture of both arms with their paths, or None and the reason.
-
-    Args:
-        run: whose paths are drawn.
-        row: which of its rows is shown.
-        width: columns.
-        height: rows.
-    """
+def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> Any:
+    """Return both arms with their paths and a camera "view", the left one with its tag or not; see `scene`."""
     from pliant.experiments._render import draw_path, even_light
-    from pliant.model.snapshots import snapshots
     from pliant.robots.franka.torso import torso
     from pliant.robots.parts import look_at
 
-    robot = torso(tag=run.rendered, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())
+    robot = torso(tag=tag, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())
     spec = robot.spec.copy()
     even_light(spec, width=width, height=height)
     spec.visual.headlight.ambient = [0.45, 0.45, 0.45]
@@ -199,6 +192,41 @@ def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[A
             draw_path(spec, path[np.linspace(0, len(path) - 1, DOTS).astype(int)], color)
     eye, target = np.array([1.75, -1.15, 1.55]), np.array([0.2, 0.02, 1.0])
     look_at(spec.worldbody.add_camera(name="view", pos=eye, fovy=32.0), eye, target)
-    model = spec.compile()
+    return spec.compile()
+
+
+def film_of(run: Run) -> Film:
+    """Return a film of both arms."""
+    from pliant.experiments._servo import missing_for_pictures
+    from pliant.experiments.films import Film, Shot, joint_poses
+
+    model = scene_model(run, 0, tag=not missing_for_pictures())
+    joints = [f"{side}_joint{k}" for side in ("left", "right") for k in range(1, 8)]
+    rows = np.searchsorted(run.time, np.arange(0.0, run.time[-1], 0.04))
+    q = np.concatenate([run.q_left, run.q_right], axis=1)[rows]
+    return Film(
+        name="following",
+        caption="The left arm moves the tag, the right one follows it with its camera and pushes against the post. "
+        "Blue: path of the tag; orange: path of the hand.",
+        time=run.time[rows],
+        shots=[Shot(title="", model=model, poses=joint_poses(model, joints, q))],
+        camera="view",
+        size="640x520",
+        speed=1.5,
+    )
+
+
+def scene(run: Run, row: int, *, width: int = 640, height: int = 520) -> tuple[Any, str]:
+    """Return a picture of both arms with their paths, or None and the reason.
+
+    Args:
+        run: whose paths are drawn.
+        row: which of its rows is shown.
+        width: columns.
+        height: rows.
+    """
+    from pliant.model.snapshots import snapshots
+
+    model = scene_model(run, row, tag=run.rendered, width=width, height=height)
     frames, reason = snapshots(model, model.key("rest").qpos[None], camera="view", width=width, height=height)
     return (frames[0] if frames else None), reason

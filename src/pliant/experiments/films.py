@@ -3,14 +3,17 @@
 An experiment declares its films with its name:
 
     def _films(context: Context, options: BoxOptions) -> list[Film]:
-        return [Film(name="push", caption="...", time=time, panels=[soft, stiff], camera="side")]
+        return [Film(name="push", caption="...", time=time, shots=[soft, stiff], camera="side")]
 
     @experiment("box", ..., films=_films)
+
+Runs that keep no poses are followed by a `pliant.simulation.film.PoseTrack`, from which `film_of_tracks` makes a film.
+An experiment in which nothing moves gives a sentence in place of the function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +27,12 @@ from pliant.figures import COLORS, INK
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.recording.film import FilmOptions
+    from pliant.simulation.film import PoseTrack
 
-__all__ = ["NO_SCENE", "Film", "Shot", "Video", "WrittenFilm", "write_film"]
+__all__ = ["NO_SCENE", "Film", "Shot", "Video", "WrittenFilm", "film_of_tracks", "joint_poses", "write_film"]
 
 NO_SCENE = "it compares numbers and has no moving scene"
-"""Why most experiments have no film."""
+"""Why an experiment that declares no films has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,8 @@ class Film:
     """Width and height of a scene [pixels]."""
     speed: float = 1.0
     """Simulated seconds per second of the film."""
+    clock: bool = True
+    """Whether the time is written above the scenes; not where they show equilibria along a path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +106,36 @@ class WrittenFilm:
     """Why the film is shorter, or missing; empty if it is whole."""
 
 
+def film_of_tracks(tracks: Mapping[str, PoseTrack], **about: Any) -> Film:
+    """Return a film of runs that `PoseTrack` followed, side by side; a run that ends early keeps its last pose.
+
+    Args:
+        tracks: title -> the run.
+        about: fields of `Film` beside time and shots.
+    """
+    longest = max(tracks.values(), key=lambda track: track.times[-1] - track.times[0])
+    time = np.array(longest.times) - longest.times[0]
+    shots = []
+    for title, track in tracks.items():
+        own = np.array(track.times) - track.times[0]
+        rows = np.clip(np.searchsorted(own, time + 1e-9, side="right") - 1, 0, len(own) - 1)
+        shots.append(Shot(title=title, model=track.model, poses=np.array(track.poses)[rows]))
+    return Film(time=time, shots=shots, **about)
+
+
+def joint_poses(model: mujoco.MjModel, joints: Sequence[str], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return qpos of a model whose joints have given positions and whose others are at rest, shape (t, nq).
+
+    Args:
+        model: the compiled model.
+        joints: names of hinges and slides.
+        q: their positions, shape (t, joints) [rad or m].
+    """
+    poses = np.tile(model.key_qpos[0] if model.nkey else model.qpos0, (len(q), 1))
+    poses[:, [int(model.joint(name).qposadr[0]) for name in joints]] = q
+    return poses
+
+
 def write_film(
     film: Film, folder: Path, video: Video, progress: Callable[[float, str], None] | None = None
 ) -> WrittenFilm:
@@ -114,7 +149,8 @@ def write_film(
         video: kind and looks of the file.
         progress: called with the fraction that is done and a text.
     """
-    from pliant.recording.film import FilmOptions, FilmWriter, Panel
+    from pliant.recording.film import FilmOptions
+    from pliant.recording.motion import Motion, film_motions
 
     try:
         looks = FilmOptions(
@@ -123,28 +159,23 @@ def write_film(
             speed=video.speed or film.speed,
             camera=film.camera if video.camera is None else video.camera,
         )
-        panels = [Panel(model=shot.model, title=shot.title, color=shot.color) for shot in film.shots]
-        writer = FilmWriter(folder / f"{film.name}{video.suffix}", panels, looks, clock=True)
+        motions = [
+            Motion(model=shot.model, time=film.time, poses=shot.poses, title=shot.title, color=shot.color)
+            for shot in film.shots
+        ]
+        report = film_motions(
+            folder / f"{film.name}{video.suffix}",
+            motions,
+            looks,
+            clock=film.clock,
+            progress=None if progress is None else lambda k, n: progress(k / n, f"film {film.name}"),
+        )
     except PliantError as error:
         return WrittenFilm(name=film.name, caption=film.caption, file="", duration=0.0, fault=str(error))
-    rows = _rows(film, looks)
-    for k, row in enumerate(rows):
-        if progress is not None:
-            progress(k / len(rows), f"film {film.name}")
-        if not writer.add([writer.pose(i, shot.poses[row]) for i, shot in enumerate(film.shots)]):
-            break
-    report = writer.close()
     file = f"{folder.name}/{report.path.name}" if report.frames else ""
     return WrittenFilm(
         name=film.name, caption=film.caption, file=file, duration=report.duration, fault=report.fault
     )  # fmt: skip
-
-
-def _rows(film: Film, looks: FilmOptions) -> list[int]:
-    """Return the row of the poses of each frame: the last one at or before its time."""
-    start, end = float(film.time[0]), float(film.time[-1])
-    times = start + np.arange(int((end - start) / looks.speed * looks.fps + 1e-9) + 1) * looks.speed / looks.fps
-    return np.clip(np.searchsorted(film.time, times + 1e-9, side="right") - 1, 0, len(film.time) - 1).tolist()
 
 
 Films = Callable[[Any, Any], Sequence[Film]]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -546,11 +547,19 @@ def published_checks(run: Run) -> list[Target]:
 # --------------------------------------------------------------------------------------------------------- experiment
 
 
+def _films(context: Context, options: FrankaDualArmOptions) -> list[Film]:
+    from pliant.experiments.dual_figures import film_of
+
+    plan = replace(plan_of(options, quick=True), laps=min(options.laps, 1.0))
+    return [film_of(run_arms(plan, friction=options.friction))]
+
+
 @experiment(
     "franka-dual-arm",
     title="Two Franka arms: vision and force in one controller",
     paper=PAPER,
     section=f"{SECTION}, figure 6",
+    films=_films,
 )
 def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
     """Move a tag on a circle with one Franka arm, and follow it with another by vision and force control.

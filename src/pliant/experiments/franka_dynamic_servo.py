@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film
 from pliant.experiments.franka_visual_servo import DEMONSTRATION, PAPER, interface_statement
 from pliant.options import option
 
@@ -612,7 +613,24 @@ def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Fi
 # --------------------------------------------------------------------------------------------------------- experiment
 
 
-@experiment("franka-dynamic-servo", title="Visual servoing by joint torques", paper=PAPER, section="V")
+def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
+    from pliant.experiments._servo import Wish, exact_camera, starts
+    from pliant.experiments.servo_figures import film_of
+
+    wish = Wish(near=options.near, far=max(options.near, options.far), tilt=options.tilt, turn=options.turn)
+    poses, _ = starts(1, context.rng, wish, setup_of(options), exact_camera())
+    runs = {f"by {features}": in_process(poses[0], features, options, rendered=False).servo for features in FEATURES}
+    caption = "Torques by the tag's pose and by its corners, from one start."
+    return [film_of(list(runs.values()), setup_of(options), titles=list(runs), caption=caption)]
+
+
+@experiment(
+    "franka-dynamic-servo",
+    title="Visual servoing by joint torques",
+    paper=PAPER,
+    section="V",
+    films=_films,
+)
 def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -> Result:
     """Move a wrist camera to a tag by joint torques, by pose and by points, with rendered and exact features."""
     from pliant.experiments._servo import Wish, exact_camera, missing_for_pictures, starts

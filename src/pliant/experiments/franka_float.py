@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import timeit
 from collections.abc import Mapping
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import DeviceError
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
+    from pliant.simulation.film import PoseTrack
 
 __all__ = [
     "FrankaFloatOptions",
@@ -485,7 +489,49 @@ def dynamics_statements(
     ]  # fmt: skip
 
 
-@experiment("franka-float", title="A floating arm and the wrench it feels", paper=PAPER, section="III and IV-B")
+def _pushed(chosen: dict[str, Any]) -> PoseTrack:
+    """Let an arm float, push its hand for a moment, and let it float on."""
+    from pliant.clients.franka import FrankaRobot
+    from pliant.clients.franka.simulated import SimulationArm
+    from pliant.engine import mujoco_state
+    from pliant.simulation.film import PoseTrack
+
+    begin, end, duration = 600, 800, 2000
+    with FrankaRobot.simulated(**chosen) as robot:
+        assert isinstance(robot.backend, SimulationArm)
+        state = mujoco_state(robot.backend.simulation.engine, "a film")
+        track = PoseTrack().watch(state.model, state.data)
+        robot.set_robot_state("force_torque")
+        with contextlib.suppress(DeviceError):  # a limit ends the motion
+            for k in range(duration):
+                if k in (begin, end):
+                    push(robot, np.array([0.0, 0.6, -5.0, 0.0, 0.0, 0.0]) * (k == begin))
+                robot.set_force_torque("joint", np.zeros(7))
+                track.take()
+            robot.stop_motion()
+    return track
+
+
+def _films(context: Context, options: FrankaFloatOptions) -> list[Film]:
+    upright = {"friction": False}
+    return [
+        film_of_tracks(
+            {"upright": _pushed(upright), "the base leans": _pushed(arms(options)["the base leans"])},
+            name="push",
+            caption="Arms with zero torques stand still until their hands are pushed down with 5 N from 0.6 "
+            "to 0.8 s; then they float on, at most to a limit of the robot.",
+            camera="130,-15",
+        )
+    ]
+
+
+@experiment(
+    "franka-float",
+    title="A floating arm and the wrench it feels",
+    paper=PAPER,
+    section="III and IV-B",
+    films=_films,
+)
 def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
     """Let a Franka arm float with zero torques for a minute, push it, and check its dynamics library."""
     duration = 2.0 if context.quick else DURATION

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot, joint_poses
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -342,7 +343,40 @@ def interface_check(free: Run, duration: float, options: FrankaTorqueOptions) ->
     )
 
 
-@experiment("franka-torque", title="A joint trajectory by torques", paper=PAPER, section="IV-A, equation 2")
+def _films(context: Context, options: FrankaTorqueOptions) -> list[Film]:
+    from pliant.experiments._franka import open_robot
+    from pliant.robots import build_robot
+
+    model = build_robot("franka", {}).compile()
+    joints = [f"franka_joint{k}" for k in range(1, 8)]
+    shots, time = [], np.zeros(0)
+    for case in (CASES[0], CASES[2]):
+        with open_robot(friction=case.friction, compensated=case.compensated, fci=False) as arm:
+            run = drive(arm.robot, feedforward=case.feedforward, duration=FILM_DURATION, options=options)
+        shots.append(Shot(title=case.label.split(",")[0], model=model, poses=joint_poses(model, joints, run.q[::20])))
+        time = run.time[::20]
+    return [
+        Film(
+            name="trajectory",
+            caption="The trajectory of the paper without friction, and with friction that nobody compensates.",
+            time=time,
+            shots=shots,
+            camera="130,-15",
+        )
+    ]
+
+
+FILM_DURATION = 4.0
+"""Length of the film [s]."""
+
+
+@experiment(
+    "franka-torque",
+    title="A joint trajectory by torques",
+    paper=PAPER,
+    section="IV-A, equation 2",
+    films=_films,
+)
 def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
     """Track the paper's joint trajectory by torques through the robot's own interface, with and without friction."""
     duration = 2.5 if context.quick else DURATION

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, Shot
 from pliant.options import option
 
 if TYPE_CHECKING:
@@ -263,7 +264,29 @@ def width(preset: float, torque: float, loss: Loss | None, options: MakerProOpti
     return float(branch(preset, torque, False, loss, options) - branch(preset, torque, True, loss, options))
 
 
-@experiment("maker-pro", title="Loops measured on a qbMove Maker Pro", paper=PAPER, section="figure 3")
+def _films(context: Context, options: MakerProOptions) -> list[Film]:
+    from pliant.robots import build_robot
+
+    fit = identify(options=options)
+    model = build_robot("qbmove-1dof", {"springs": "maker-pro"}).compile()
+    loops = {preset: sweep(preset, fit, options=options)["deflection"][::10] for preset in PRESETS}
+    return [
+        Film(
+            name="loops",
+            caption=f"The joint under a load that goes slowly from +{PEAK:g} to -{PEAK:g} N m and back, at the three "
+            "stiffness presets.",
+            time=np.linspace(0.0, 6.0, len(loops[PRESETS[0]])),
+            shots=[
+                Shot(title=f"preset {preset:g} rad", model=model, poses=deflection[:, None])
+                for preset, deflection in loops.items()
+            ],
+            size="320x320",
+            clock=False,
+        )
+    ]
+
+
+@experiment("maker-pro", title="Loops measured on a qbMove Maker Pro", paper=PAPER, section="figure 3", films=_films)
 def maker_pro(context: Context, options: MakerProOptions) -> Result:
     """Compare measured loops of deflection over torque with the law, and with friction identified from them."""
     context.progress(0.02, "identification")

@@ -88,7 +88,7 @@ def reproduce(
 
     Raises:
         PliantError: an unknown name or option, options that an experiment refuses (`Experiment.check`), or a folder
-            that cannot be written; nothing has been run then.
+            that cannot be written, or films of an experiment that is named and has none; nothing has been run then.
     """
     from pliant.experiments.report import write_index, write_report
 
@@ -103,6 +103,8 @@ def reproduce(
     for name in wanted:
         for found in list_experiments() if name == "all" else [find_experiment(name)]:
             chosen.setdefault(found.name, found)
+    if video is not None:
+        _refuse_still([found for name, found in chosen.items() if name in wanted])
     settings = _settings(chosen, options or {})
     if seed < 0:
         raise PliantError(f"seed is {seed}; must be a whole number >= 0", field="seed")
@@ -150,6 +152,13 @@ def reproduce(
         if on_result is not None:
             on_result(result)
     return results
+
+
+def _refuse_still(named: Sequence[Experiment]) -> None:
+    """Refuse films of experiments that are named and have none."""
+    reasons = [f"{found.name} has no film: {found.films}" for found in named if isinstance(found.films, str)]
+    if reasons:
+        raise PliantError("; ".join([*reasons, "name it without --video"]), field="video")
 
 
 def film_experiment(found: Experiment, context: Context, options: Any, result: Result, video: Video) -> None:

@@ -282,12 +282,20 @@ def scene_model(
     return spec.compile()
 
 
-def film_of(pair: Sequence[Run], setup: Setup) -> Film:
+def film_of(
+    pair: Sequence[Run],
+    setup: Setup,
+    *,
+    titles: Sequence[str] = (),
+    caption: str = "Both laws from one start: by position (PBVS) and by image (IBVS).",
+) -> Film:
     """Return a film of two runs from one start, side by side.
 
     Args:
         pair: the runs.
         setup: their tag.
+        titles: of the runs; empty for the names of their laws.
+        caption: of the film, beside what the lines are.
     """
     from pliant.experiments.films import Film, Shot
 
@@ -295,17 +303,16 @@ def film_of(pair: Sequence[Run], setup: Setup) -> Film:
     time = np.arange(0.0, end + 0.5, 0.02)
     azimuth = _azimuth(pair[-1])
     shots = []
-    for run in pair:
+    for title, run in zip(titles or [str(run.law) for run in pair], pair, strict=True):
         model = scene_model(run, setup, run.q[0], azimuth=azimuth, width=640, height=640)
         joints = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_type[j] == HINGE][: run.q.shape[1]]
         poses = np.tile(model.key("rest").qpos, (len(time), 1))
         for column, address in enumerate(joints):
             poses[:, address] = np.interp(time, run.time, run.q[:, column])
-        shots.append(Shot(title=str(run.law), model=model, poses=poses))
+        shots.append(Shot(title=title, model=model, poses=poses))
     return Film(
         name="servo",
-        caption="Both laws from one start: by position (PBVS) and by image (IBVS). The dots are the path of the "
-        "camera, the thin line is the straight one.",
+        caption=f"{caption} The dots are the path of the camera, the thin line is the straight one.",
         time=time,
         shots=shots,
         camera="view",

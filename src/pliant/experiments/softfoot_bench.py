@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
 from pliant.experiments.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
 from pliant.options import option
@@ -818,8 +819,41 @@ def check_options(options: BenchValidationOptions) -> None:
         chosen_trials(options, quick=False)
 
 
-@experiment("softfoot-bench", title="Bench validation of the SoftFoot", paper=PAPER, section="III, V-A, V-B",
-            check=check_options)  # fmt: skip
+def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
+    from pliant.engine import MujocoEngine
+    from pliant.robots.softfoot_bench.build import build
+    from pliant.simulation.film import PoseTrack
+
+    load, seconds, tracks = max(options.loads), 2.5, {}
+    bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=0.0)
+    for module in (1, 3, 6):
+        engine = MujocoEngine(build(dataclasses.replace(bench, module=module)))
+        tracks[f"p{module}"] = track = PoseTrack().watch(engine.model, engine.data)
+        column = engine.model.actuator("load").id
+        for _ in range(round(seconds / engine.dt)):
+            engine.data.ctrl[column] = load * min(1.0, engine.data.time / (0.8 * seconds))
+            engine.step()
+            track.take()
+    return [
+        film_of_tracks(
+            tracks,
+            name="trials",
+            caption=f"Three trials: the load grows to {load:g} N, with the highest obstacle under the modules m1, m3 "
+            "and m6.",
+            camera="side",
+            size="480x360",
+        )
+    ]
+
+
+@experiment(
+    "softfoot-bench",
+    title="Bench validation of the SoftFoot",
+    paper=PAPER,
+    section="III, V-A, V-B",
+    check=check_options,
+    films=_films,
+)
 def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
     """Press a SoftFoot on three force sensors in 48 trials, and judge section III of the paper."""
     measured = _measurements(options)

@@ -24,10 +24,13 @@ import numpy as np
 
 from pliant.errors import PliantError
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from pliant.simulation.film import PoseTrack
 
 __all__ = ["FEET", "StandingOptions", "drop", "softfoot_standing", "stand"]
 
@@ -480,8 +483,55 @@ def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArr
     )
 
 
-@experiment("softfoot-standing", title="SoftFoot, rigid foot and compliant pad: standing and drops", paper=PAPER,
-            section="standing tests and impacts")  # fmt: skip
+def _standing_rig(kind: str, options: StandingOptions, bar: tuple[float, float]) -> Any:
+    """Return the rig with its bar in place and a camera "side", compiled."""
+    from pliant.experiments._softfoot import add_side_camera
+
+    spec = rig(kind, options, STEP, locked=False)
+    spec.body("bar").pos = [bar[1], 0.0, bar[0]]
+    add_side_camera(spec)
+    return spec.compile()
+
+
+def _press(kind: str, options: StandingOptions, bar: tuple[float, float]) -> PoseTrack:
+    """Return the poses of a foot on a bar, whose load grows within a second."""
+    import mujoco
+
+    from pliant.simulation.film import PoseTrack
+
+    model = _standing_rig(kind, options, bar)
+    data = mujoco.MjData(model)
+    data.joint("slide").qpos[0] = _start(model) + bar[0] + 0.01
+    track = PoseTrack().watch(model, data)
+    while data.time < 2.5:
+        data.xfrc_applied[model.body("carriage").id, 2] = -options.load * min(1.0, data.time)
+        mujoco.mj_step(model, data)
+        track.take()
+    return track
+
+
+def _films(context: Context, options: StandingOptions) -> list[Film]:
+    bar = (options.heights[-1], 0.09)
+    return [
+        film_of_tracks(
+            {_NAMES[kind]: _press(kind, options, bar) for kind in FEET},
+            name="standing",
+            caption=f"The feet are loaded with up to {options.load:g} N on a bar of {1e3 * bar[0]:g} mm; the ankle is "
+            "free to turn.",
+            camera="side",
+            size="480x320",
+            speed=0.5,
+        )
+    ]
+
+
+@experiment(
+    "softfoot-standing",
+    title="SoftFoot, rigid foot and compliant pad: standing and drops",
+    paper=PAPER,
+    section="standing tests and impacts",
+    films=_films,
+)
 def softfoot_standing(context: Context, options: StandingOptions) -> Result:
     """Put a SoftFoot, a rigid foot and a compliant pad on bars, and drop them."""
     places = np.linspace(-0.03, 0.13, 3 if context.quick else 17)
@@ -543,19 +593,14 @@ def _pictures(bars: list[tuple[float, float]], found: dict[str, Standing], optio
     """Return a picture of the three feet on the highest bar; none where nothing can be rendered."""
     from pliant.experiments._render import strip
     from pliant.model.snapshots import snapshots
-    from pliant.robots.parts import look_at
 
     wanted = [i for i, (top, _) in enumerate(bars) if top == options.heights[-1]]
     wanted = [wanted[len(wanted) // 4], wanted[3 * len(wanted) // 4]]
     pictures = []
     for kind, s in found.items():
         for i in wanted:
-            spec = rig(kind, options, STEP, locked=False)
-            spec.body("bar").pos = [bars[i][1], 0.0, bars[i][0]]
-            camera = spec.worldbody.add_camera(name="side")
-            look_at(camera, (0.04, -0.55, 0.07), (0.04, 0.0, 0.05))
-            camera.pos, camera.fovy = [0.04, -0.55, 0.07], 32.0
-            shots, _ = snapshots(spec.compile(), [s.poses[i]], camera="side", width=560, height=330)
+            model = _standing_rig(kind, options, bars[i])
+            shots, _ = snapshots(model, [s.poses[i]], camera="side", width=560, height=330)
             if not shots:
                 return []
             pictures += shots

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.experiments._softfoot import PAPER, REDUCED, Standing, stand
+from pliant.experiments._softfoot import PAPER, REDUCED, Standing, press, stand
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 __all__ = ["SoftFootStaticsOptions", "softfoot_statics"]
@@ -240,7 +241,28 @@ def steps_compared(foot: dict[str, Any], bar: tuple[float, float]) -> list[Targe
     return consistency_targets(*(stand(LOAD, bar=bar, timestep=STEP[k], **foot) for k in ("short", "long")))
 
 
-@experiment("softfoot-statics", title="The SoftFoot under a load", paper=PAPER, section="II-A, IV-A and V-C in words")
+def _films(context: Context, options: SoftFootStaticsOptions) -> list[Film]:
+    bar = (options.bar, options.bar_position)
+    foot = {"closure_compliance": options.closure_compliance}
+    return [
+        film_of_tracks(
+            {"SoftFoot": press(LOAD, bar=bar, **foot), "rigid plate": press(LOAD, bar=bar, rigid=True)},
+            name="bar",
+            caption=f"A SoftFoot and a rigid plate of its outline are pressed on a bar of {1e3 * options.bar:g} mm "
+            f"with up to {LOAD:g} N: the SoftFoot bends around it.",
+            camera="side",
+            size="480x360",
+        )
+    ]
+
+
+@experiment(
+    "softfoot-statics",
+    title="The SoftFoot under a load",
+    paper=PAPER,
+    section="II-A, IV-A and V-C in words",
+    films=_films,
+)
 def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Result:
     """Press a SoftFoot on flat ground and on bars: stiffening, shape, support, and the centre of pressure."""
     foot = foot_options(context, options)

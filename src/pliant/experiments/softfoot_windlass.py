@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.experiments._softfoot import PAPER, REDUCED, Standing, stand
+from pliant.experiments._softfoot import PAPER, REDUCED, Standing, press, stand
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 __all__ = ["SoftFootWindlassOptions", "softfoot_windlass"]
@@ -176,7 +177,31 @@ def lever_target() -> Target:
     )  # fmt: skip
 
 
-@experiment("softfoot-windlass", title="The windlass of the SoftFoot", paper=PAPER, section="II-A in words")
+def _films(context: Context, options: SoftFootWindlassOptions) -> list[Film]:
+    foot = {"closure_compliance": options.closure_compliance}
+    slacks = (options.tendon_slack, SHORT)
+    return [
+        film_of_tracks(
+            {
+                f"slack {1e3 * slack:.2f} mm": press(options.load, toes=FULL, **foot, tendon_slack=slack)
+                for slack in slacks
+            },
+            name="toes",
+            caption="The toes are bent up, with the tendons of the options and with tendons that are taut on flat "
+            "ground: the short ones lift the arch.",
+            camera="side",
+            size="480x360",
+        )
+    ]
+
+
+@experiment(
+    "softfoot-windlass",
+    title="The windlass of the SoftFoot",
+    paper=PAPER,
+    section="II-A in words",
+    films=_films,
+)
 def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Result:
     """Bend the toes of a SoftFoot up and test whether its arch rises, with the released and with shorter tendons."""
     foot, quick = foot_options(context, options), context.quick

@@ -345,7 +345,13 @@ def repetition_target(first: np.ndarray, second: np.ndarray) -> Target:
     )
 
 
-@experiment("yarp-clock", title="Control loops on the simulation's clock", paper=PAPER, section="3.3.4, figure 6")
+@experiment(
+    "yarp-clock",
+    title="Control loops on the simulation's clock",
+    paper=PAPER,
+    section="3.3.4, figure 6",
+    films="it measures the times of control loops, and the robot stands still",
+)
 def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
     """Run a control loop of 1 kHz on the simulation's clock at several real-time factors, and in lock-step."""
     executions = 100 if context.quick else 1000

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.experiments._yarp import PAPER, Board, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
+
+if TYPE_CHECKING:
+    from pliant.simulation.film import PoseTrack
 
 __all__ = ["Traces", "YarpFtImuOptions", "noise_targets", "record", "yarp_ft_imu"]
 
@@ -74,7 +79,14 @@ class Traces:
         return self.axes[k] @ self.wrench[first:last, columns].mean(axis=0)
 
 
-def record(options: YarpFtImuOptions, *, noisy: bool, seed: int = 0, push: float | None = None) -> Traces:
+def record(
+    options: YarpFtImuOptions,
+    *,
+    noisy: bool,
+    seed: int = 0,
+    push: float | None = None,
+    track: PoseTrack | None = None,
+) -> Traces:
     """Push the standing robot, and record force/torque sensor and inertial unit through their ports.
 
     Args:
@@ -82,6 +94,7 @@ def record(options: YarpFtImuOptions, *, noisy: bool, seed: int = 0, push: float
         noisy: whether the sensors have noise.
         seed: of the noise.
         push: duration of each push on the hand [s]; None takes that of the options.
+        track: what keeps the poses; None keeps none.
     """
     from pliant.model.noise import Noise
 
@@ -92,7 +105,7 @@ def record(options: YarpFtImuOptions, *, noisy: bool, seed: int = 0, push: float
     load_noise = {"force_noise": Noise(std=options.force_noise)}
     robot = biped(timestep=TIMESTEP, noise=noise if noisy else None, load_noise=load_noise if noisy else None)
     steps = round((options.push if push is None else push) / TIMESTEP)
-    with serve(robot, seed=seed) as world:
+    with serve(robot, seed=seed, track=track) as world:
         names = [contact.name for contact in world.yarp.list("/biped")]
         counted = (
             sum(name.endswith("_ft/analog:o") for name in names),
@@ -322,8 +335,29 @@ def noise_statements(clean: Traces, noisy: Traces, options: YarpFtImuOptions) ->
     ]  # fmt: skip
 
 
-@experiment("yarp-ft-imu", title="Force/torque sensors and inertial unit through YARP", paper=PAPER,
-            section="3.3.2 and 3.3.3, figures 3, 5 and 7")  # fmt: skip
+def _films(context: Context, options: YarpFtImuOptions) -> list[Film]:
+    from pliant.simulation.film import PoseTrack
+
+    track = PoseTrack()
+    record(options, noisy=False, push=min(options.push, 0.5), track=track)
+    return [
+        film_of_tracks(
+            {"": track},
+            name="pushes",
+            caption="The standing robot is pushed at its right hand, each time in another direction, then at its "
+            "waist.",
+            camera="135,-8",
+        )
+    ]
+
+
+@experiment(
+    "yarp-ft-imu",
+    title="Force/torque sensors and inertial unit through YARP",
+    paper=PAPER,
+    section="3.3.2 and 3.3.3, figures 3, 5 and 7",
+    films=_films,
+)
 def yarp_ft_imu(context: Context, options: YarpFtImuOptions) -> Result:
     """Record a force/torque sensor and an inertial unit through YARP ports while the robot is pushed."""
     push = min(options.push, 0.3) if context.quick else options.push

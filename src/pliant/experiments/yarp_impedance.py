@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from pliant.experiments._yarp import PAPER, PARTS, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.experiments.films import Film, film_of_tracks
 from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.control.walking.tree import KinematicTree
+    from pliant.simulation.film import PoseTrack
     from pliant.wire.yarp.joints import JointState
 
 __all__ = ["GravityModel", "Interfaces", "Push", "YarpImpedanceOptions", "run_interfaces", "run_push", "yarp_impedance"]
@@ -342,7 +344,13 @@ def _impedance_error(board: Board, options: YarpImpedanceOptions) -> tuple[float
 
 
 def run_push(
-    label: str, options: YarpImpedanceOptions, *, compensated: bool, factor: float = 1.0, hold: float = 1.5
+    label: str,
+    options: YarpImpedanceOptions,
+    *,
+    compensated: bool,
+    factor: float = 1.0,
+    hold: float = 1.5,
+    track: PoseTrack | None = None,
 ) -> Push:
     """Hold a pose by impedance, with or without gravity compensation, and push the hand.
 
@@ -352,10 +360,11 @@ def run_push(
         compensated: whether the program sends the torques against gravity as the offset.
         factor: of the stiffness; the damping has its square root.
         hold: time before, during and after the push, each [s].
+        track: what keeps the poses; None keeps none.
     """
     model = GravityModel()
     stiffness, damping = factor * options.stiffness, math.sqrt(factor) * options.damping
-    with serve(biped(timestep=TIMESTEP)) as world:
+    with serve(biped(timestep=TIMESTEP), track=track) as world:
         board = Board(world, PART)
         imu = world.reader("/biped/imu")
         goal = np.array(POSE)
@@ -602,7 +611,30 @@ UNJUDGED = (
 """Statements without a number."""
 
 
-@experiment("yarp-impedance", title="Joint impedance through YARP", paper=PAPER, section="3.3.1, equation 1")
+def _films(context: Context, options: YarpImpedanceOptions) -> list[Film]:
+    from pliant.simulation.film import PoseTrack
+
+    tracks = {"impedance alone": PoseTrack(), "with gravity compensation": PoseTrack()}
+    for compensated, (label, track) in enumerate(tracks.items()):
+        run_push(label, options, compensated=bool(compensated), hold=1.0, track=track)
+    return [
+        film_of_tracks(
+            tracks,
+            name="push",
+            caption="The left arm moves to its pose, is held there by joint impedance, and its hand is pushed down for "
+            "a second.",
+            camera="135,-8",
+        )
+    ]
+
+
+@experiment(
+    "yarp-impedance",
+    title="Joint impedance through YARP",
+    paper=PAPER,
+    section="3.3.1, equation 1",
+    films=_films,
+)
 def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
     """Control an arm of the biped by joint impedance plus gravity compensation through YARP ports."""
     hold = 0.5 if context.quick else 1.5

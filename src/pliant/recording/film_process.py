@@ -34,6 +34,10 @@ TITLE_SHARE = 0.09
 """Height of a title over that of the film."""
 FOLLOW = 0.15
 """Share of its way that the camera goes after a walking robot in each frame."""
+ROD_POINTS = 25
+"""Points of the drawn centre line of a rod."""
+ROD_SHARE = 0.01
+"""Least thickness of a drawn rod over the size of the robot; real rods are often thinner than a pixel."""
 CHECK_EVERY = 10
 """Frames between two looks at the free space."""
 
@@ -55,6 +59,7 @@ class _Scene:
     def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
         import mujoco
 
+        from pliant.devices.rod_lines import RodLines, has_rods, rod_radius
         from pliant.model.scene import find_root, visual_options
 
         self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
@@ -68,6 +73,8 @@ class _Scene:
         self._root = find_root(model)
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         self._floor = (0.0, 1.0)
+        self._rods = RodLines(model, self._data, ROD_POINTS) if has_rods(model) else None
+        self._radius, self._strain = rod_radius(model), 1e-6
         self.spec = _state_spec()
         self.size = mujoco.mj_stateSize(model, self.spec)
 
@@ -90,6 +97,7 @@ class _Scene:
             camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - camera.lookat[:2])
         self._renderer.update_scene(data, self._camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
+        self._draw_rods()
         pixels = self._renderer.render()
         if not self._sky:
             self._renderer.enable_depth_rendering()
@@ -110,6 +118,27 @@ class _Scene:
         self._camera = overview(self._model, self._data, aspect=self._aspect, **(angles or {}))
         self._look = np.array(self._camera.lookat)
         self._start = self._data.xpos[max(self._root, 0)].copy()
+
+    def _draw_rods(self) -> None:
+        """Draw the rods of a parallel robot, coloured by bending strain."""
+        from pliant.devices.rod_lines import bending_strain, strain_colours
+
+        if self._rods is None:
+            return
+        lines = self._rods()
+        strain = bending_strain(lines, self._radius)
+        self._strain = max(self._strain, float(strain.max()))
+        colours = strain_colours(strain / self._strain) / 255.0
+        mujoco, scene = self._mujoco, self._renderer.scene
+        width = max(1.5 * self._radius, ROD_SHARE * self._floor[1])
+        kind, zero, eye = mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.eye(3).ravel()
+        for line, shades in zip(lines, colours):
+            for k in range(min(len(line) - 1, scene.maxgeom - scene.ngeom)):
+                geom = scene.geoms[scene.ngeom]
+                rgba = np.append(0.5 * (shades[k] + shades[k + 1]), 1.0).astype(np.float32)
+                mujoco.mjv_initGeom(geom, kind, zero, zero, eye, rgba)
+                mujoco.mjv_connector(geom, kind, width, line[k], line[k + 1])
+                scene.ngeom += 1
 
     def patch(self, data: bytes) -> None:
         """Take constants that have changed."""

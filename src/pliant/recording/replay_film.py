@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import RecordingError
-from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel
+from pliant.recording.film import FilmOptions, FilmReport
+from pliant.recording.motion import Motion, film_motions
 from pliant.recording.recording import Recording
 
 if TYPE_CHECKING:
@@ -101,10 +102,5 @@ def film_recording(
     """
     options = options or FilmOptions()
     poses = recorded_poses(recording, model, options.speed / options.fps)
-    film = FilmWriter(path, [Panel(model=model)], options)
-    for k, row in enumerate(poses.qpos):
-        if progress is not None:
-            progress(k, len(poses.qpos))
-        if not film.add([film.pose(0, row)]):
-            break
-    return film.close(progress), poses.missing
+    motion = Motion(model=model, time=poses.time, poses=poses.qpos)
+    return film_motions(path, [motion], options, progress=progress), poses.missing

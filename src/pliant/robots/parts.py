@@ -21,6 +21,7 @@ __all__ = [
     "JointOptions",
     "actuator",
     "add_scene",
+    "add_sky",
     "box",
     "capsule",
     "cylinder",
@@ -72,6 +73,27 @@ def new_spec(name: str, timestep: float, *, extent: float = 0.5, center: Sequenc
     return spec
 
 
+def add_sky(spec: Any, up: Sequence[float] = (0.93, 0.95, 0.97), horizon: Sequence[float] = (0.72, 0.78, 0.85)) -> None:
+    """Add a sky to a spec.
+
+    Args:
+        spec: an `mujoco.MjSpec`.
+        up: its colour straight up: red, green, blue.
+        horizon: its colour at the horizon and below.
+    """
+    import mujoco
+
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=list(up),
+        rgb2=list(horizon),
+        width=64,
+        height=384,
+    )
+
+
 def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
     """Add floor, sky and light to a spec.
 
@@ -93,15 +115,7 @@ def add_scene(spec: Any, *, extent: float, center: Sequence[float]) -> None:
     spec.visual.global_.offheight = 1440
     spec.visual.global_.azimuth = 130.0
     spec.visual.global_.elevation = -18.0
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[0.93, 0.95, 0.97],
-        rgb2=[0.72, 0.78, 0.85],
-        width=64,
-        height=384,
-    )
+    add_sky(spec)
     spec.add_texture(
         name="floor",
         type=mujoco.mjtTexture.mjTEXTURE_2D,

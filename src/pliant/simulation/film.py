@@ -1,4 +1,4 @@
-"""A film of a simulation, taken by the loop like the samples of a bridge; the run is the same with and without it."""
+"""A film of a simulation, or its poses, taken by the loop like a bridge's samples; the run is the same without it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.errors import PliantError
 from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 
-__all__ = ["FilmBridge"]
+__all__ = ["FilmBridge", "PoseTrack"]
 
 
 class FilmBridge(BridgeBase):
@@ -112,3 +115,51 @@ class FilmBridge(BridgeBase):
         """Keep the words of a film that ended early, and take no more pictures."""
         self._fault = self.finish().fault
         self._film = None
+
+
+class PoseTrack(BridgeBase):
+    """Keeps the poses of a simulation at equal times: as a bridge of `Simulation`, or by `take` after steps.
+
+    Args:
+        period: time between two poses [s].
+
+    Example:
+        >>> track = PoseTrack().watch(engine.model, engine.data)
+        >>> for _ in range(1000):
+        ...     engine.step()
+        ...     track.take()
+    """
+
+    name = "poses"
+    paced = False
+
+    def __init__(self, period: float = 0.02) -> None:
+        super().__init__()
+        self._period = period
+        self._data: Any = None
+        self.model: Any = None
+        """The compiled model."""
+        self.times: list[float] = []
+        """Times of the poses [s]."""
+        self.poses: list[NDArray[np.float64]] = []
+        """qpos at these times, shape (nq,) each."""
+
+    def watch(self, model: Any, data: Any) -> PoseTrack:
+        """Follow a model and its data from now on, and return this."""
+        self.model, self._data = model, data
+        self.take()
+        return self
+
+    def take(self) -> None:
+        """Keep the present pose if one is due."""
+        now = float(self._data.time)
+        if not self.times or now >= self.times[-1] + self._period - 1e-9:
+            self.times.append(now)
+            self.poses.append(self._data.qpos.copy())
+
+    def publish(self, sample: Sample) -> None:
+        """Do nothing: it keeps the state, not the samples."""
+
+    def tick(self, stamp_ns: int) -> None:
+        """Keep the present pose if one is due."""
+        self.take()

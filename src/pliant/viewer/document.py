@@ -7,7 +7,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["IN_SOFTWARE", "READY", "document", "naming_script"]
+__all__ = ["IN_SOFTWARE", "READY", "client_html", "document", "naming_script"]
 
 READY = '<span class="pliant-ready" hidden></span>'
 """A mark in a panel: once it is there, the line about the loading goes."""
@@ -72,7 +72,7 @@ def document(title: str) -> bytes:
         title: name of the robot.
     """
     head, body = html.escape(_tab(title)), html.escape(_loading(title))
-    text = _original().replace(TITLE, f"<title>{head}</title>{STYLE}{SOFTWARE_SCRIPT}{SCRIPT}", 1)
+    text = client_html().replace(TITLE, f"<title>{head}</title>{STYLE}{SOFTWARE_SCRIPT}{SCRIPT}", 1)
     text = text.replace(ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div>', 1)
     return text.encode()
 
@@ -99,7 +99,8 @@ def _loading(title: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _original() -> str:
+def client_html() -> str:
+    """Return viser's own page, which is one file."""
     import viser
 
     return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")

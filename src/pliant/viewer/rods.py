@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from pliant.devices.parallel import ParallelRobotDevice
-from pliant.devices.rod_lines import RodLines
+from pliant.devices.rod_lines import RodLines, bending_strain, rod_radius, strain_colours
 from pliant.errors import PliantError
 from pliant.viewer.controls import Say, guarded
 from pliant.viewer.cpr import ParallelView
@@ -50,7 +50,7 @@ class RodColours:
 
     def __init__(self, server: PageServer, model: mujoco.MjModel, data: mujoco.MjData, size: float) -> None:
         self._server, self._lines = server, RodLines(model, data, POINTS)
-        self._radius = _radius(model)
+        self._radius = rod_radius(model)
         self._thickness = max(2.6 * self._radius, THINNEST * size)
         self._largest = 1e-3
         self._handle: Any = None
@@ -60,13 +60,9 @@ class RodColours:
         lines = self._lines()
         if not np.isfinite(lines).all():
             return
-        edges = np.diff(lines, axis=1)
-        lengths = np.maximum(np.linalg.norm(edges, axis=2), 1e-9)
-        turns = np.linalg.norm(np.diff(edges / lengths[..., None], axis=1), axis=2)
-        strain = self._radius * turns / (0.5 * (lengths[:, 1:] + lengths[:, :-1]))
-        strain = np.concatenate([strain[:, :1], strain, strain[:, -1:]], axis=1)
+        strain = bending_strain(lines, self._radius)
         self._largest = max(self._largest, float(strain.max()))
-        colours = _colours(strain / self._largest)
+        colours = strain_colours(strain / self._largest)
         points = np.stack([lines[:, :-1], lines[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.float32)
         ends = np.stack([colours[:, :-1], colours[:, 1:]], axis=2).reshape(-1, 2, 3)
         if self._handle is None:
@@ -263,22 +259,6 @@ def _planar(wrench: list[float], count: int) -> list[float]:
     """Return a wrench with as many numbers as the robot takes."""
     values = list(map(float, wrench))
     return values if len(values) == count else [values[0], values[1], values[5]]
-
-
-def _colours(part: Array) -> Array:
-    """Return colours from blue by yellow to red for 0 to 1, shape (..., 3), uint8."""
-    stops = np.array([[49, 104, 142], [53, 183, 121], [253, 231, 37], [213, 62, 79]], dtype=float)
-    at = np.clip(part, 0.0, 1.0) * (len(stops) - 1)
-    k = np.minimum(at.astype(int), len(stops) - 2)
-    return (stops[k] + (at - k)[..., None] * (stops[k + 1] - stops[k])).astype(np.uint8)
-
-
-def _radius(model: mujoco.MjModel) -> float:
-    """Return the radius of the rods as they are drawn [m]."""
-    for g in range(model.ngeom):
-        if model.geom(g).name.endswith("/link0"):
-            return float(model.geom_size[g][0])
-    return float(model.flex_radius[0]) if model.nflex else 1e-3
 
 
 def _small(text: str) -> str:

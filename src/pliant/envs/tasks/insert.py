@@ -46,7 +46,7 @@ def robot(stiffness: float = 1.0) -> Robot:
         stiffness: factor on the stiffness of all joints; damping follows its root.
     """
     from pliant.robots import build_robot
-    from pliant.robots.parts import look_at
+    from pliant.robots.parts import add_sky, look_at
 
     built = build_robot("fr3", {"hand": "none", "friction": False})
     spec = built.spec
@@ -115,15 +115,7 @@ def robot(stiffness: float = 1.0) -> Robot:
     )
     eye = (float(end[0]) + 0.45, -0.55, float(end[2]) + 0.25)
     look_at(spec.worldbody.add_camera(name="hole", pos=list(eye), fovy=30.0), eye, (*end[:2], end[2] + 0.04))
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[0.93, 0.95, 0.97],
-        rgb2=[0.72, 0.78, 0.85],
-        width=64,
-        height=384,
-    )
+    add_sky(spec)
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.45] * 3, [0.4] * 3
     # The key frame of the arm has neither the slides of the hole nor the references of the springs.
     key = spec.key("rest")

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.distributions import Distribution
-from pliant.envs.task import Action, Task, World
-from pliant.errors import ModelError
+from pliant.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 
 __all__ = ["GROUND", "JOINTS", "distance", "landed", "robot", "task"]
@@ -135,13 +134,8 @@ def task(
     Raises:
         ModelError: a preset beyond the limits.
     """
-    low, high = PRESETS
-    if preset is not None:
-        if not low <= preset <= high:
-            raise ModelError(f"preset is {preset!r}; must be {low:g} to {high:g} rad", field="preset")
-        low = high = float(preset)
     actions = [Action(f"{joint}/reference_1", -1.5, 1.5) for joint in JOINTS]
-    actions += [Action(f"{joint}/reference_2", low, high) for joint in JOINTS]
+    actions += preset_actions(JOINTS, preset, PRESETS)
     actions.append(Action("magnet/control", 1.0, 0.0))
     options: dict[str, Any] = {"randomize": randomize} if randomize else {}
     return Task(

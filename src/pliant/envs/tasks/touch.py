@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.distributions import Distribution, Uniform
-from pliant.envs.task import Action, Task, World
-from pliant.errors import ModelError
+from pliant.envs.task import Action, Task, World, preset_actions
 from pliant.model import Robot
 
 __all__ = [
@@ -187,15 +186,10 @@ def task(*, preset: float | None = None, randomize: dict[str, Distribution] | No
     Raises:
         ModelError: a preset beyond the limits.
     """
-    low, high = PRESETS
-    if preset is not None:
-        if not low <= preset <= high:
-            raise ModelError(f"preset is {preset!r}; must be {low:g} to {high:g} rad", field="preset")
-        low = high = float(preset)
     period = 0.1
     return Task(
         robot=robot,
-        actions=[Action(f"{JOINT}/reference_1", -1.6, 1.6), Action(f"{JOINT}/reference_2", low, high)],
+        actions=[Action(f"{JOINT}/reference_1", -1.6, 1.6), *preset_actions([JOINT], preset, PRESETS)],
         observation={
             "position": lambda w: w.port(f"{JOINT}/position"),
             "velocity": lambda w: w.port(f"{JOINT}/velocity"),

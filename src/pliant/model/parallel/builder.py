@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pliant.rods.robot import ContinuumParallelRobot
     from pliant.rods.solution import Solution
 
-__all__ = ["build_parallel"]
+__all__ = ["add_scene", "build_parallel"]
 
 Array = NDArray[np.float64]
 DEFAULT_TIMESTEP = 1e-3
@@ -102,7 +102,7 @@ def build_parallel(
     out = Assembly(spec=spec, solution=solution, options=chosen)
     if solution.follower and np.any(solution.wrench):
         out.notes.append("the start's wrench turns with the plate; the simulation applies it in world axes")
-    _add_scene(spec, d, solution)
+    add_scene(spec, d, solution)
     _note_stretching(out)
     if any(np.any(limb.rod.distributed_force) or np.any(limb.rod.distributed_moment) for limb in d.limbs):
         out.notes.append("distributed loads beside self weight are left out of the dynamic model")
@@ -131,13 +131,16 @@ def build_parallel(
     return result
 
 
-def _add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> None:
+def add_scene(spec: mujoco.MjSpec, d: RobotDescription, solution: Solution) -> None:
+    """Add a light and a camera "overview" that sees the robot."""
     points = np.array([np.asarray(limb.base)[:3, 3] for limb in d.limbs] + [solution.plate_pose[:3, 3]])
     middle = points.mean(axis=0)
     extent = max(0.2, float(np.linalg.norm(points - middle, axis=1).max()))
     spec.stat.center, spec.stat.extent = middle, extent
     world = spec.worldbody
-    world.add_light(pos=middle + np.array([0.0, 0.0, 4.0 * extent]), dir=[0.0, 0.0, -1.0])
+    # The plate is over the robot: with a shadow it would be dark.
+    world.add_light(pos=middle + np.array([0.0, 0.0, 4.0 * extent]), dir=[0.0, 0.0, -1.0], castshadow=False)
+    spec.visual.headlight.ambient = [0.3, 0.3, 0.3]
     view = np.array([0.0, 0.0, 3.5 * extent]) if d.planar else np.array([2.2, -2.2, 1.0]) * extent
     z = view / np.linalg.norm(view)
     x = np.array([1.0, 0.0, 0.0]) if d.planar else np.cross([0.0, 0.0, 1.0], z)

@@ -1,0 +1,85 @@
+"""Motions: poses of models over time, as films show them side by side and pages play them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Panel
+
+if TYPE_CHECKING:
+    import mujoco
+
+__all__ = ["Motion", "film_motions", "rows_at"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """The poses of one model over time."""
+
+    model: mujoco.MjModel
+    """The compiled model."""
+    time: NDArray[np.float64]
+    """Increasing times of the poses, shape (t,) [s]."""
+    poses: NDArray[np.float64]
+    """qpos at these times, shape (t, nq)."""
+    title: str = ""
+    """Text above it in a film; empty for none."""
+    color: str = INK
+    """Colour of the title."""
+
+    @property
+    def duration(self) -> float:
+        """Length [s]."""
+        return float(self.time[-1] - self.time[0])
+
+
+def rows_at(time: NDArray[np.float64], period: float, duration: float) -> NDArray[np.intp]:
+    """Return the rows of poses that equal frames show: the last one at or before each frame's time.
+
+    Args:
+        time: increasing times of the poses, shape (t,) [s].
+        period: time between two frames [s].
+        duration: length of the frames [s]; beyond the last pose it stays.
+    """
+    frames = float(time[0]) + period * np.arange(int(duration / period + 1e-9) + 1)
+    return np.clip(np.searchsorted(time, frames + 1e-9, side="right") - 1, 0, len(time) - 1)
+
+
+def film_motions(
+    path: str | Path,
+    motions: Sequence[Motion],
+    options: FilmOptions | None = None,
+    *,
+    clock: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> FilmReport:
+    """Film motions side by side, from their first poses on; the film ends with the longest one.
+
+    Args:
+        path: file, .mp4 or .gif.
+        motions: from left to right.
+        options: size of each, frame rate, speed, camera.
+        clock: write the time above the pictures.
+        progress: called with the numbers of pictures that are done, and of all.
+
+    Raises:
+        PliantError: wrong options, no such camera.
+        MissingDependency: no encoder, or no graphics library that works.
+    """
+    options = options or FilmOptions()
+    period, longest = options.speed / options.fps, max(motion.duration for motion in motions)
+    rows = [rows_at(motion.time, period, longest) for motion in motions]
+    panels = [Panel(model=motion.model, title=motion.title, color=motion.color) for motion in motions]
+    film = FilmWriter(path, panels, options, clock=clock)
+    for k in range(len(rows[0])):
+        if progress is not None:
+            progress(k, len(rows[0]))
+        if not film.add([film.pose(i, motion.poses[rows[i][k]]) for i, motion in enumerate(motions)]):
+            break
+    return film.close(progress)

@@ -1,0 +1,130 @@
+"""Motions as playable 3D scenes: a page that holds everything, or a small file for viser's own static client.
+
+The client is that of the viser that is installed; nothing else is needed to open the page, and nothing from a network.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from pliant.devices.rod_lines import has_rods
+from pliant.errors import PliantError
+from pliant.recording.motion import Motion, rows_at
+from pliant.viewer.document import client_html
+from pliant.viewer.rods import RodColours
+from pliant.viewer.scene import Scene
+from pliant.viewer.server import PageServer
+
+if TYPE_CHECKING:
+    from viser.infra import StateSerializer
+
+__all__ = ["FPS", "MAX_FRAMES", "playable_page", "playable_scene", "write_client", "write_page"]
+
+FPS = 25.0
+"""Pictures a second."""
+MAX_FRAMES = 1500
+"""Most pictures; a longer motion has fewer a second."""
+GRAIN = 2.0**-15
+"""Positions [m] and quaternions are rounded to multiples of this, which halves the size of the file."""
+
+
+def playable_scene(motion: Motion, *, title: str = "pliant") -> bytes:
+    """Return a motion as viser's recorded scene, the content of a file ``.viser``.
+
+    Args:
+        motion: what is played; it repeats.
+        title: in the tab of a page.
+    """
+    with PageServer(title=title) as server:
+        recorded = _record(motion, server)
+        return recorded.serialize()
+
+
+def playable_page(motion: Motion, *, title: str = "pliant") -> str:
+    """Return a page in one piece, without a server or a network behind it, that plays a motion.
+
+    Args:
+        motion: what is played; it repeats.
+        title: in the tab of the page.
+    """
+    scene = base64.b64encode(playable_scene(motion, title=title)).decode("ascii")
+    script = f'<script>window.__VISER_EMBED_DATA__="{scene}";window.__VISER_EMBED_CONFIG__={{darkMode:false}};</script>'
+    head, end, rest = client_html().partition("</head>")
+    head = head.replace("<title>Viser</title>", f"<title>{html.escape(title)}</title>", 1)
+    return head + script + end + rest
+
+
+def write_page(path: str | Path, motion: Motion, *, title: str = "pliant") -> int:
+    """Write `playable_page` to a file; return its size [bytes].
+
+    Raises:
+        PliantError: the file cannot be written.
+    """
+    target = Path(path)
+    content = playable_page(motion, title=title).encode()
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise PliantError(f"the page cannot be written: {error.strerror or error}", file=target, field="html") from None
+    return len(content)
+
+
+def write_client(folder: str | Path) -> Path:
+    """Write viser's client into a folder as ``player.html``; ``player.html?playbackPath=FILE`` plays a file."""
+    target = Path(folder) / "player.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(client_html(), encoding="utf-8")
+    return target
+
+
+def _record(motion: Motion, server: PageServer) -> StateSerializer:
+    """Draw a motion on a page that nobody opens, and return what was drawn."""
+    model, data = motion.model, mujoco.MjData(motion.model)
+    period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
+    rows = rows_at(motion.time, period, motion.duration)
+    scene = Scene(server, model)
+    rods = None
+    _place(model, data, motion.poses[rows[0]])
+    if has_rods(model):
+        for body in _rod_bodies(model):
+            scene.bodies.pop(body).remove()
+        rods = RodColours(server, model, data, scene.size)
+    server.look(*scene.camera(), max(0.005 * scene.size, 1e-4))
+    recorded: StateSerializer | None = None
+    for row in rows:
+        _place(model, data, motion.poses[row])
+        scene.update(data, None)
+        if rods is not None:
+            rods.draw()
+        if recorded is None:
+            recorded = server.viser.get_scene_serializer()
+        recorded.insert_sleep(period)
+    assert recorded is not None
+    return recorded
+
+
+def _place(model: mujoco.MjModel, data: mujoco.MjData, pose: np.ndarray) -> None:
+    """Compute the places of all bodies, rounded."""
+    data.qpos[:] = pose
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    if model.nflex:
+        mujoco.mj_flex(model, data)
+    if model.ntendon:
+        mujoco.mj_tendon(model, data)
+    for places in (data.xpos, data.xquat):
+        places[:] = np.round(places / GRAIN) * GRAIN
+
+
+def _rod_bodies(model: mujoco.MjModel) -> list[int]:
+    """Return the bodies that are drawn as lines."""
+    return [b for b in range(1, model.nbody) if "/link" in model.body(b).name]
