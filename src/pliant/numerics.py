@@ -53,14 +53,18 @@ class CubicSpline:
         if n == 3:
             second[:] = 2.0 * (slope[1] - slope[0]) / (h[0] + h[1])
         elif n > 3:
-            A, b = np.zeros((n, n)), np.zeros_like(y2)
-            inner = np.arange(1, n - 1)
-            A[inner, inner - 1], A[inner, inner], A[inner, inner + 1] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
-            b[1:-1] = 6.0 * np.diff(slope, axis=0)
-            # The third derivative is continuous at the second and at the last but one node.
-            A[0, :3] = h[1], -(h[0] + h[1]), h[0]
-            A[-1, -3:] = h[-1], -(h[-2] + h[-1]), h[-2]
-            second = np.linalg.solve(A, b)
+            below, above = h[:-1].copy(), h[1:].copy()
+            diagonal = 2.0 * (below + above)
+            # The third derivative is continuous at the second and at the last but one node, which gives the second
+            # derivatives of the outermost nodes by those of their two neighbours.
+            first, last = h[0] / h[1], h[-1] / h[-2]
+            diagonal[0] += h[0] * (1.0 + first)
+            above[0] -= h[0] * first
+            diagonal[-1] += h[-1] * (1.0 + last)
+            below[-1] -= h[-1] * last
+            second[1:-1] = _solve_tridiagonal(below, diagonal, above, 6.0 * np.diff(slope, axis=0))
+            second[0] = (1.0 + first) * second[1] - first * second[2]
+            second[-1] = (1.0 + last) * second[-2] - last * second[-3]
         self._h, self._second = h, second.reshape(n, *tail)
 
     def __call__(self, x: ArrayLike) -> Array:
@@ -73,3 +77,25 @@ class CubicSpline:
         b = 1.0 - a
         bend = (a**3 - a) * self._second[k] + (b**3 - b) * self._second[k + 1]
         return np.asarray(a * self._y[k] + b * self._y[k + 1] + bend * h**2 / 6.0)
+
+
+def _solve_tridiagonal(below: Array, diagonal: Array, above: Array, b: Array) -> Array:
+    """Return x of the tridiagonal system, row by row: below[i] x[i-1] + diagonal[i] x[i] + above[i] x[i+1] = b[i].
+
+    Thomas's algorithm; the diagonal must dominate.
+
+    Args:
+        below: shape (n,); the first number is not used.
+        diagonal: shape (n,).
+        above: shape (n,); the last number is not used.
+        b: shape (n, columns).
+    """
+    x, pivot = b.copy(), diagonal.tolist()
+    for i in range(1, len(x)):
+        factor = below[i] / pivot[i - 1]
+        pivot[i] -= factor * above[i - 1]
+        x[i] -= factor * x[i - 1]
+    x[-1] /= pivot[-1]
+    for i in range(len(x) - 2, -1, -1):
+        x[i] = (x[i] - above[i] * x[i + 1]) / pivot[i]
+    return x
