@@ -8,11 +8,12 @@ import pytest
 from PIL import Image
 
 from pliant.errors import PliantError
-from pliant.experiments import list_experiments
+from pliant.experiments import find_experiment, list_experiments, reproduce
 from pliant.experiments.base import Context, Result, Target, experiment, registered_experiments
 from pliant.experiments.films import NO_SCENE, Film, Shot, Video, WrittenFilm, film_of_tracks, joint_poses, write_film
 from pliant.experiments.report import render_report
-from pliant.experiments.runner import film_experiment, reproduce
+from pliant.experiments.runner import check_film_camera, film_experiment
+from pliant.recording.film import check_camera
 from pliant.recording.motion import rows_at
 from pliant.simulation.film import PoseTrack
 
@@ -132,6 +133,50 @@ def test_films_that_cannot_be_computed_are_said(tmp_path, error):
         base._EXPERIMENTS.pop("test-no-film")
     assert result.passed
     assert str(error) in result.no_film
+
+
+@pytest.mark.parametrize("name", ["box", "chirp", "cpr-planar", "softfoot-walk", "franka-dual-arm"])
+def test_a_camera_that_the_films_do_not_have_is_refused_before_anything_runs(tmp_path, name):
+    cameras = find_experiment(name).cameras
+    with pytest.raises(PliantError, match="no camera 'nope'") as caught:
+        reproduce(name, tmp_path / "reports", video=Video(camera="nope"))
+    assert all(camera in str(caught.value) for camera in cameras)
+    assert not (tmp_path / "reports").exists()
+    for camera in (*cameras, "120,-20", "120,-20,1.5"):
+        check_film_camera(find_experiment(name), camera)
+
+
+def test_an_experiment_without_films_takes_any_camera():
+    found = next(one for one in list_experiments() if isinstance(one.films, str))
+    check_film_camera(found, "nope")
+
+
+def _models():
+    """Yield scenes of films that are cheap to build, with their experiment."""
+    from pliant.experiments import box, viactors_step
+    from pliant.robots import build_robot
+
+    yield "box", box._scene(box.BoxOptions())
+    for name, mounting in (("two-dof", "vertical"), ("ilc", "vertical")):
+        yield name, build_robot("qbmove-2dof", {"mounting": mounting}).compile()
+    for case in viactors_step.CASES:
+        yield "viactors-step", case.build(viactors_step.BODIES[0]).compile()
+
+
+def test_the_cameras_of_films_are_those_of_their_scenes():
+    for name, model in _models():
+        for camera in find_experiment(name).cameras:
+            check_camera(model, camera)
+
+
+def test_the_camera_of_a_film_is_declared_where_it_is_computed(tmp_path):
+    """The quick films of the cheapest experiment; those of others take minutes."""
+    found = find_experiment("viactors-step")
+    for film in found.films(Context(output=tmp_path, quick=True), found.options_class()):
+        assert film.camera in ("", *found.cameras)
+        for shot in film.shots:
+            for camera in found.cameras:
+                check_camera(shot.model, camera)
 
 
 def test_the_report_shows_films_and_escapes_their_captions():

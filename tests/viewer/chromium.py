@@ -122,6 +122,11 @@ class Page:
                     raise
         raise RuntimeError("the page is loaded again and again")
 
+    def open(self, url: str) -> None:
+        """Load another page in the same window, and forget what the one before complained about."""
+        self._ask("Page.navigate", self._session, url=url)
+        self.errors.clear()
+
     def press(self, x: float, y: float) -> None:
         """Press the mouse and move it, without letting go."""
         for kind, at in (("mousePressed", x), ("mouseMoved", x + 40)):

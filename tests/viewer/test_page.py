@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from running import eventually, free_port, running
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
@@ -29,29 +29,6 @@ _spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_n
 chromium = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(chromium)
 with_browser = pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed")
-
-
-def free_port() -> int:
-    with contextlib.closing(socket.socket()) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-@contextlib.contextmanager
-def running(name, **options):
-    """Simulate a robot in real time with its page, in a thread."""
-    robot = load(name)
-    engine = MujocoEngine(robot, check=False)
-    view = PageView(engine, port=free_port(), title=name, **options)
-    with Simulation(engine, make_devices(robot), [view], pacer=paced(1.0)) as simulation:
-        simulation.start()
-        thread = threading.Thread(target=simulation.run, name="test-loop")
-        thread.start()
-        try:
-            yield simulation, view
-        finally:
-            simulation.stop()
-            thread.join(20.0)
 
 
 @pytest.fixture
@@ -339,14 +316,6 @@ def canvas(browser):
 
 
 READY = "document.querySelectorAll('[role=slider]').length > 0 && !!document.querySelector('canvas')"
-
-
-def eventually(true, seconds=15.0):
-    """Ask again and again, each time letting the loop go on, until it is true."""
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "waited in vain"
-        threading.Event().wait(0.05)
 
 
 def test_the_page_records_while_the_simulation_runs_and_the_recording_is_complete(tmp_path, monkeypatch):

@@ -109,8 +109,10 @@ def run(
         simulation = done.simulation
         if table is not None:
             say_what_is_played(console, table, simulation.play(table))
-        if events is not None:
-            events.install(simulation)
+        if events is not None and scenario is not None:
+            playing = events.install(simulation)
+            if done.page is not None:
+                done.page.offer(scenario.name, events, playing)
         put_constants(simulation, constants)
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
     from pliant.simulation.film import FilmBridge
+    from pliant.viewer import PageView
 
 __all__ = [
     "DEFAULT_RUN",
@@ -235,12 +236,15 @@ class Run:
             own = [b for b in self.wires if b.own_timeout]
             hint = f" ({own[0].name} has its own option {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
+        self.page: PageView | None = None
+        """The page of the run; None without one."""
         if plan.view:
             from pliant.engine import mujoco_state
             from pliant.viewer import PageView
 
             state = mujoco_state(engine, "the view")
-            self.wires.append(PageView(state, port=plan.view_port or 0, title=robot.name or "robot"))
+            self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot")
+            self.wires.append(self.page)
         if any(b.lockstep for b in self.wires):
             if plan.rtf is not None:
                 raise PliantError(

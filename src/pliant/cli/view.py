@@ -14,7 +14,10 @@ from pliant.cli.options import Debug, Imports, Packages, Settings, Source, impor
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pliant.model import Robot
+    from pliant.simulation import Scenario
     from pliant.viewer import PageServer
 
 __all__ = ["view"]
@@ -35,6 +38,7 @@ def view(
     report: Annotated[
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
     ] = None,
+    scenario: Annotated[Path | None, Parameter(help="Events over time (YAML or JSON) that the page offers.")] = None,
     statics: Annotated[
         bool, Parameter(negative=(), help="For a parallel robot: the page of its statics only, without simulation.")
     ] = False,
@@ -64,7 +68,9 @@ def view(
     if statics and mechanism is None:
         raise PliantError("--statics is for parallel robots; omit it", field="statics")
     if mechanism is None or not statics:
-        return _simulate(robot, source, port, host, open_browser, console, report)
+        return _simulate(robot, source, port, host, open_browser, console, report, scenario)
+    if scenario is not None:
+        raise PliantError("--scenario: the page of the statics simulates nothing; omit it", field="scenario")
     if console:
         raise PliantError("--console: the page of the statics takes no requests; omit it", field="console")
     from pliant.viewer.cpr import ParallelView
@@ -79,32 +85,53 @@ def view(
 
 
 def _simulate(
-    robot: Robot, source: str, port: int | None, host: str, open_browser: bool, console: bool, report: Path | None
+    robot: Robot,
+    source: str,
+    port: int | None,
+    host: str,
+    open_browser: bool,
+    console: bool,
+    report: Path | None,
+    scenario: Path | None,
 ) -> int:
     from pliant.devices import make_devices
     from pliant.robots import list_robots
+    from pliant.simulation import read_scenario
     from pliant.viewer import PageServer
 
     if report is not None and not (report / "index.html").is_file():
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     if console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
+    given = {}
+    if scenario is not None:
+        given[scenario.name] = read_scenario(scenario)
+        given[scenario.name].check({device.name: device for device in make_devices(robot)})
     names = [entry.name for entry in list_robots()]
     folders = {} if report is None else {"report": report}
     title = robot.name or source
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
         _tell(server.url, open_browser)
         while True:
-            wanted = _show(robot, title, server, names, console, report)
+            wanted = _show(robot, title, server, names, console, report, given)
             if not wanted:
                 return 0
+            given = {}  # it belongs to the first robot
             try:
                 robot, title = load_robot(wanted, [], None, []), wanted
             except PliantError as error:
                 server.notify(f"{wanted} cannot be shown", str(error)[:600])
 
 
-def _show(robot: Robot, title: str, server: PageServer, names: list[str], console: bool, report: Path | None) -> str:
+def _show(
+    robot: Robot,
+    title: str,
+    server: PageServer,
+    names: list[str],
+    console: bool,
+    report: Path | None,
+    scenarios: Mapping[str, Scenario],
+) -> str:
     """Simulate one robot; return the name of the next one, "" at the end."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
@@ -114,6 +141,8 @@ def _show(robot: Robot, title: str, server: PageServer, names: list[str], consol
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
     page = PageView(engine, title=title, server=server, robots=names, report=report, needed=True)
+    for name, scenario in scenarios.items():
+        page.offer(name, scenario)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
         try:
             simulation.start()

@@ -9,7 +9,7 @@ ask `mujoco_state` for them. Any class with the members of `Engine` is an engine
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -22,6 +22,8 @@ from pliant.options import Registry
 
 if TYPE_CHECKING:
     import mujoco
+
+    from pliant.engine.payload import Payloads
 
 __all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "mujoco_state", "register_engine"]
 
@@ -140,6 +142,9 @@ class MujocoState(Protocol):
     textures: dict[int, int]
     """Index of a texture whose pixels a device has changed -> how often: cameras load it again."""
 
+    payloads: Payloads
+    """Point masses that bodies carry; to be changed by `set_payload` only."""
+
     def compliant_joints(self) -> list[str]:
         """Return the names of the compliant joints, in the order of the rows of ``observed``."""
         ...
@@ -156,6 +161,14 @@ class MujocoState(Protocol):
     def change_model(self) -> AbstractContextManager[None]:
         """Return a context in which a device may change constants of the compiled model, or let the state jump. The
         energy audit counts neither as work."""
+        ...
+
+    def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
+        """Fix a point mass [kg] to a body, at an offset in its frame [m]; 0 kg removes it, and so does a reset.
+
+        Raises:
+            ModelError: no such body, a body that cannot carry a payload, or numbers that are not valid.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
 from pliant.engine.guard import Guard
+from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
 from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import Mode, layout
@@ -135,6 +136,7 @@ class MujocoEngine:
         callbacks.install(model)
         # Gains and modes change while it runs; a reset returns to those of the model.
         self._parameters = model.actuator_user.copy()
+        self.payloads = Payloads(model)
         self._rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
         self.data = mujoco.MjData(model)
         self.dt = float(model.opt.timestep)
@@ -195,6 +197,7 @@ class MujocoEngine:
         if not callbacks.installed():
             callbacks.install(self.model)
         self.model.actuator_user[:] = self._parameters
+        self.payloads.clear()
         if self._rest >= 0:
             mujoco.mj_resetDataKeyframe(self.model, self.data, self._rest)
         else:
@@ -233,6 +236,20 @@ class MujocoEngine:
         finally:
             if self.audit is not None and before is not None:
                 self.audit.shift(self.audit.rigid_energy() - before)
+
+    def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
+        """Fix a point mass to a body, in place of the one that it carries; a reset removes it.
+
+        Args:
+            body: name of a body that moves.
+            mass: [kg]; 0 removes the payload.
+            offset: where it is in the frame of the body [m]; None for the body's own centre of mass.
+
+        Raises:
+            ModelError: no such body, a body that cannot carry a payload, or numbers that are not valid.
+        """
+        with self.change_model():
+            self.payloads.put(body, mass, offset)
 
     def _settle(self) -> None:
         mujoco.mj_forward(self.model, self.data)

@@ -442,6 +442,8 @@ class Experiment:
     ranges of the options say all."""
     films: Films | str = NO_SCENE
     """Computes its films (`pliant.experiments.films`), or says why it has none."""
+    cameras: tuple[str, ...] = ()
+    """Names of cameras that all scenes of its films have; () for none."""
 
     @property
     def summary(self) -> str:
@@ -503,6 +505,7 @@ def experiment(
     section: str = "",
     check: Callable[[Any], None] | None = None,
     films: Films | str = NO_SCENE,
+    cameras: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Register the decorated function as an experiment.
 
@@ -515,6 +518,7 @@ def experiment(
         section: where in it.
         check: called with the options before anything runs; raises a `PliantError` where they cannot be run.
         films: called with context and options after the run, where films are asked for; or why there are none.
+        cameras: names of cameras that all scenes of the films have, which a user may choose.
     """
 
     def decorate(function: F) -> F:
@@ -529,6 +533,7 @@ def experiment(
             documentation=function.__doc__ or "",
             check=check,
             films=films,
+            cameras=cameras,
         )
         return function
 

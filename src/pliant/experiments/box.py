@@ -687,7 +687,14 @@ def _films(context: Context, options: BoxOptions) -> list[Film]:
     ]
 
 
-@experiment("box", title="An arm pushes a box, soft and stiff", paper=PAPER, section="4.2.3", films=_films)
+@experiment(
+    "box",
+    title="An arm pushes a box, soft and stiff",
+    paper=PAPER,
+    section="4.2.3",
+    films=_films,
+    cameras=("front", "side"),
+)
 def box(context: Context, options: BoxOptions) -> Result:
     """Push a box of 2 kg with a five-joint arm: the soft arm is stopped, the stiff one moves the box to its goal."""
     runs = {

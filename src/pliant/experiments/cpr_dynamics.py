@@ -194,6 +194,7 @@ def _films(context: Context, options: DynamicsOptions) -> list[Film]:
     paper=PAPER,
     section="6, beyond the paper",
     films=_films,
+    cameras=("overview",),
 )
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""

@@ -228,7 +228,14 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
     ]
 
 
-@experiment("cpr-stewart", title="Three Stewart-Gough-like robots", paper=PAPER, section="5, figure 4", films=_films)
+@experiment(
+    "cpr-stewart",
+    title="Three Stewart-Gough-like robots",
+    paper=PAPER,
+    section="5, figure 4",
+    films=_films,
+    cameras=("path",),
+)
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
     from pliant.experiments.rod_figures import figure_of_robots

@@ -560,6 +560,7 @@ def _films(context: Context, options: FrankaDualArmOptions) -> list[Film]:
     paper=PAPER,
     section=f"{SECTION}, figure 6",
     films=_films,
+    cameras=("view",),
 )
 def franka_dual_arm(context: Context, options: FrankaDualArmOptions) -> Result:
     """Move a tag on a circle with one Franka arm, and follow it with another by vision and force control.

@@ -630,6 +630,7 @@ def _films(context: Context, options: FrankaDynamicServoOptions) -> list[Film]:
     paper=PAPER,
     section="V",
     films=_films,
+    cameras=("view",),
 )
 def franka_dynamic_servo(context: Context, options: FrankaDynamicServoOptions) -> Result:
     """Move a wrist camera to a tag by joint torques, by pose and by points, with rendered and exact features."""

@@ -508,6 +508,7 @@ def _films(context: Context, options: FrankaVisualServoOptions) -> list[Film]:
     paper=PAPER,
     section="I, III-F, IV-A",
     films=_films,
+    cameras=("view",),
 )
 def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> Result:
     """Move a wrist camera to a tag, position-based and image-based, with rendered images and exact features."""

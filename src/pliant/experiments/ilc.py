@@ -392,6 +392,7 @@ def _films(context: Context, options: IlcOptions) -> list[Film]:
     paper=PAPER,
     section="4.3",
     films=_films,
+    cameras=("front",),
 )
 def ilc(context: Context, options: IlcOptions) -> Result:
     """Learn the input of a two-joint arm under gravity until it follows a 20 s motion within 0.08 rad."""

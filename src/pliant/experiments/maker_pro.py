@@ -286,7 +286,14 @@ def _films(context: Context, options: MakerProOptions) -> list[Film]:
     ]
 
 
-@experiment("maker-pro", title="Loops measured on a qbMove Maker Pro", paper=PAPER, section="figure 3", films=_films)
+@experiment(
+    "maker-pro",
+    title="Loops measured on a qbMove Maker Pro",
+    paper=PAPER,
+    section="figure 3",
+    films=_films,
+    cameras=("front",),
+)
 def maker_pro(context: Context, options: MakerProOptions) -> Result:
     """Compare measured loops of deflection over torque with the law, and with friction identified from them."""
     context.progress(0.02, "identification")

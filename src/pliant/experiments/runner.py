@@ -88,7 +88,8 @@ def reproduce(
 
     Raises:
         PliantError: an unknown name or option, options that an experiment refuses (`Experiment.check`), or a folder
-            that cannot be written, or films of an experiment that is named and has none; nothing has been run then.
+            that cannot be written, films of an experiment that is named and has none, or a camera that the films of
+            one do not have; nothing has been run then.
     """
     from pliant.experiments.report import write_index, write_report
 
@@ -113,6 +114,9 @@ def reproduce(
     for found in chosen.values():
         if found.check is not None:
             found.check(settings[found.name])
+    if video is not None and video.camera:
+        for found in chosen.values():
+            check_film_camera(found, video.camera)
     folder = writable_folder(output)
     results = []
     for found in chosen.values():
@@ -159,6 +163,27 @@ def _refuse_still(named: Sequence[Experiment]) -> None:
     reasons = [f"{found.name} has no film: {found.films}" for found in named if isinstance(found.films, str)]
     if reasons:
         raise PliantError("; ".join([*reasons, "name it without --video"]), field="video")
+
+
+def check_film_camera(found: Experiment, camera: str) -> None:
+    """Refuse a camera that the films of an experiment do not have; experiments without films take any.
+
+    Args:
+        found: the experiment.
+        camera: a name, or AZIMUTH,ELEVATION[,DISTANCE].
+
+    Raises:
+        PliantError: the films have no camera of that name; the message lists those that they have.
+    """
+    from pliant.recording.film import view_angles
+
+    if isinstance(found.films, str) or camera in found.cameras or view_angles(camera) is not None:
+        return
+    valid = f"{nearest(camera, found.cameras)}, or" if found.cameras else "they have none; must be"
+    raise PliantError(
+        f"--video-camera: the films of {found.name!r} have no camera {camera!r}; {valid} AZIMUTH,ELEVATION[,DISTANCE]",
+        field="video-camera",
+    )
 
 
 def film_experiment(found: Experiment, context: Context, options: Any, result: Result, video: Video) -> None:

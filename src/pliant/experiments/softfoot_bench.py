@@ -853,6 +853,7 @@ def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
     section="III, V-A, V-B",
     check=check_options,
     films=_films,
+    cameras=("side",),
 )
 def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
     """Press a SoftFoot on three force sensors in 48 trials, and judge section III of the paper."""

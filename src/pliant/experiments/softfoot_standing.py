@@ -531,6 +531,7 @@ def _films(context: Context, options: StandingOptions) -> list[Film]:
     paper=PAPER,
     section="standing tests and impacts",
     films=_films,
+    cameras=("side",),
 )
 def softfoot_standing(context: Context, options: StandingOptions) -> Result:
     """Put a SoftFoot, a rigid foot and a compliant pad on bars, and drop them."""

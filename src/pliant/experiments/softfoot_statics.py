@@ -262,6 +262,7 @@ def _films(context: Context, options: SoftFootStaticsOptions) -> list[Film]:
     paper=PAPER,
     section="II-A, IV-A and V-C in words",
     films=_films,
+    cameras=("side",),
 )
 def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Result:
     """Press a SoftFoot on flat ground and on bars: stiffening, shape, support, and the centre of pressure."""

@@ -571,6 +571,7 @@ def checks(walks: Walks) -> list[Target]:
     paper=PAPER,
     section="sections IV and V-C, figures 9 and 10",
     films=_films,
+    cameras=("close", "whole"),
 )
 def softfoot_walk(context: Context, options: SoftFootWalkOptions) -> Result:
     """Compare rigid and soft feet of a walking robot on bars at random positions, by the completed walks of many seeds.

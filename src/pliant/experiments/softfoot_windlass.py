@@ -201,6 +201,7 @@ def _films(context: Context, options: SoftFootWindlassOptions) -> list[Film]:
     paper=PAPER,
     section="II-A in words",
     films=_films,
+    cameras=("side",),
 )
 def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Result:
     """Bend the toes of a SoftFoot up and test whether its arch rises, with the released and with shorter tendons."""

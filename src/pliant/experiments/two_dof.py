@@ -161,6 +161,7 @@ def _films(context: Context, options: TwoDofOptions) -> list[Film]:
     paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
     section="4.2.2",
     films=_films,
+    cameras=("front",),
 )
 def two_dof(context: Context, options: TwoDofOptions) -> Result:
     """Move a two-joint arm by a step and a sinusoid, lying and hanging, soft and stiff."""

@@ -378,7 +378,14 @@ def _films(context: Context, options: ViactorsOptions) -> list[Film]:
     ]
 
 
-@experiment("viactors-step", title="Steps of four compliant actuators", paper=PAPER, section="4.1", films=_films)
+@experiment(
+    "viactors-step",
+    title="Steps of four compliant actuators",
+    paper=PAPER,
+    section="4.1",
+    films=_films,
+    cameras=("front",),
+)
 def viactors_step(context: Context, options: ViactorsOptions) -> Result:
     """Step four compliant actuators by 0.8 rad, soft and stiff, each with a load under gravity."""
     hangs = options.at_zero == "hanging"

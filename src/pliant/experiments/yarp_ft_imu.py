@@ -357,6 +357,7 @@ def _films(context: Context, options: YarpFtImuOptions) -> list[Film]:
     paper=PAPER,
     section="3.3.2 and 3.3.3, figures 3, 5 and 7",
     films=_films,
+    cameras=("side",),
 )
 def yarp_ft_imu(context: Context, options: YarpFtImuOptions) -> Result:
     """Record a force/torque sensor and an inertial unit through YARP ports while the robot is pushed."""

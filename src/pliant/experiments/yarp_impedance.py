@@ -634,6 +634,7 @@ def _films(context: Context, options: YarpImpedanceOptions) -> list[Film]:
     paper=PAPER,
     section="3.3.1, equation 1",
     films=_films,
+    cameras=("side",),
 )
 def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
     """Control an arm of the biped by joint impedance plus gravity compensation through YARP ports."""

@@ -5,7 +5,8 @@ from pliant.simulation.commands import CommandTable, read_commands
 from pliant.simulation.loop import Progress, RunReport, Simulation
 from pliant.simulation.pacer import Pacer, PacerStats, free, paced, sync
 from pliant.simulation.replay import RecordedTopic, Replay, open_replay, replay
-from pliant.simulation.scenario import Scenario, read_scenario
+from pliant.simulation.scenario import Scenario, ScenarioRun, read_scenario
+from pliant.simulation.shipped import shipped_scenarios
 
 __all__ = [
     "Bridge",
@@ -19,6 +20,7 @@ __all__ = [
     "Replay",
     "RunReport",
     "Scenario",
+    "ScenarioRun",
     "Simulation",
     "SimulationControl",
     "TopicReport",
@@ -28,5 +30,6 @@ __all__ = [
     "read_commands",
     "read_scenario",
     "replay",
+    "shipped_scenarios",
     "sync",
 ]

@@ -531,7 +531,7 @@ class Simulation:
         self.close()
 
     # ------------------------------------------------------------------ asking for things
-    def at(self, when: float, action: Callable[[Simulation], Any]) -> None:
+    def at(self, when: float, action: Callable[[Simulation], Any]) -> int:
         """Let the loop call ``action(simulation)`` at the start of the first step at or after a time.
 
         Events of one time run in the order in which they were given. An error of the action ends the run. If the
@@ -541,6 +541,9 @@ class Simulation:
         Args:
             when: run time [s]: simulation time, but not set back by resets inside the scenario.
             action: what to do; it may call ``reset``, ``pause``, ``stop``.
+
+        Returns:
+            The number of the event, for `forget`.
 
         Raises:
             PliantError: the time is negative, not finite, or already past.
@@ -553,9 +556,26 @@ class Simulation:
                     f"{(self._now + self._offset_ns) / 1e9:g} s; must be a later time",
                     field="time",
                 )
-            bisect.insort(self._events, (when_ns, self._event_count, action), key=lambda event: event[:2])
+            number = self._event_count
+            bisect.insort(self._events, (when_ns, number, action), key=lambda event: event[:2])
             self._event_count += 1
             self._next_event_ns = self._events[self._event][0]
+        return number
+
+    def forget(self, events: Iterable[int]) -> None:
+        """Take events back: they do not happen, nor do those that have happened come again after a reset.
+
+        From another thread use ``submit``.
+
+        Args:
+            events: numbers that `at` returned.
+        """
+        gone = set(events)
+        with self._wake:
+            self._event -= sum(number in gone for _, number, _ in self._events[: self._event])
+            self._events = [event for event in self._events if event[1] not in gone]
+            more = self._event < len(self._events)
+            self._next_event_ns = self._events[self._event][0] if more else NO_EVENT_NS
 
     def play(self, commands: CommandTable, *, start: float = 0.0) -> CommandPlayer:
         """Play a table of commands into the mailboxes.

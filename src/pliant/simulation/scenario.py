@@ -15,9 +15,10 @@ Times are seconds of run time: simulation time that a ``reset`` inside the scena
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ import msgspec
 
 from pliant.devices.base import Device
 from pliant.documents.yaml_tree import Document, read_yaml
-from pliant.errors import DeviceError, nearest
+from pliant.errors import DeviceError, PliantError, nearest
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation
@@ -38,6 +39,7 @@ __all__ = [
     "Request",
     "Reset",
     "Scenario",
+    "ScenarioRun",
     "Set",
     "SetGains",
     "SetMode",
@@ -99,18 +101,22 @@ class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
             return f"duration is {self.duration!r}; must be a finite number of seconds above 0"
         return super().problem(devices) or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
 
-    def apply(self, simulation: Simulation) -> None:
-        """Put the torque, and see to its end."""
+    def apply(self, simulation: Simulation) -> int | None:
+        """Put the torque, and see to its end; return the number of the event that ends it."""
         device = simulation.devices[self.device]
-        inbox = device.inbox
-        inbox.put({"external_torque": self.torque})
-        if self.duration is not None:
-            zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
-            # Not before the device has latched the torque: it acts for one period at least.
-            simulation.at(
-                max(self.at + self.duration, simulation.elapsed + device.period_ns * 1e-9),
-                lambda _: inbox.put({"external_torque": zero}) and None,
-            )
+        device.inbox.put({"external_torque": self.torque})
+        if self.duration is None:
+            return None
+        # Not before the device has latched the torque: it acts for one period at least.
+        return simulation.at(
+            max(self.at + self.duration, simulation.elapsed + device.period_ns * 1e-9),
+            lambda _: self.release(device),
+        )
+
+    def release(self, device: Device) -> None:
+        """End the torque."""
+        zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
+        device.inbox.put({"external_torque": zero})
 
 
 class SetMode(_Base, frozen=True, kw_only=True, tag="mode"):
@@ -220,17 +226,107 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 found.append(f"events[{number}] ({event.__struct_config__.tag}): {text}")
         return found
 
-    def install(self, simulation: Simulation) -> None:
-        """Give all events to a simulation.
+    def check(self, devices: Mapping[str, Device]) -> None:
+        """Refuse events that do not fit these devices.
 
         Raises:
             DeviceError: all problems of all events at once.
         """
-        problems = self.problems(simulation.devices)
+        problems = self.problems(devices)
         if problems:
             raise DeviceError("the scenario does not fit: " + "; ".join(problems), field="events")
-        for event in self.events:
-            simulation.at(event.at, event.apply)
+
+    def install(self, simulation: Simulation) -> ScenarioRun:
+        """Give all events to a simulation; their times count from its present time on.
+
+        Returns:
+            The run of the scenario, which can be stopped.
+
+        Raises:
+            DeviceError: all problems of all events at once.
+        """
+        return ScenarioRun(self, simulation)
+
+
+class ScenarioRun:
+    """A scenario that is played from the present time of a run on, and that can be ended.
+
+    With ``tell`` the run goes on whatever happens: the event ``stop`` ends the scenario, not the run, and an event that
+    is refused is told and ends the scenario, too. Without it, an event that is refused ends the run with its error.
+    All methods are for the loop's thread; other threads use ``simulation.submit``.
+
+    Args:
+        scenario: what happens; its times count from now on.
+        simulation: where it happens.
+        tell: called with what was refused; None raises it.
+
+    Raises:
+        DeviceError: the scenario does not fit the devices; all problems at once.
+    """
+
+    def __init__(self, scenario: Scenario, simulation: Simulation, tell: Callable[[str], None] | None = None) -> None:
+        scenario.check(simulation.devices)
+        self._simulation, self._tell = simulation, tell
+        self.begin = simulation.elapsed
+        """Run time at which it began [s]."""
+        self.duration = max((_end(event) for event in scenario.events), default=0.0)
+        """Time until its last event, or until the last torque ends [s]."""
+        self._numbers: list[int] = []
+        self._pushes: list[ExternalTorque] = []
+        self._stopped = False
+        for event in scenario.events:
+            moved = msgspec.structs.replace(event, at=self.begin + event.at)
+            self._numbers.append(simulation.at(moved.at, functools.partial(self._happen, moved)))
+
+    @property
+    def time(self) -> float:
+        """Time since it began [s]."""
+        return self._simulation.elapsed - self.begin
+
+    @property
+    def over(self) -> bool:
+        """Whether all has happened, or it was stopped."""
+        return self._stopped or self.time > self.duration
+
+    def stop(self) -> None:
+        """End it: events that have not happened do not happen, and torques that would end later end now."""
+        simulation = self._simulation
+        simulation.forget(self._numbers)
+        self._numbers.clear()
+        for event in self._pushes:
+            if _end(event) > simulation.elapsed:
+                event.release(simulation.devices[event.device])
+        self._pushes.clear()
+        self._stopped = True
+
+    def _happen(self, event: Event, simulation: Simulation) -> Any:
+        tell = self._tell
+        if tell is None:
+            result = event.apply(simulation)
+        elif isinstance(event, Stop):
+            self.stop()
+            return None
+        else:
+            try:
+                result = event.apply(simulation)
+            except PliantError as error:
+                self._refused(event, error, tell)
+                return None
+            if isinstance(result, Future):
+                result.add_done_callback(functools.partial(self._answered, event, tell))
+                return None
+        if isinstance(event, ExternalTorque) and result is not None:
+            self._numbers.append(result)
+            self._pushes.append(event)
+        return result
+
+    def _answered(self, event: Event, tell: Callable[[str], None], answer: Future[object]) -> None:
+        if not answer.cancelled() and (error := answer.exception()) is not None:
+            self._refused(event, error, tell)
+
+    def _refused(self, event: Event, error: BaseException, tell: Callable[[str], None]) -> None:
+        self.stop()
+        tell(f"the scenario ends at {event.at - self.begin:g} s ({event.__struct_config__.tag}): {error}")
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -320,3 +416,8 @@ def _request_problem(device: Device, name: str) -> str:
     if name not in device.requests:
         return f"device {device.name!r} has no request {name!r}; {nearest(name, device.requests)}"
     return ""
+
+
+def _end(event: Event) -> float:
+    """Return when an event has had its effect [s]."""
+    return event.at + (getattr(event, "duration", None) or 0.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pliant.errors import PliantError
 from pliant.simulation.bridge import SimulationControl
 from pliant.viewer.ranges import MAX_SLIDERS, slider_range, step_of
 
-__all__ = ["DeviceControls", "Say", "guarded", "plain_name"]
+__all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
 
 Say = Callable[[str], None]
 """Tells the person before the page something."""
@@ -23,6 +23,10 @@ OPEN_FOLDERS = 6
 """Robots with more devices than this begin with closed folders."""
 GAINS = ("kp", "ki", "kd")
 UNSEEN_FIELDS = ("finished",)
+UNSEEN_REQUESTS = ("disconnect", "set_mode", "set_gains")
+"""Requests of bridges, and those that have controls of their own."""
+PRESSED = ("tare",)
+"""Requests that have a button although they return something."""
 REQUEST_TIMEOUT = 2.0
 """How long the page waits for the answer of a request [s]; a paused run answers as well."""
 
@@ -47,6 +51,16 @@ def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+class Panel(Protocol):
+    """Controls of one device."""
+
+    def draw(self) -> None:
+        """Follow what others do; called some ten times a second."""
+
+    def restart(self) -> None:
+        """Begin anew after a reset."""
+
+
 class DeviceControls:
     """The controls of all devices that take commands or requests.
 
@@ -56,6 +70,7 @@ class DeviceControls:
         simulation: gets the requests.
         say: tells what was refused.
         latest: device -> its newest sample.
+        own_panel: makes, in the folder of a device, the panel that takes the place of its sliders; None for no such.
     """
 
     def __init__(
@@ -65,16 +80,20 @@ class DeviceControls:
         simulation: SimulationControl,
         say: Say,
         latest: Mapping[str, Sample],
+        own_panel: Callable[[Device], Panel | None] = lambda _: None,
     ) -> None:
         self._gui, self._simulation, self._say, self._latest = gui, simulation, say, latest
         self._modes: dict[str, Callable[[], None]] = {}
         self._follow: list[Callable[[], None]] = []
+        self._own_panel = own_panel
+        self.panels: list[Panel] = []
+        """Panels of devices with more than their field table says."""
         joints = any(isinstance(device, CompliantJoint) for device in devices.values())
         shown = [
             device
             for device in devices.values()
             # The board carries the same references as the joints.
-            if (device.commands or device.requests) and not (joints and isinstance(device, Board))
+            if _offers(device) and not (joints and isinstance(device, Board))
         ]
         for device in shown:
             with gui.add_folder(plain_name(device.name), expand_by_default=len(shown) <= OPEN_FOLDERS):
@@ -88,18 +107,25 @@ class DeviceControls:
         """Show modes that were changed by others."""
         for look in self._follow:
             look()
+        for panel in self.panels:
+            panel.draw()
 
     def restart(self) -> None:
         """Set the sliders back to what the devices do after a reset."""
         for make in self._modes.values():
             make()
+        for panel in self.panels:
+            panel.restart()
 
     def _request(self, device: Device, name: str, **args: Any) -> Any:
         return self._simulation.request(device.name, name, **args).result(REQUEST_TIMEOUT)
 
     def _add(self, device: Device) -> None:
         modes = [mode for mode, fields in device.commands.items() if any(_sliders(info) for info in fields.values())]
-        if modes and not device.inbox.accepted:
+        panel = self._own_panel(device)
+        if panel is not None:
+            self.panels.append(panel)
+        elif modes and not device.inbox.accepted:
             self._gui.add_markdown("It takes commands from its client only. Pull it with the pointer.")
         elif modes:
             self._add_modes(device, modes)
@@ -224,7 +250,7 @@ class DeviceControls:
 
     def _add_requests(self, device: Device) -> None:
         buttons = device.buttons
-        for name in device.requests:
+        for name in _shown_requests(device):
             label = name.replace("_", " ")
             switch = buttons.get(name)
             if switch:
@@ -234,13 +260,27 @@ class DeviceControls:
                     self._request(device, name, **{switch: bool(box.value)})
 
                 box.on_update(guarded(self._say, switch_it))
-            elif name in buttons or _pressed_alone(device, name):
+            else:
                 button = self._gui.add_button(label, hint=_summary(device, name))
 
                 def press(_: Any, name: str = name) -> None:
                     self._request(device, name)
 
                 button.on_click(guarded(self._say, press))
+
+
+def _offers(device: Device) -> bool:
+    """Return whether there is anything to show of a device."""
+    fields = [info for mode in device.commands.values() for info in mode.values()]
+    return any(map(_sliders, fields)) or any(True for _ in _shown_requests(device))
+
+
+def _shown_requests(device: Device) -> Iterator[str]:
+    """Yield the requests of a device that a person can give with a button or a switch."""
+    buttons = device.buttons
+    for name in device.requests:
+        if name not in UNSEEN_REQUESTS and (name in buttons or name in PRESSED or _pressed_alone(device, name)):
+            yield name
 
 
 def _sliders(info: FieldInfo) -> bool:
@@ -252,7 +292,7 @@ def _pressed_alone(device: Device, name: str) -> bool:
     import inspect
 
     method = getattr(device, name, None)
-    if method is None or name in ("set_mode", "set_gains"):
+    if method is None:
         return False
     signature = inspect.signature(method)
     needed = [p for p in signature.parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]

@@ -23,12 +23,17 @@ from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
 from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl
+from pliant.simulation.scenario import Scenario, ScenarioRun
+from pliant.simulation.shipped import shipped_scenarios
+from pliant.viewer.arms import ArmPanel, franka_arm
 from pliant.viewer.cameras import Cameras
 from pliant.viewer.controls import DeviceControls, plain_name
 from pliant.viewer.document import READY
 from pliant.viewer.panel import RunPanel, theme_button
+from pliant.viewer.payload import PayloadPanel
 from pliant.viewer.plots import Plots
 from pliant.viewer.pull import Pull
+from pliant.viewer.scenarios import ScenarioPanel
 from pliant.viewer.scene import Contacts, Scene
 from pliant.viewer.server import PageServer, open_browser
 
@@ -115,6 +120,10 @@ class PageView(BridgeBase):
         self._rods: Any = None
         self._colours: Any = None
         self._shadows: Any = None
+        self._given_scenarios: dict[str, Scenario] = {}
+        self._given_run: ScenarioRun | None = None
+        self._scenarios: ScenarioPanel | None = None
+        self._payload: PayloadPanel | None = None
         self._filled = False
         self._found: Contacts | None = None
         self._shown = 0
@@ -200,6 +209,17 @@ class PageView(BridgeBase):
         """Return the address, the number of pictures and the last fault."""
         return {"url": self.url, "pictures": self._shown, "last_error": self._fault}
 
+    def offer(self, name: str, scenario: Scenario, run: ScenarioRun | None = None) -> None:
+        """Offer a scenario beside those of pliant that fit the robot; to be called before the page starts.
+
+        Args:
+            name: what it is called on the page.
+            scenario: what happens.
+            run: its run, where it plays from the start on.
+        """
+        self._given_scenarios[name] = scenario
+        self._given_run = run
+
     def mark(self, camera: str, pixels: Any) -> None:
         """Mark points in a camera's picture on the page, such as the features that a controller uses.
 
@@ -233,7 +253,10 @@ class PageView(BridgeBase):
                 rods = self._add_rods(server, gui, commanded)
                 others = {name: device for name, device in commanded.items() if device is not rods}
                 if others or rods is None:
-                    self._controls = DeviceControls(gui, others, self._simulation, self._say, self._latest)
+                    self._controls = DeviceControls(
+                        gui, others, self._simulation, self._say, self._latest, own_panel=self._arm_panel
+                    )
+            self._add_play_and_load(server, gui, tabs, self._simulation, commanded)
         else:
             tabs = gui.add_tab_group()
         if Cameras.wanted(devices):
@@ -250,6 +273,26 @@ class PageView(BridgeBase):
         if self._cameras is not None:
             pictures.dock_above(curves)
             pictures.set_height(330)
+
+    def _arm_panel(self, device: Device) -> ArmPanel | None:
+        arm = franka_arm(device)
+        if arm is None or self._simulation is None or self._server is None:
+            return None
+        return ArmPanel(self._server.gui, arm, self._simulation, self._say, self._latest)
+
+    def _add_play_and_load(
+        self, server: PageServer, gui: Any, tabs: Any, simulation: SimulationControl, devices: Mapping[str, Device]
+    ) -> None:
+        """Add the tabs of scenarios and payloads, where the robot has any."""
+        scenarios = {**self._given_scenarios, **shipped_scenarios(devices)}
+        if scenarios:
+            with tabs.add_tab("Play", icon="player-play"):
+                self._scenarios = ScenarioPanel(
+                    gui, simulation, scenarios, self._say, self._was_reset, run=self._given_run
+                )
+        if self._engine.payloads.bodies():
+            with tabs.add_tab("Load", icon="weight"):
+                self._payload = PayloadPanel(gui, server, self._engine, simulation, self._say, self._scene.size)
 
     def _add_rods(self, server: PageServer, gui: Any, devices: Mapping[str, Device]) -> Device | None:
         """Add the panel of a parallel robot and colour its rods; return its device, None where there is none."""
@@ -308,6 +351,8 @@ class PageView(BridgeBase):
         self._pull.release()
         if self._controls is not None:
             self._controls.restart()
+        if self._scenarios is not None:
+            self._scenarios.restart()
 
     async def _pulled(self, phase: str, body: int, point: np.ndarray, target: np.ndarray) -> None:
         if phase == "end":
@@ -406,8 +451,11 @@ class PageView(BridgeBase):
             self._attempt("the status", self._run.draw)
         if self._controls is not None:
             self._attempt("the controls", self._draw_controls)
-        if self._rods is not None:
-            self._attempt("the panel of the rods", self._rods.draw)
+        for part, panel in (
+            ("the panel of the rods", self._rods), ("the scenario", self._scenarios), ("the payload", self._payload)
+        ):  # fmt: skip
+            if panel is not None:
+                self._attempt(part, panel.draw)
         cameras = self._cameras
         if cameras is not None:
             self._attempt("the cameras", lambda: cameras.draw(self._latest))

@@ -215,6 +215,10 @@ class ArmServer:
         """Make a connection that has said Connect the client."""
         self._waiting.remove(connection)
         self._connection = connection
+        if self.cabinet.moving and not self._stopping:  # a page or a program has left it moving
+            self.device.request("disconnect")
+            self.device.serve()
+            self._stopping = self.cabinet.busy
         frames, connection.asked = connection.asked, []
         try:
             self._take(connection, frames)
@@ -247,6 +251,7 @@ class ArmServer:
         connection.close(reset=reset)
         self._version = self._packer = self._unpacker = None
         self.command = None
+        self.device.client = ""
         self.device.request("disconnect")
         self.device.serve()
         self._due.clear()
@@ -336,6 +341,7 @@ class ArmServer:
         self._version = version
         self._packer, self._unpacker = fci.StatePacker(version), fci.CommandUnpacker(version)
         self._changed = True
+        self.device.client = f"the client at {connection.peer}"
         _answer_connect(connection, command_id, "success", version)
 
     def _refuse_version(self, connection: Connection, request: fci.Connect, command_id: int) -> None:

@@ -52,6 +52,7 @@ class SimulationArm:
         self.arm = self.device.description.arm
         self._owned = owned
         self._steps = self.device.period_ns // simulation.dt_ns
+        self.device.client = "a program"
         self._move: list[Answer | GripperAnswer] = []
         self._mode = ""
         self._cycle()
@@ -205,5 +206,6 @@ class SimulationArm:
     def close(self) -> None:
         if not self.simulation.health()["closed"]:
             self.abort()
+        self.device.client = ""
         if self._owned:
             self.simulation.close()

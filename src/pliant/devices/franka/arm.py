@@ -297,6 +297,8 @@ class FrankaArm(DeviceBase):
         self.description = description
         self.urdf = description.urdf
         """URDF text that the robot gives to its clients."""
+        self.client = ""
+        """Who moves the arm, such as "the client at 127.0.0.1"; "" while nobody is connected."""
         self._q0 = np.array(description.q, dtype=float)
         self._command: fci.RobotCommand | None = None
         self._mode = ""

@@ -1,0 +1,166 @@
+"""Payloads on the page: a point mass at a place of a body, changed while the robot moves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from pliant.engine.base import MujocoState
+from pliant.simulation.bridge import SimulationControl
+from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.viewer.ranges import step_of
+from pliant.viewer.server import PageServer
+
+__all__ = ["PayloadPanel", "end_effector"]
+
+MAX_BODIES = 300
+"""Longest list of bodies."""
+ENDS = ("plate", "platform", "hand", "palm", "gripper", "tool", "tip", "torso", "chest", "trunk")
+"""Words in names of bodies that usually carry something, the best first."""
+DENSITY = 7800.0
+"""Of the ball that is drawn [kg/m^3]: steel."""
+COLOUR = (176, 120, 40)
+ROUND = (1.0, 2.0, 5.0, 10.0)
+
+
+class PayloadPanel:
+    """Body, mass and place of a payload, in a GUI container.
+
+    Args:
+        gui: viser's GUI.
+        server: the page's server, which draws a ball for each payload.
+        engine: the physics.
+        simulation: changes the payload between two steps.
+        say: tells what was refused.
+        size: size of the robot [m].
+    """
+
+    def __init__(
+        self, gui: Any, server: PageServer, engine: MujocoState, simulation: SimulationControl, say: Say, size: float
+    ) -> None:
+        self._server, self._engine, self._simulation, self._size = server, engine, simulation, size
+        payloads = engine.payloads
+        self._names = {plain_name(name): name for name in payloads.bodies()[:MAX_BODIES]}
+        first = plain_name(end_effector(engine.model, list(self._names.values())))
+        self._body = gui.add_dropdown("body", list(self._names), initial_value=first, hint="What carries the payload")
+        largest = largest_payload(engine.model, self._names[first])
+        self._mass = gui.add_slider("mass [kg]", min=0.0, max=largest, step=step_of(0.0, largest), initial_value=0.0)
+        reach = _round_up(0.4 * size)
+        self._offset = [
+            gui.add_slider(
+                f"{axis} [m]", min=-reach, max=reach, step=step_of(-reach, reach), initial_value=0.0,
+                hint=f"Place of the payload along {axis} of the body's frame",
+            )
+            for axis in "xyz"
+        ]  # fmt: skip
+        self._remove = gui.add_button("Remove all payloads", color="gray")
+        self._shown: dict[str, Any] = {}
+        self._balls: dict[str, Any] = {}
+        self._body.on_update(guarded(say, self._by_hand(self._choose)))
+        for handle in (self._mass, *self._offset):
+            handle.on_update(guarded(say, self._by_hand(self._put)))
+        self._remove.on_click(guarded(say, lambda _: self._clear()))
+        self._choose()
+
+    def draw(self) -> None:
+        """Draw the payloads, and follow what others, or a reset, have changed."""
+        loads = dict(self._engine.payloads.loads)
+        if loads == self._shown:
+            return
+        mine = self._names[str(self._body.value)]
+        if loads.get(mine) != self._shown.get(mine):
+            self._follow(loads.get(mine))
+        self._shown = loads
+        for name in [name for name in self._balls if name not in loads]:
+            self._balls.pop(name).remove()
+        for name, load in loads.items():
+            body = mujoco.mj_name2id(self._engine.model, mujoco.mjtObj.mjOBJ_BODY, name)
+            radius = max((3.0 * load.mass / (4.0 * math.pi * DENSITY)) ** (1.0 / 3.0), 0.006 * self._size)
+            self._balls[name] = self._server.scene.add_icosphere(
+                f"/body/{body}/payload", radius=radius, color=COLOUR, position=load.offset, receive_shadow=False
+            )
+
+    def _by_hand(self, work: Any) -> Any:
+        """Return a callback for what a person changed; what the page itself writes into a slider is no command."""
+
+        def call(event: Any = None) -> None:
+            if event is None or event.client is not None:
+                work()
+
+        return call
+
+    def _choose(self) -> None:
+        """Show the payload of the chosen body."""
+        name = self._names[str(self._body.value)]
+        largest = largest_payload(self._engine.model, name)
+        self._mass.value = 0.0
+        self._mass.max, self._mass.step = largest, step_of(0.0, largest)
+        self._follow(self._engine.payloads.loads.get(name))
+
+    def _follow(self, load: Any) -> None:
+        name = self._names[str(self._body.value)]
+        payloads = self._engine.payloads
+        place = payloads.centre(name) if load is None else load.offset
+        self._mass.value = 0.0 if load is None else min(load.mass, self._mass.max)
+        fixed = payloads.only_at_centre(name)
+        for handle, value in zip(self._offset, place):
+            handle.value = min(max(float(f"{value:.3g}"), handle.min), handle.max)
+            handle.disabled = fixed
+
+    def _put(self) -> None:
+        name = self._names[str(self._body.value)]
+        mass = float(self._mass.value)
+        offset = [float(handle.value) for handle in self._offset]
+        place = None if self._engine.payloads.only_at_centre(name) else offset
+        self._do(lambda: self._engine.set_payload(name, mass, place))
+
+    def _clear(self) -> None:
+        def clear() -> None:
+            for name in list(self._engine.payloads.loads):
+                self._engine.set_payload(name, 0.0)
+
+        self._do(clear)
+
+    def _do(self, work: Any) -> None:
+        self._simulation.submit(work).result(REQUEST_TIMEOUT)
+
+
+def end_effector(model: mujoco.MjModel, names: list[str]) -> str:
+    """Return the body that usually carries something: by its name, else the one at the end of the longest chain.
+
+    Args:
+        model: the model.
+        names: bodies to choose from; at least one.
+    """
+    for word in ENDS:
+        found = [name for name in names if word in name.lower()]
+        if found:
+            return min(found, key=len)
+
+    def depth(name: str) -> int:
+        body, count = model.body(name).id, 0
+        while body:
+            body, count = int(model.body_parentid[body]), count + 1
+        return count
+
+    return max(names, key=depth)
+
+
+def largest_payload(model: mujoco.MjModel, name: str) -> float:
+    """Return the end of the mass slider of a body [kg]: twice what it carries, or a third of its tree if that is more.
+
+    Args:
+        model: the model.
+        name: the body.
+    """
+    body = model.body(name).id
+    root = int(model.body_rootid[body])
+    return _round_up(max(2.0 * float(model.body_subtreemass[body]), 0.3 * float(model.body_subtreemass[root]), 1e-3))
+
+
+def _round_up(value: float) -> float:
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(f"{next(r * power for r in ROUND if r * power >= value * 0.999):.6g}")

@@ -1,0 +1,110 @@
+"""Scenarios on the page: choose one that fits the robot, start it, stop it, begin it again."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from pliant.errors import PliantError
+from pliant.simulation.bridge import SimulationControl
+from pliant.simulation.scenario import Scenario, ScenarioRun
+from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+
+if TYPE_CHECKING:
+    from pliant.simulation.loop import Simulation
+
+__all__ = ["ScenarioPanel"]
+
+
+class ScenarioPanel:
+    """List, description, buttons and progress of scenarios, in a GUI container.
+
+    Args:
+        gui: viser's GUI.
+        simulation: where they are played.
+        scenarios: name -> scenario; at least one. The first one is shown.
+        say: tells what was refused.
+        after_reset: called when the page has reset the simulation.
+        run: a run of the first that the command line has begun.
+    """
+
+    def __init__(
+        self,
+        gui: Any,
+        simulation: SimulationControl,
+        scenarios: Mapping[str, Scenario],
+        say: Say,
+        after_reset: Callable[[], None],
+        *,
+        run: ScenarioRun | None = None,
+    ) -> None:
+        self._simulation, self._say, self._after_reset = simulation, say, after_reset
+        self._scenarios = {plain_name(name): scenario for name, scenario in scenarios.items()}
+        self._given = run
+        self.run = run
+        """The scenario that is played, or was played last; None before the first."""
+        self._name = chosen = next(iter(self._scenarios))
+        self._choice = gui.add_dropdown("scenario", list(self._scenarios), initial_value=chosen)
+        self._about = gui.add_html(_about(self._scenarios[chosen]))
+        self._buttons = gui.add_button_group(
+            "play", ("Start", "Stop", "Restart"),
+            hint="Start: from the present state; Stop: what has not happened does not happen; Restart: from time 0",
+        )  # fmt: skip
+        self._status = gui.add_html(_line(""))
+        self._shown = ""
+        self._choice.on_update(guarded(say, self._changed))
+        self._buttons.on_click(guarded(say, self._pressed))
+
+    def draw(self) -> None:
+        """Show how far the scenario is."""
+        run = self.run
+        if run is None:
+            text = ""
+        elif run.over:
+            text = f"{self._name}: ended"
+        else:
+            text = f"{self._name}: {max(run.time, 0.0):.1f} of {run.duration:.1f} s"
+        if text != self._shown:
+            self._shown = text
+            self._status.content = _line(text)
+
+    def restart(self) -> None:
+        """End what was started on the page, after a reset; what the command line started plays again by itself."""
+        if self.run is not None and self.run is not self._given:
+            self._do(self.run.stop)
+            self.run = None
+
+    def _changed(self, _: Any) -> None:
+        scenario = self._scenarios.get(str(self._choice.value))
+        if scenario is not None:
+            self._about.content = _about(scenario)
+
+    def _pressed(self, _: Any) -> None:
+        what, name = self._buttons.value, str(self._choice.value)
+        scenario = self._scenarios.get(name)
+        if scenario is None:
+            raise PliantError(f"there is no scenario {name!r}", field="scenario")
+        if self.run is not None:
+            self._do(self.run.stop)
+        if what == "Stop":
+            return
+        self.run = self._given = None
+        if what == "Restart":
+            self._simulation.request("simulation", "reset").result(REQUEST_TIMEOUT)
+            self._after_reset()
+        simulation = cast("Simulation", self._simulation)
+        self.run, self._name = self._do(lambda: ScenarioRun(scenario, simulation, self._say)), name
+
+    def _do(self, work: Callable[[], Any]) -> Any:
+        return self._simulation.submit(work).result(REQUEST_TIMEOUT)
+
+
+def _about(scenario: Scenario) -> str:
+    last = max((event.at for event in scenario.events), default=0.0)
+    text = scenario.description or "without a description"
+    return _line(f"{text[:1].upper()}{text[1:]}. {len(scenario.events)} events in {last:g} s.")
+
+
+def _line(text: str) -> str:
+    return f'<div style="padding:0.1em 1em 0.4em;font-size:0.85em">{html.escape(text)}</div>'

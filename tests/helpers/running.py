@@ -1,0 +1,56 @@
+"""A robot with its page, simulated in real time in a thread."""
+
+import contextlib
+import socket
+import threading
+import time
+
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.loading import load
+from pliant.simulation import Simulation, paced
+from pliant.viewer import PageView
+
+
+def free_port() -> int:
+    with contextlib.closing(socket.socket()) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(name, *, prepare=None, install=None, bridges=(), **options):
+    """Simulate a robot with its page; yields simulation and page.
+
+    Args:
+        name: the robot.
+        prepare: called with the page before it starts.
+        install: name and scenario that plays from the start on, as with `pliant run --scenario`.
+        bridges: bridges beside the page.
+        options: of the page.
+    """
+    robot = load(name)
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, port=free_port(), title=name, **options)
+    pacer = "sync" if any(bridge.lockstep for bridge in bridges) else paced(1.0)
+    with Simulation(engine, make_devices(robot), [view, *bridges], pacer=pacer) as simulation:
+        if prepare is not None:
+            prepare(view)
+        if install is not None:
+            view.offer(*install, install[1].install(simulation))
+        simulation.start()
+        thread = threading.Thread(target=simulation.run, name="test-loop")
+        thread.start()
+        try:
+            yield simulation, view
+        finally:
+            simulation.stop()
+            thread.join(20.0)
+
+
+def eventually(true, seconds=15.0):
+    """Ask again and again, each time letting the loop go on, until it is true."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        threading.Event().wait(0.05)

@@ -1,0 +1,139 @@
+"""Scenarios that are started and ended while a simulation runs, and those that come with pliant."""
+
+import pytest
+from fake_engine import SpringJoint, SpringMassEngine
+
+from pliant.devices import make_devices
+from pliant.errors import DeviceError
+from pliant.loading import load
+from pliant.simulation import Scenario, ScenarioRun, Simulation, shipped_scenarios
+from pliant.simulation.scenario import ExternalTorque, Request, Set, SetGains, Stop
+
+
+@pytest.fixture
+def simulation():
+    with Simulation(SpringMassEngine(), [SpringJoint()], seed=1) as made:
+        yield made
+
+
+def start(simulation, *events):
+    said = []
+    run = ScenarioRun(Scenario(events=list(events)), simulation, said.append)
+    return run, said
+
+
+def pushed(simulation):
+    return simulation.engine.port("joint_0/external_torque").item()
+
+
+PUSH = ExternalTorque(at=0.01, device="joint_0", torque=0.5, duration=0.02)
+
+
+def test_its_times_count_from_the_moment_in_which_it_is_started(simulation):
+    simulation.run(0.1)
+    run, _ = start(simulation, PUSH)
+    simulation.run(0.010)
+    assert pushed(simulation) == 0.0
+    simulation.run(0.001)
+    assert pushed(simulation) == 0.5
+    assert run.time == pytest.approx(0.011)
+    assert not run.over
+    simulation.run(0.02)
+    assert pushed(simulation) == 0.0
+    simulation.run(0.001)
+    assert run.over
+    assert run.duration == pytest.approx(0.03)
+
+
+def test_when_it_is_stopped_its_torque_ends_and_the_rest_does_not_happen(simulation):
+    run, said = start(simulation, PUSH, Set(at=0.02, device="joint_0", values={"reference": 0.3}))
+    simulation.run(0.015)
+    assert pushed(simulation) == 0.5
+    run.stop()
+    simulation.run(0.1)
+    assert pushed(simulation) == 0.0
+    assert simulation.engine.port("joint_0/reference").item() == 0.0
+    assert run.over
+    assert said == []
+
+
+def test_what_was_stopped_does_not_come_again_after_a_reset(simulation):
+    run, _ = start(simulation, PUSH)
+    simulation.run(0.015)
+    run.stop()
+    simulation.reset()
+    simulation.run(0.015)
+    assert pushed(simulation) == 0.0
+    other, _ = start(simulation, PUSH)
+    simulation.run(0.015)
+    assert pushed(simulation) == 0.5
+    other.stop()
+
+
+def test_its_stop_ends_the_scenario_and_the_run_goes_on(simulation):
+    run, _ = start(simulation, Stop(at=0.01), Set(at=0.02, device="joint_0", values={"reference": 0.3}))
+    report = simulation.run(0.05)
+    assert report.halted == ""
+    assert run.over
+    assert simulation.engine.port("joint_0/reference").item() == 0.0
+
+
+def test_an_event_that_is_refused_is_told_and_ends_the_scenario_only(simulation):
+    wrong = SetGains(at=0.01, device="joint_0", gains={"no_such_gain": 1.0})
+    run, said = start(simulation, wrong, Set(at=0.02, device="joint_0", values={"reference": 0.3}))
+    assert simulation.run(0.05).halted == ""
+    assert run.over
+    assert len(said) == 1
+    assert said[0].startswith("the scenario ends at 0.01 s (gains): ")
+    assert simulation.engine.port("joint_0/reference").item() == 0.0
+
+
+def test_one_that_does_not_fit_is_refused_before_anything_happens(simulation):
+    with pytest.raises(DeviceError, match="there is no device 'elbow'"):
+        start(simulation, PUSH, Request(at=0.0, device="elbow", request="open"))
+    simulation.run(0.05)
+    assert pushed(simulation) == 0.0
+
+
+def test_a_scenario_of_the_command_line_can_be_stopped_too(simulation):
+    run = Scenario(events=[PUSH]).install(simulation)
+    simulation.run(0.015)
+    run.stop()
+    simulation.run(0.001)
+    assert pushed(simulation) == 0.0
+
+
+def test_forgotten_events_leave_those_of_others_in_their_order(simulation):
+    seen = []
+    numbers = [simulation.at(0.001 * k, lambda _, k=k: seen.append(k)) for k in range(6)]
+    simulation.run(0.002)
+    simulation.forget([numbers[0], numbers[3], 99])
+    simulation.run(0.010)
+    assert seen == [0, 1, 2, 4, 5]
+    simulation.reset()
+    simulation.run(0.010)
+    assert seen[5:] == [1, 2, 4, 5]
+
+
+ROBOTS = (
+    "sea-1dof",
+    "qbmove-1dof",
+    "bavs-1dof",
+    "awas2-1dof",
+    "qbmove-2dof",
+    "qbmove-5dof",
+    "softfoot",
+    "2RR",
+    "franka",
+)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_each_family_has_a_scenario_of_pliant_that_fits_and_says_what_it_does(name):
+    devices = {device.name: device for device in make_devices(load(name))}
+    found = shipped_scenarios(devices)
+    assert found
+    for scenario in found.values():
+        assert len(scenario.description) > 20
+        assert scenario.events
+        assert scenario.problems(devices) == []
