@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import pliant
-from pliant.cli.cpr.inputs import read_table
 from pliant.clients.franka.robot import FrankaRobot
 from pliant.errors import PliantError
 from pliant.formats.manager import read_manager
@@ -15,6 +14,7 @@ from pliant.formats.yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.recording.bags import read_bag
 from pliant.rods.loaders import load_description
+from pliant.rods.tables import read_table
 from pliant.simulation import read_commands, read_scenario
 
 

@@ -142,4 +142,4 @@ def test_a_view_of_a_robot_without_requests_takes_no_console(call, tmp_path):
     assert "--console: this robot has no requests to type; omit it" in err
     code, _, err = call("view", "3RR", "--statics", "--console")
     assert code != 0
-    assert "--console: the page of the statics takes no requests; omit it" in err
+    assert "--console is for a simulation; omit it, or omit --statics" in err

@@ -150,20 +150,53 @@ def test_the_model_is_written_as_plain_mjcf(call, tmp_path):
 
 
 @pytest.mark.network
-def test_view_opens_the_page_of_the_statics(call, monkeypatch):
-    from pliant.viewer.cpr import ParallelView
+def test_view_shows_the_statics_alone_and_goes_on_with_what_is_chosen_or_opened_there(call, monkeypatch):
+    from tripod import TRIPOD
+
+    from pliant.viewer.statics_view import StaticsView
 
     seen = []
 
     def look(page):
-        seen.append(urllib.request.urlopen(page.url, timeout=5).read())
-        raise KeyboardInterrupt
+        name = page._robot.name
+        seen.append((name, name.encode() in urllib.request.urlopen(page._server.url, timeout=5).read()))
+        if len(seen) == 1:
+            page.panel._files.open("tripod.yaml", TRIPOD.encode())
+        elif len(seen) == 2:
+            page.panel._files.open("tripod.yaml", TRIPOD.replace("50 g", "60 g").encode())  # mended, with its name
+        elif len(seen) == 3:
+            assert page._robot.description.plate.mass == pytest.approx(0.06)
+            assert page._robots[0] == "tripod"
+            page._change_to("2RR")
+        else:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(ParallelView, "wait", look)
-    code, _, err = call("view", "6PFR", "--statics", "--port", "0")
+    monkeypatch.setattr(StaticsView, "run", look)
+    code, _, err = call("view", "6PFR", "--statics")
     assert code == 0
     assert "view: http://localhost:" in err
-    assert b"Stewart_Gough_6PFR" in seen[0]
+    assert seen == [("Stewart_Gough_6PFR", True), ("tripod", True), ("tripod", True), ("2RR", True)]
+
+
+@pytest.mark.network
+def test_view_simulates_a_robot_that_is_opened_on_the_page(call, monkeypatch):
+    from tripod import TRIPOD
+
+    from pliant.simulation import Simulation
+
+    seen = []
+
+    def look(simulation):
+        (page,) = simulation.bridges.values()
+        seen.append(page._title)
+        if len(seen) > 1:
+            raise KeyboardInterrupt
+        page._rods._files.open("tripod.yaml", TRIPOD.encode())
+
+    monkeypatch.setattr(Simulation, "run", look)
+    code, _, _ = call("view", "2RR")
+    assert code == 0
+    assert seen == ["2RR", "tripod"]
 
 
 @pytest.mark.parametrize(

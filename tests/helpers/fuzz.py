@@ -5,7 +5,7 @@ alive, no frame may have raised in our code, memory is bounded, and a client is 
 
 Also a program, for long runs:
 
-    python tests/helpers/fuzz.py 100000 ros1 ros2 fci zenoh page view --seed 1
+    python tests/helpers/fuzz.py 100000 ros1 ros2 fci zenoh view statics --seed 1
 """
 
 from __future__ import annotations
@@ -629,54 +629,6 @@ def zenoh(frames: int, chance: random.Random) -> int:
     return sent
 
 
-# ---------------------------------------------------------------------------- pages
-def page(frames: int, chance: random.Random) -> int:
-    """The page of parallel robots: HTTP requests, several on a connection."""
-    import json
-    import tempfile
-
-    from pliant.viewer.cpr import ParallelView
-
-    sent = 0
-    with tempfile.TemporaryDirectory() as folder, ParallelView("2RR", port=0, store=Path(folder) / "s.json") as view:
-        port = int(view.url.rstrip("/").rsplit(":", 1)[1])
-        home = {"mode": "dgm", "q": [0.1, 0.1], "session": "a"}
-        wrong: list[Any] = [
-            {"session": "a"}, {"robot": "nothing"}, {"robot": [[]]}, {"mode": "dgm", "q": [float("nan"), 0]},
-            {"mode": "dgm", "q": ["x"]}, {"mode": "igm", "pose": [1e300, 0, 0]}, {"mode": "dgm", "q": [10**400, 0]},
-            {"name": "x" * 70}, {"name": "a", "delete": True}, [1], "x", {"mode": {}, "q": [[]]},
-            {"controlled": [[]], "mode": "igm", "pose": [0, 0, 0]},
-        ]  # fmt: skip
-        body = Mutator(chance, [json.dumps(value).encode() for value in wrong])
-        paths = (b"/api/robot", b"/api/solve", b"/api/save", b"/api/nothing", b"/", b"/../../etc/passwd", b"/%00")
-        extras = (
-            b"", b"", b"", b"Origin: http://site.example\r\n", b"Origin: null\r\n", b"Connection: close\r\n",
-            b"Transfer-Encoding: chunked\r\n", b"Sec-Fetch-Site: cross-site\r\n", b"X: " + b"y" * 5000 + b"\r\n",
-        )  # fmt: skip
-        view.answer("/api/robot", {})  # compiles
-        while sent < frames:
-            batch = []
-            for _ in range(chance.randrange(1, 12)):
-                path = chance.choice(paths)
-                if path == b"/api/robot" and chance.random() < 0.95:  # it solves the home: some milliseconds
-                    path = b"/api/nothing"
-                batch.append(http_frame(chance, body, path, chance.choice(extras)))
-            exchange(port, batch)
-            sent += len(batch)
-        assert view.threads.dead == {}
-        assert view._server is not None
-        assert view._server.faults == 0, view._server.faults
-        import urllib.request
-
-        request = urllib.request.Request(
-            f"{view.url}api/solve", json.dumps(home).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            assert json.loads(answer.read())["ok"]
-        until(lambda: not view._server or not view._server._open, "the connections' threads end")
-    return sent
-
-
 # ---------------------------------------------------------------------------- YARP
 def yarp(frames: int, chance: random.Random) -> int:
     """Ports of every kind and the name server: binary and text connections, messages, administration, datagrams."""
@@ -812,17 +764,33 @@ VIEW_MESSAGES: tuple[dict[str, object], ...] = (
     {"type": "SceneNodeDragMessage", "name": "/body/1/seen0", "phase": "start"},
     {"type": "FileTransferStartUpload", "source_component_uuid": "x", "transfer_uuid": "y", "filename": "../f",
      "mime_type": "a", "part_count": 1, "size_bytes": 10**9},
+    {"type": "FileTransferPart", "source_component_uuid": "x", "transfer_uuid": "y", "part_index": 0, "content": b"x"},
+    {"type": "TransformControlsDragStartMessage", "name": "/plate-handle", "owner": ""},
+    {"type": "TransformControlsUpdateMessage", "name": "/plate-handle", "wxyz": [1, 0, 0, 0],
+     "position": [0, 0, float("nan")], "owner": ""},
+    {"type": "TransformControlsUpdateMessage", "name": "/plate-handle", "wxyz": [1, 0, 0, 0],
+     "position": [0.01, 0.4, 0.0], "owner": ""},
     {"type": "NoSuchMessage"},
 )  # fmt: skip
-"""What a browser sends to the page of robots, and what it does not."""
+"""What a browser sends to the pages, and what it does not."""
 
 
 def view(frames: int, chance: random.Random) -> int:
-    """The page of robots: HTTP, handshakes and frames of WebSockets behind our check of hosts and origins."""
+    """The page of a robot that is simulated: see `_page`."""
+    return _page(["qbmove-1dof"], frames, chance)
+
+
+def statics(frames: int, chance: random.Random) -> int:
+    """The page of a parallel robot's statics, which takes files and a dragged plate: see `_page`."""
+    return _page(["2RR", "--statics"], frames, chance)
+
+
+def _page(words: list[str], frames: int, chance: random.Random) -> int:
+    """HTTP, handshakes and frames of WebSockets behind our check of hosts and origins."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "pliant", "view", "qbmove-1dof", "--port", str(port)]
+    command = [sys.executable, "-m", "pliant", "view", *words, "--port", str(port)]
     own = f"Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n".encode()
     other = b"Host: site.example\r\nOrigin: http://site.example\r\n"
     upgrade = (
@@ -868,7 +836,7 @@ def view(frames: int, chance: random.Random) -> int:
 
 
 WIRES: dict[str, Callable[[int, random.Random], int]] = {
-    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "yarp": yarp, "page": page, "view": view,
+    "ros1": ros1, "ros2": ros2, "fci": fci, "zenoh": zenoh, "yarp": yarp, "view": view, "statics": statics,
 }  # fmt: skip
 
 

@@ -134,6 +134,11 @@ class Page:
                 "Input.dispatchMouseEvent", self._session, type=kind, x=at, y=y, button="left", buttons=1, clickCount=1
             )
 
+    def hover(self, x: float, y: float) -> None:
+        """Move the mouse somewhere, without a button, until the page has drawn what that changes."""
+        self._ask("Input.dispatchMouseEvent", self._session, type="mouseMoved", x=x, y=y, button="none", buttons=0)
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
+
     def drag(self, *points: tuple[float, float]) -> None:
         """Press the mouse at the first point, move along the others, release."""
 

@@ -6,7 +6,7 @@ from fuzz import fuzz
 pytestmark = pytest.mark.network
 
 
-@pytest.mark.parametrize("name", ["page", "view"])
+@pytest.mark.parametrize("name", ["view", "statics"])
 def test_mutated_requests_leave_the_page_alive_and_a_browser_served(name):
     done = fuzz(name, 800, seed=1)
     assert done.sent >= 800

@@ -14,13 +14,17 @@ from pliant.cli.options import Debug, Imports, Packages, Settings, Source, impor
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pliant.model import Robot
+    from pliant.rods import ContinuumParallelRobot
     from pliant.simulation import Scenario
-    from pliant.viewer import PageServer
+    from pliant.viewer import PageServer, PageView
 
 __all__ = ["view"]
+
+MAX_LOADED = 16
+"""Most robots from files that one page keeps."""
 
 
 def view(
@@ -29,7 +33,7 @@ def view(
     set: Settings = [],
     port: Annotated[
         int | None,
-        Parameter(help="Port of the page; 0, the default: the first free one from 8080; with --statics 8090."),
+        Parameter(help="Port of the page; default: the first free one from 8080."),
     ] = None,
     host: Annotated[
         str, Parameter(help="Address of this machine to serve on; the page has no password.")
@@ -40,7 +44,7 @@ def view(
     ] = None,
     scenario: Annotated[Path | None, Parameter(help="Events over time (YAML or JSON) that the page offers.")] = None,
     statics: Annotated[
-        bool, Parameter(negative=(), help="For a parallel robot: the page of its statics only, without simulation.")
+        bool, Parameter(negative=(), help="For a parallel robot: only its statics, without simulation.")
     ] = False,
     console: Annotated[
         bool,
@@ -58,7 +62,7 @@ def view(
 
     It is simulated in real time and moved on the page; the page can switch to another catalogue robot. For a
     parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
-    saved configurations and a path.
+    saved poses, paths and files.
     """
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
@@ -69,19 +73,52 @@ def view(
         raise PliantError("--statics is for parallel robots; omit it", field="statics")
     if mechanism is None or not statics:
         return _simulate(robot, source, port, host, open_browser, console, report, scenario)
-    if scenario is not None:
-        raise PliantError("--scenario: the page of the statics simulates nothing; omit it", field="scenario")
-    if console:
-        raise PliantError("--console: the page of the statics takes no requests; omit it", field="console")
-    from pliant.viewer.cpr import ParallelView
+    for name, given in (("--console", console), ("--report", report is not None), ("--scenario", scenario is not None)):
+        if given:
+            raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
+    return _solve_statics(mechanism.solution.robot, port, host, open_browser)
 
-    with ParallelView(mechanism.solution.robot, port=8090 if port is None else port, host=host) as page:
-        _tell(page.url, open_browser)
-        try:
-            page.wait()
-        except KeyboardInterrupt:
-            return 0
-    return 0
+
+def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> int:
+    from pliant.rods import catalogue, load_robot
+    from pliant.viewer import PageServer
+    from pliant.viewer.statics_view import StaticsView
+
+    loaded = _LoadedRobots(catalogue())
+    if robot.name not in loaded.names:
+        loaded.add(robot)
+    with PageServer(host=host, port=port or 0, title=robot.name) as server:
+        _tell(server.url, open_browser)
+        while True:
+            with StaticsView(robot, server, robots=loaded.names, replaceable=list(loaded.robots)) as page:
+                try:
+                    page.run()
+                except KeyboardInterrupt:
+                    return 0
+            if not page.wanted:
+                return 0
+            loaded.add(page.opened)
+            robot = loaded.robots.get(page.wanted) or load_robot(page.wanted)
+
+
+class _LoadedRobots:
+    """Parallel robots that were opened from files on the page, and the names to choose from."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._catalogue = list(names)
+        self.robots: dict[str, ContinuumParallelRobot] = {}
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.robots, *self._catalogue]
+
+    def add(self, robot: ContinuumParallelRobot | None) -> None:
+        """Keep a robot; the oldest gives way."""
+        if robot is None:
+            return
+        self.robots[robot.name] = robot
+        while len(self.robots) > MAX_LOADED:
+            del self.robots[next(iter(self.robots))]
 
 
 def _simulate(
@@ -107,32 +144,42 @@ def _simulate(
     if scenario is not None:
         given[scenario.name] = read_scenario(scenario)
         given[scenario.name].check({device.name: device for device in make_devices(robot)})
-    names = [entry.name for entry in list_robots()]
+    loaded = _LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}
     title = robot.name or source
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
         _tell(server.url, open_browser)
         while True:
-            wanted = _show(robot, title, server, names, console, report, given)
+            page = _show(robot, title, server, loaded, console, report, given)
+            wanted = page.wanted
             if not wanted:
                 return 0
+            loaded.add(page.opened)
             given = {}  # it belongs to the first robot
             try:
-                robot, title = load_robot(wanted, [], None, []), wanted
+                robot, title = _load(wanted, loaded), wanted
             except PliantError as error:
                 server.notify(f"{wanted} cannot be shown", str(error)[:600])
+
+
+def _load(wanted: str, loaded: _LoadedRobots) -> Robot:
+    if wanted not in loaded.robots:
+        return load_robot(wanted, [], None, [])
+    from pliant.model.parallel import build_parallel
+
+    return build_parallel(loaded.robots[wanted])
 
 
 def _show(
     robot: Robot,
     title: str,
     server: PageServer,
-    names: list[str],
+    loaded: _LoadedRobots,
     console: bool,
     report: Path | None,
     scenarios: Mapping[str, Scenario],
-) -> str:
-    """Simulate one robot; return the name of the next one, "" at the end."""
+) -> PageView:
+    """Simulate one robot; return its page, which knows the next robot."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation, paced
@@ -140,7 +187,10 @@ def _show(
 
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
-    page = PageView(engine, title=title, server=server, robots=names, report=report, needed=True)
+    page = PageView(
+        engine, title=title, server=server, robots=loaded.names, replaceable=list(loaded.robots), report=report,
+        needed=True,
+    )  # fmt: skip
     for name, scenario in scenarios.items():
         page.offer(name, scenario)
     with Simulation(engine, devices, [page], pacer=paced(1.0)) as simulation, contextlib.ExitStack() as stack:
@@ -150,8 +200,8 @@ def _show(
                 stack.enter_context(listening(simulation, sys.stdin, _say))
             simulation.run()
         except KeyboardInterrupt:
-            return ""
-    return page.wanted
+            page.wanted = ""
+    return page
 
 
 def _say(text: str) -> None:

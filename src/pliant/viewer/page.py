@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -36,6 +36,9 @@ from pliant.viewer.pull import Pull
 from pliant.viewer.scenarios import ScenarioPanel
 from pliant.viewer.scene import Contacts, Scene
 from pliant.viewer.server import PageServer, open_browser
+
+if TYPE_CHECKING:
+    from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["PageView"]
 
@@ -79,6 +82,7 @@ class PageView(BridgeBase):
         report: folder of a report that the page links to.
         server: a server that goes on when this view ends, such as that of a program that shows one robot after another.
         robots: names to choose another robot from; then the run stops, and `wanted` names it.
+        replaceable: those of them that a robot from a file may have, because they came from files themselves.
         needed: the run is for the page only, so it ends with it.
     """
 
@@ -96,12 +100,16 @@ class PageView(BridgeBase):
         report: Path | None = None,
         server: PageServer | None = None,
         robots: Sequence[str] = (),
+        replaceable: Sequence[str] = (),
         needed: bool = False,
     ) -> None:
         self._engine, self._needed = engine, needed
         self._given, self._robots = server, list(robots)
+        self._taken = [name for name in robots if name not in replaceable]
         self.wanted = ""
         """The robot that somebody chose on the page."""
+        self.opened: ContinuumParallelRobot | None = None
+        """The robot that somebody opened from a file on the page, if that is the chosen one."""
         self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
         self._report = report
         self._period_ns = round(1e9 / rate)
@@ -197,6 +205,8 @@ class PageView(BridgeBase):
         if self._thread is not None:
             self._thread.join(timeout=5.0)
             self._thread = None
+        if self._rods is not None:
+            self._rods.close()
         server, self._server = self._server, None
         if server is None:
             return
@@ -246,7 +256,7 @@ class PageView(BridgeBase):
         if self._simulation is not None:
             commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
             if self._robots:
-                self._add_robots(gui, self._simulation)
+                self._add_robots(gui)
             self._run = RunPanel(gui, self._simulation, self._say, self._was_reset, self._title, self._tell)
             tabs = gui.add_tab_group()
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
@@ -301,24 +311,43 @@ class PageView(BridgeBase):
         found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
         if found is None:
             return None
-        from pliant.viewer.rods import RodColours, RodPanel
+        from pliant.viewer.rod_drawing import RodColours
+        from pliant.viewer.rods import RodPanel
 
-        self._rods = RodPanel(gui, found, self._say)
+        self._rods = RodPanel(
+            server, found.robot, self._say, size=self._scene.size, device=found,
+            opened=self._open_robot if self._robots else None, taken=self._taken,
+        )  # fmt: skip
         with contextlib.suppress(IndexError, ValueError):  # a model without rods that bend
             self._colours = RodColours(server, self._engine.model, self._data, self._scene.size)
         return found
 
-    def _add_robots(self, gui: Any, simulation: SimulationControl) -> None:
+    def _open_robot(self, robot: ContinuumParallelRobot) -> None:
+        """End the run, so that the program goes on with a robot from a file."""
+        self.opened = robot
+        self._change_to(robot.name)
+
+    def _change_to(self, name: str) -> None:
+        self.wanted = name
+        if self._server is not None:
+            self._server.rename(plain_name(name))
+        if self._simulation is not None:
+            self._simulation.stop()
+
+    def _draw_rods(self) -> None:
+        if self._colours is None:
+            self._rods.draw()
+            return
+        self._rods.draw(self._colours.drawing, self._data.body("plate").xpos.copy())
+
+    def _add_robots(self, gui: Any) -> None:
         choice = gui.add_dropdown(
             "robot", [self._title, *(r for r in self._robots if r != self._title)], initial_value=self._title
         )
 
         def changed(_: Any) -> None:
             if choice.value != self._title and choice.value in self._robots:
-                self.wanted = str(choice.value)
-                if self._server is not None:
-                    self._server.rename(self.wanted)
-                simulation.stop()
+                self._change_to(str(choice.value))
 
         choice.on_update(changed)
 
@@ -353,6 +382,8 @@ class PageView(BridgeBase):
             self._controls.restart()
         if self._scenarios is not None:
             self._scenarios.restart()
+        if self._rods is not None:
+            self._rods.home()
 
     async def _pulled(self, phase: str, body: int, point: np.ndarray, target: np.ndarray) -> None:
         if phase == "end":
@@ -451,11 +482,11 @@ class PageView(BridgeBase):
             self._attempt("the status", self._run.draw)
         if self._controls is not None:
             self._attempt("the controls", self._draw_controls)
-        for part, panel in (
-            ("the panel of the rods", self._rods), ("the scenario", self._scenarios), ("the payload", self._payload)
-        ):  # fmt: skip
+        for part, panel in (("the scenario", self._scenarios), ("the payload", self._payload)):
             if panel is not None:
                 self._attempt(part, panel.draw)
+        if self._rods is not None:
+            self._attempt("the panel of the rods", self._draw_rods)
         cameras = self._cameras
         if cameras is not None:
             self._attempt("the cameras", lambda: cameras.draw(self._latest))

@@ -17,7 +17,7 @@ from pliant.devices.rod_lines import has_rods
 from pliant.errors import PliantError
 from pliant.recording.motion import Motion, rows_at
 from pliant.viewer.document import client_html
-from pliant.viewer.rods import RodColours
+from pliant.viewer.rod_drawing import RodColours
 from pliant.viewer.scene import Scene
 from pliant.viewer.server import PageServer
 

@@ -1,274 +1,370 @@
-"""Continuum parallel robots on the page: both models of the statics, stability, branch, strain, saved poses, a path.
+"""Parallel robots on the page: both models of the statics, stability, saved poses, a path, files, the plate's handle.
 
-The sliders' values are solved at once by the statics; what is found is shown and goes to the simulated robot as joint
-values. The rods of the simulation are coloured by the bending strain that they have there.
+What a person asks is solved at once in a thread of its own, of several targets only the newest; what is found is shown
+and, beside a simulation, goes to the simulated robot as joint values.
 """
 
 from __future__ import annotations
 
-import html
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from pliant.devices.parallel import ParallelRobotDevice
-from pliant.devices.rod_lines import RodLines, bending_strain, rod_radius, strain_colours
 from pliant.errors import PliantError
+from pliant.rods import ContinuumParallelRobot
 from pliant.viewer.controls import Say, guarded
-from pliant.viewer.cpr import ParallelView
+from pliant.viewer.plate_handle import PlateHandle, WrenchArrow
+from pliant.viewer.pose_path import PosePath
 from pliant.viewer.ranges import step_of
+from pliant.viewer.rod_drawing import RodDrawing, scale_bar
+from pliant.viewer.rod_facts import facts, no_equilibrium, small
+from pliant.viewer.rod_files import RodFiles
+from pliant.viewer.saved_poses import SavedPoses
 from pliant.viewer.server import PageServer
+from pliant.viewer.statics import (
+    Found,
+    PlainEquilibrium,
+    Range,
+    StaticsSolver,
+    Target,
+    joint_ranges,
+    pose_ranges,
+    wrench_ranges,
+)
 
-__all__ = ["RodColours", "RodPanel"]
+__all__ = ["RodPanel"]
 
 Array = np.ndarray
-POINTS = 33
-"""Points of a drawn centre line."""
-THINNEST = 0.007
-"""Thickness of a drawn rod, as part of the robot's size; real rods are often thinner than a pixel."""
-MAX_ROWS = 100
-"""Longest path."""
-PATH_STEP = 0.04
-"""Part of the way between two rows of a path that one picture of the panel goes."""
-MODES = {"joint values": "dgm", "plate pose": "igm"}
+JOINTS, POSE = "joint values", "plate pose"
+"""What is given: the direct or the inverse model."""
 NOTHING = "(choose)"
-SESSION = {"session": "page"}
-
-
-class RodColours:
-    """Draws the rods of a simulated parallel robot, coloured by bending strain.
-
-    Args:
-        server: the page's server.
-        model: the model.
-        data: state that is drawn; its kinematics are up to date when `draw` is called.
-        size: size of the robot [m].
-    """
-
-    def __init__(self, server: PageServer, model: mujoco.MjModel, data: mujoco.MjData, size: float) -> None:
-        self._server, self._lines = server, RodLines(model, data, POINTS)
-        self._radius = rod_radius(model)
-        self._thickness = max(2.6 * self._radius, THINNEST * size)
-        self._largest = 1e-3
-        self._handle: Any = None
-
-    def draw(self) -> None:
-        """Draw the present state."""
-        lines = self._lines()
-        if not np.isfinite(lines).all():
-            return
-        strain = bending_strain(lines, self._radius)
-        self._largest = max(self._largest, float(strain.max()))
-        colours = strain_colours(strain / self._largest)
-        points = np.stack([lines[:, :-1], lines[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.float32)
-        ends = np.stack([colours[:, :-1], colours[:, 1:]], axis=2).reshape(-1, 2, 3)
-        if self._handle is None:
-            self._handle = self._server.scene.add_line_segments("/rods", points, ends, thickness=self._thickness)
-            return
-        self._handle.points, self._handle.colors = points, ends
-
-    @property
-    def largest(self) -> float:
-        """Largest bending strain so far, at the end of the colours."""
-        return self._largest
+NOTE_TIME = 6.0
+"""How long a change of branch is told [s]."""
+MAX_VALUE = 1e6
+"""Largest number of a target."""
 
 
 class RodPanel:
-    """Sliders and facts of a parallel robot, in a GUI container.
+    """Controls and facts of a parallel robot, in the container of the GUI that is open.
 
     Args:
-        gui: viser's GUI.
-        device: the robot's device; it gets what was solved.
+        server: the page's server.
+        robot: the robot.
         say: tells what was refused.
-        store: file of the saved configurations; None takes the user's.
+        size: size of the robot as it is drawn [m].
+        device: the robot's device in a simulation; it gets the joint values that were found. None: no simulation.
+        store: file of the saved poses; None takes the user's.
+        opened: gets a robot that was opened from a file; None: robots cannot be opened.
+        taken: names that a robot from a file may not have.
     """
 
-    def __init__(self, gui: Any, device: ParallelRobotDevice, say: Say, store: Any = None) -> None:
-        self._gui, self._device, self._say = gui, device, say
-        self._statics = ParallelView(device.robot.fork(), store=store)
+    def __init__(
+        self,
+        server: PageServer,
+        robot: ContinuumParallelRobot,
+        say: Say,
+        *,
+        size: float,
+        device: ParallelRobotDevice | None = None,
+        store: Any = None,
+        opened: Callable[[ContinuumParallelRobot], None] | None = None,
+        taken: Sequence[str] = (),
+    ) -> None:
+        self._server, self._gui, self._say, self._device = server, server.gui, say, device
+        self._solver = StaticsSolver(robot, self._answered)
+        self._robot = self._solver.robot
+        self._saved = SavedPoses(robot, store)
+        self.path = PosePath(robot)
+        """The path."""
         self._lock = threading.Lock()
-        self._rows: list[Array] = []
-        self._at: float | None = None
-        found = self._statics.answer("/api/robot", dict(SESSION))
-        self._solution: dict[str, Any] = found["solution"]
-        self._mode = gui.add_dropdown("given are", list(MODES), initial_value="joint values")
-        self._facts = gui.add_html("")
-        self._joints = self._sliders("joints", found["joints"], self._solution["q"])
-        self._poses = self._sliders("plate pose", found["poses"], self._solution["pose"])
-        self._free: dict[str, Any] = {}
-        if found["underactuated"]:
-            with gui.add_folder("controlled freedoms"):
-                for name in found["freedoms"]:
-                    self._free[name] = gui.add_checkbox(name, initial_value=name in found["controlled"])
-                    self._free[name].on_update(self._by_hand(self._solve))
-        self._wrench = self._sliders("wrench on the plate", found["wrenches"], self._solution["wrench"], flat=True)
-        self._mode.on_update(self._by_hand(lambda: self._solve()))
-        self._add_saved(found["configurations"])
-        self._add_path()
-        cold = gui.add_button("Start from nothing", hint="Forget the present shape and search again", color="gray")
-        cold.on_click(guarded(say, lambda _: self._solve(cold=True)))
-        self._show(self._solution)
+        self._fresh: Found | None = None
+        self._touched: Any = None
+        self._note, self._note_at = "", 0.0
+        self._at = time.monotonic()
+        self._scale = 0.0
+        self.faint = False
+        """Whether the newest target has no equilibrium, so that what is shown is an earlier one."""
+        self.shown: PlainEquilibrium = self._solver.home
+        """The newest equilibrium."""
+        self._spent: float | None = None
+        self._build(robot, opened, taken)
+        wrenches = wrench_ranges(robot)
+        self._arrow = WrenchArrow(server, size=size, largest=wrenches[0].high)
+        self._handle = PlateHandle(server, planar=robot.planar, size=size, moved=self.move_plate)
+        self._show()
 
     # -- what is made -------------------------------------------------------------------------------------------
 
-    def _sliders(self, title: str, rows: list[dict[str, Any]], values: list[float], flat: bool = False) -> list[Any]:
+    def _build(
+        self,
+        robot: ContinuumParallelRobot,
+        opened: Callable[[ContinuumParallelRobot], None] | None,
+        taken: Sequence[str],
+    ) -> None:
+        gui, home, say = self._gui, self._solver.home, self._say
+        self._facts = gui.add_html("")
+        self._bar = gui.add_html("")
+        self._mode = gui.add_dropdown(
+            "given are", (JOINTS, POSE), initial_value=JOINTS, hint="Which model is solved; moving a slider chooses it"
+        )
+        self._joints = self._sliders("joints", joint_ranges(robot, home), home.q, JOINTS)
+        self._poses = self._sliders("plate pose", pose_ranges(robot, home), home.pose, POSE)
+        self._free: dict[str, Any] = {}
+        d = robot.description
+        if robot.actuator_count < len(d.freedoms):
+            with gui.add_folder("controlled freedoms"):
+                for name in d.freedoms:
+                    box = gui.add_checkbox(name, initial_value=name in (d.controlled or d.freedoms))
+                    box.on_update(self._by_hand(lambda: self._given(POSE)))
+                    self._free[name] = box
+        self._wrench = self._sliders("wrench on the plate", wrench_ranges(robot), home.wrench, None)
+        self._mode.on_update(self._by_hand(self.solve))
+        buttons = gui.add_button_group(
+            "set", ("Home", "No load", "From nothing"),
+            hint="Home: back to the home pose. From nothing: forget the present shape and search again",
+        )  # fmt: skip
+        buttons.on_click(guarded(say, lambda _: self._pressed(str(buttons.value))))
+        box = gui.add_checkbox("handle on the plate", initial_value=True, hint="Arrows and arcs that move its target")
+        box.on_update(guarded(say, lambda _: setattr(self._handle, "visible", bool(box.value))))
+        self._add_saved()
+        self._add_path()
+        self._files = RodFiles(
+            self._server, self._solver, self._saved, self.path, say, opened=opened, taken=taken,
+            given=lambda: self._target(str(self._mode.value)), changed=self._path_changed,
+        )  # fmt: skip
+
+    def _sliders(self, title: str, rows: Sequence[Range], values: Sequence[float], given: str | None) -> list[Any]:
         made = []
-        numbers = _planar(values, len(rows)) if flat else values
         with self._gui.add_folder(title):
-            for row, value in zip(rows, numbers):
-                low, high = min(row["low"], value), max(row["high"], value)
+            for row, value in zip(rows, values):
+                low, high = min(row.low, value), max(row.high, value)
                 slider = self._gui.add_slider(
-                    f"{row['name']} [{row['unit']}]", min=low, max=high, step=step_of(low, high) / 5.0,
-                    initial_value=float(value),
-                )  # fmt: skip
-                slider.on_update(self._by_hand(self._solve))
+                    f"{row.name} [{row.unit}]", min=low, max=high, step=step_of(low, high) / 5.0, initial_value=value
+                )
+                slider.on_update(self._by_hand(lambda s=slider: self._given(given, s)))
                 made.append(slider)
         return made
 
     def _by_hand(self, work: Callable[[], None]) -> Callable[..., None]:
-        """Return a callback for what a person changed; what the page itself writes into a slider is no command."""
+        """Return a callback for what a person changed; what the page itself writes into a control is no command."""
 
         def call(event: Any = None) -> None:
             if event is not None and event.client is None:
                 return
-            self._at = None
+            self.path.playing = False
             work()
 
         return guarded(self._say, call)
 
-    def _add_saved(self, configurations: dict[str, Any]) -> None:
+    def _add_saved(self) -> None:
         gui = self._gui
         with gui.add_folder("saved poses", expand_by_default=False):
-            self._saved = configurations
-            self._choice = gui.add_dropdown("go to", [NOTHING, *configurations], initial_value=NOTHING)
+            try:
+                names = list(self._saved.all())
+            except PliantError as error:  # a broken file; the rest of the page goes on
+                names = []
+                gui.add_html(small(str(error)))
+            self._choice = gui.add_dropdown("go to", [NOTHING, *names], initial_value=NOTHING)
             self._name = gui.add_text("name", initial_value="")
-            save = gui.add_button_group("", ("Save", "Delete"))
-        self._choice.on_update(guarded(self._say, self._go))
-        save.on_click(guarded(self._say, lambda _: self._save(save.value == "Delete")))
+            buttons = gui.add_button_group("pose", ("Save", "Delete"))
+        self._choice.on_update(self._by_hand(self._go))
+        buttons.on_click(guarded(self._say, lambda _: self._keep(str(buttons.value) == "Delete")))
 
     def _add_path(self) -> None:
-        with self._gui.add_folder("path", expand_by_default=False):
-            self._count = self._gui.add_html(_small("no rows"))
-            buttons = self._gui.add_button_group("", ("Add", "Play", "Clear"))
+        gui = self._gui
+        with gui.add_folder("path", expand_by_default=False):
+            self._count = gui.add_html(small("no rows"))
+            buttons = gui.add_button_group("rows", ("Add", "Play", "Stop", "Clear"))
+            self._place = gui.add_slider("place", min=0.0, max=1.0, step=0.001, initial_value=0.0)
+        buttons.on_click(guarded(self._say, lambda _: self._on_path(str(buttons.value))))
+        self._place.on_update(self._by_hand(self._moved_on_path))
 
-        def press(_: Any) -> None:
-            if buttons.value == "Add" and len(self._rows) < MAX_ROWS:
-                self._rows.append(np.array(self._solution["q"]))
-            elif buttons.value == "Clear":
-                self._rows.clear()
-                self._at = None
-            elif buttons.value == "Play" and len(self._rows) > 1:
-                self._at = 0.0
-            self._count.content = _small(f"{len(self._rows)} rows of joint values")
+    # -- what a person does -------------------------------------------------------------------------------------
 
-        buttons.on_click(guarded(self._say, press))
+    def solve(self, *, cold: bool = False) -> None:
+        """Ask for what the controls say."""
+        self._solver.ask(self._target(str(self._mode.value), cold=cold))
 
-    # -- what happens -------------------------------------------------------------------------------------------
+    def home(self) -> None:
+        """Ask for the home pose without a load."""
+        self._pressed("Home")
 
-    def draw(self) -> None:
-        """Go on along the path; the page's thread calls this some ten times a second."""
-        at = self._at
-        if at is None:
+    def move_plate(self, plate: Array) -> None:
+        """Ask for a plate pose that somebody drags.
+
+        Args:
+            plate: shape (4, 4); ignored where it is not finite.
+        """
+        if not np.isfinite(plate).all() or np.abs(plate[:3, 3]).max() > MAX_VALUE:
             return
-        at = min(at + PATH_STEP * 2.0, len(self._rows) - 1.0)
-        k = min(int(at), len(self._rows) - 2)
-        q = self._rows[k] + (at - k) * (self._rows[k + 1] - self._rows[k])
-        self._at = None if at >= len(self._rows) - 1.0 else at
-        self._apply(self._ask({"mode": "dgm", "q": q.tolist()}))
+        self.path.playing = False
+        self._touched = None
+        self._choose(POSE)
+        self._solver.ask(self._target(POSE, tuple(self._robot.pose_numbers(plate))))
 
-    def _solve(self, *, cold: bool = False) -> None:
-        asked: dict[str, Any] = {"mode": MODES[str(self._mode.value)], "cold": cold}
-        if asked["mode"] == "dgm":
-            asked["q"] = [float(s.value) for s in self._joints]
+    def _given(self, given: str | None, touched: Any = None) -> None:
+        self._touched = touched
+        if given is not None:
+            self._choose(given)
+        self.solve()
+
+    def _choose(self, given: str) -> None:
+        if self._mode.value != given:
+            self._mode.value = given
+
+    def _target(self, given: str, values: Sequence[float] | None = None, *, cold: bool = False) -> Target:
+        if values is None:
+            values = [float(s.value) for s in (self._joints if given == JOINTS else self._poses)]
+        controlled = None
+        if given == POSE and self._free:
+            controlled = tuple(name for name, box in self._free.items() if box.value)
+        return Target(
+            model="direct" if given == JOINTS else "inverse", values=tuple(values),
+            wrench=tuple(float(s.value) for s in self._wrench), controlled=controlled, cold=cold,
+        )  # fmt: skip
+
+    def _pressed(self, what: str) -> None:
+        self.path.playing = False
+        self._touched = None
+        if what == "From nothing":
+            self.solve(cold=True)
+            return
+        self._put(self._wrench, [0.0] * len(self._wrench))
+        if what == "Home":
+            self._choose(JOINTS)
+            self._solver.ask(self._target(JOINTS, self._solver.home.q, cold=True))
         else:
-            asked["pose"] = [float(s.value) for s in self._poses]
-            if self._free:
-                asked["controlled"] = [name for name, box in self._free.items() if box.value]
-        self._apply(self._ask(asked))
+            self.solve()
 
-    def _ask(self, asked: dict[str, Any]) -> dict[str, Any]:
-        with self._lock:
-            wrench = [float(s.value) for s in self._wrench]
-            return self._statics.answer("/api/solve", {**SESSION, "wrench": wrench, **asked})
-
-    def _apply(self, found: dict[str, Any]) -> None:
-        if not found["ok"]:
-            self._facts.content = _badge("no equilibrium", "#d1495b", [found["reason"]])
-            self._at = None
+    def _go(self) -> None:
+        one = self._saved.all().get(str(self._choice.value))
+        if one is None:
             return
-        self._solution = found
-        self._show(found)
-        wrench = _planar(found["wrench"], len(self._wrench))
-        self._device.inbox.put({"joints_values": found["q"], "wrench": wrench}, mode="dgm_parameters")
-        for handles, values in ((self._joints, found["q"]), (self._poses, found["pose"])):
-            for handle, value in zip(handles, values):
-                if abs(handle.value - value) > 1e-9 and handle.min <= value <= handle.max:
-                    handle.value = float(value)
+        self._touched = None
+        if one.wrench is not None:
+            self._put(self._wrench, one.wrench)
+        given = JOINTS if one.direct else POSE
+        self._choose(given)
+        self._solver.ask(self._target(given, one.values, cold=True))
 
-    def _show(self, found: dict[str, Any]) -> None:
-        free = ", ".join(found["free"])
-        if found["stable"]:
-            badge, colour = "stable", "#2e8b57"
-        elif free:
-            badge, colour = f"free to move: {free}", "#b7791f"
-        else:
-            badge, colour = f"unstable, index {found['index']}", "#d1495b"
-        rows = [
-            f"smallest stiffness {found['stiffness']:.4g}, branch {found['branch']}",
-            f"residual {found['residual']:.1e}, {found['iterations']} iterations, {found['milliseconds']:.1f} ms",
-            "singular values: " + ", ".join(f"{k} {v:.3g}" for k, v in found["singular"].items()),
-            *found["limits"],
-        ]
-        if found["note"]:
-            rows.append(found["note"])
-        largest = max(max(line) for line in found["strain"])
-        rows.append(f"largest bending strain {largest:.3g} / 1000")
-        self._facts.content = _badge(badge, colour, rows)
-
-    def _go(self, event: Any) -> None:
-        one = self._saved.get(str(self._choice.value))
-        if one is None or (event is not None and event.client is None):
-            return
-        asked = {"mode": one["mode"], "cold": True}
-        asked |= {"q": one["q"]} if one["mode"] == "dgm" else {"pose": one["pose"]}
-        self._apply(self._ask(asked))
-
-    def _save(self, delete: bool) -> None:
-        name = str(self._name.value)
+    def _keep(self, delete: bool) -> None:
+        name, now = str(self._name.value), self.shown
         if delete:
-            answer = self._statics.answer("/api/save", {"name": name, "delete": True})
+            self._saved.delete(name)
         else:
-            count = len(self._wrench)
-            answer = self._statics.answer(
-                "/api/save",
-                {
-                    "name": name, "mode": MODES[str(self._mode.value)], "q": list(self._solution["q"]),
-                    "pose": list(self._solution["pose"]), "wrench": _planar(self._solution["wrench"], count),
-                },
-            )  # fmt: skip
-        if not isinstance(answer, dict):
-            raise PliantError("the pose cannot be saved", field="name")
-        self._saved = answer["configurations"]
-        self._choice.options = [NOTHING, *self._saved]
+            self._saved.save(name, direct=self._mode.value == JOINTS, q=now.q, pose=now.pose, wrench=now.wrench)
+        self._choice.options = [NOTHING, *self._saved.all()]
 
+    def _on_path(self, what: str) -> None:
+        if what == "Add":
+            direct = self._mode.value == JOINTS
+            self.path.add(self.shown.q if direct else self.shown.pose, direct=direct)
+        elif what == "Play":
+            self.path.play()
+        elif what == "Stop":
+            self.path.playing = False
+        else:
+            self.path.clear()
+        self._path_changed()
 
-def _planar(wrench: list[float], count: int) -> list[float]:
-    """Return a wrench with as many numbers as the robot takes."""
-    values = list(map(float, wrench))
-    return values if len(values) == count else [values[0], values[1], values[5]]
+    def _path_changed(self) -> None:
+        rows = len(self.path.rows)
+        self._count.content = small(f"{rows} rows of {self.path.kind}" if rows else "no rows")
+        self._put([self._place], [self.path.place])
 
+    def _moved_on_path(self) -> None:
+        if len(self.path.rows) > 1:
+            self.path.place = float(self._place.value)
+            self._along()
 
-def _small(text: str) -> str:
-    return f'<div style="padding:0 1em;font-size:0.85em">{html.escape(text)}</div>'
+    def _along(self) -> None:
+        given = JOINTS if self.path.direct else POSE
+        self._touched = None
+        self._choose(given)
+        self._solver.ask(self._target(given, self.path.values()))
 
+    # -- what is found ------------------------------------------------------------------------------------------
 
-def _badge(head: str, colour: str, rows: list[str]) -> str:
-    lines = "".join(f"<div>{html.escape(row)}</div>" for row in rows)
-    return (
-        f'<div role="status" style="padding:0.2em 1em 0.5em"><span style="background:{colour};color:#fff;'
-        f'border-radius:0.3em;padding:0.1em 0.6em;font-weight:600">{html.escape(head)}</span>'
-        f'<div style="font-size:0.8em;margin-top:0.4em">{lines}</div></div>'
-    )
+    def _answered(self, found: Found) -> None:
+        """Keep an answer for `draw` and send it to the simulated robot; the solver's thread calls this."""
+        with self._lock:
+            self._fresh = found
+        if self._device is None or found.equilibrium is None or found.equilibrium.beyond:
+            return
+        values = {"joints_values": found.equilibrium.q, "wrench": found.equilibrium.wrench}
+        try:
+            self._device.inbox.put(values, mode="dgm_parameters")
+        except PliantError as error:
+            self._say(str(error))
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that was asked is not yet solved or shown."""
+        return self._solver.busy or self._fresh is not None
+
+    def draw(self, drawing: RodDrawing | None = None, origin: Array | None = None) -> None:
+        """Show what was found, and go on along the path; the page's thread calls this some ten times a second.
+
+        Args:
+            drawing: gives the scale of the colours.
+            origin: where the plate's origin is drawn, shape (3,) [m]; None: where the statics say.
+        """
+        now = time.monotonic()
+        elapsed, self._at = now - self._at, now
+        with self._lock:
+            found, self._fresh = self._fresh, None
+        if found is not None:
+            self._take(found, now)
+        elif self._note and now - self._note_at > NOTE_TIME:
+            self._note = ""
+            self._tell()
+        if self.path.playing and not self._solver.busy:
+            self.path.advance(elapsed)
+            self._along()
+            self._put([self._place], [self.path.place])
+        self._handle.follow(self.shown.plate)
+        self._arrow.draw(self.shown.plate[:3, 3] if origin is None else origin, np.array(self.shown.wrench))
+        if drawing is not None and drawing.scale != self._scale:
+            self._scale = drawing.scale
+            self._bar.content = scale_bar(drawing.scale)
+
+    def _take(self, found: Found, now: float) -> None:
+        self.faint = found.equilibrium is None
+        if found.equilibrium is None:
+            self._facts.content = no_equilibrium(found)
+            self.path.playing = False
+            return
+        self.shown, self._spent = found.equilibrium, found.seconds
+        if found.equilibrium.note:
+            self._note, self._note_at = found.equilibrium.note, now
+        self._tell()
+        if found.number == self._solver.asked:
+            self._show()
+
+    def _show(self) -> None:
+        """Bring the sliders to what was found."""
+        self._tell()
+        self._put(self._joints, self.shown.q)
+        self._put(self._poses, self.shown.pose)
+
+    def _tell(self) -> None:
+        self._facts.content = facts(self.shown, self._spent, self._note, self._device is None)
+
+    def _put(self, handles: Sequence[Any], values: Sequence[float]) -> None:
+        for handle, value in zip(handles, values):
+            # What a person holds is not moved under the pointer.
+            if handle is self._touched or abs(handle.value - value) < 1e-9:
+                continue
+            if value < handle.min:
+                handle.min = float(value)
+            elif value > handle.max:
+                handle.max = float(value)
+            handle.value = float(value)
+
+    def close(self) -> None:
+        """End the thread that solves; may be called twice."""
+        self._solver.close()

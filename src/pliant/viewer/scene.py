@@ -73,9 +73,17 @@ class Scene:
         server: the page's server.
         model: the model; it is read, never written.
         pull: called while somebody drags a body; None: bodies cannot be dragged.
+        bounds: corners of a box around what is seen, where more is drawn than the model; None: around the robot.
     """
 
-    def __init__(self, server: PageServer, model: mujoco.MjModel, pull: PullHandler | None = None) -> None:
+    def __init__(
+        self,
+        server: PageServer,
+        model: mujoco.MjModel,
+        pull: PullHandler | None = None,
+        *,
+        bounds: tuple[Array, Array] | None = None,
+    ) -> None:
         self._server, self._model, self._pull = server, model, pull
         self.layers = Layers()
         self.bodies: dict[int, Any] = {}
@@ -96,7 +104,7 @@ class Scene:
         self.naked = all(not self._geoms(b, seen=True) for b in range(1, model.nbody))
         """Whether no body at all has one: then boxes stand for the bodies, and joint axes are shown."""
         self.layers.joints = self.naked
-        self.low, self.high = self._bounds(data)
+        self.low, self.high = self._bounds(data) if bounds is None else bounds
         self.size = float(max(np.linalg.norm(self.high - self.low), 1e-3))
         """Diagonal of what is seen [m]."""
         self._way = self._first_way(data)

@@ -21,6 +21,7 @@ from typing import Any
 from pliant.errors import BridgeError, MissingDependency
 from pliant.viewer.document import IN_SOFTWARE, document, naming_script
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
+from pliant.viewer.uploads import Uploads
 
 __all__ = ["PageServer", "open_browser", "set_theme"]
 
@@ -46,6 +47,8 @@ POLICY = (
 """What the page may load: nothing from elsewhere."""
 MAX_TEXT = 4096
 """Longest text that a browser may give to a control."""
+MAX_DISTANCE = 1e6
+"""Farthest place that something may be dragged to [m]."""
 _LOCK = threading.Lock()
 _log = logging.getLogger("pliant.view")
 
@@ -98,11 +101,15 @@ class PageServer:
         with _LOCK, _serving_on(listening, self._answer), _silent():
             self.viser = viser.ViserServer(host=host, port=listening.getsockname()[1], label=title, verbose=False)
         connection = self.viser._websock_server
-        # The tunnel would show the page to anyone on the internet; no page uploads files.
-        for name in ("ShareUrlRequest", "ShareUrlDisconnect", "FileTransferStartUpload", "FileTransferPart"):
+        # The tunnel would show the page to anyone on the internet.
+        for name in ("ShareUrlRequest", "ShareUrlDisconnect"):
             connection._incoming_handlers.pop(getattr(_messages, name), None)
         changed = connection._incoming_handlers.get(_messages.GuiUpdateMessage, [])
         changed[:] = [_values_only(handler) for handler in changed]
+        dragged = connection._incoming_handlers.get(_messages.TransformControlsUpdateMessage, [])
+        dragged[:] = [_poses_only(handler) for handler in dragged]
+        self.uploads = Uploads(self.viser)
+        """Files that browsers give; none without a button that takes them."""
         loop: Any = connection._background_event_loop
         loop.call_soon_threadsafe(loop.set_exception_handler, self._failed)
         if connection._server_thread is not None:
@@ -119,6 +126,7 @@ class PageServer:
 
     def clear(self) -> None:
         """Take the scene and all panels away; the pages stay open for what comes next."""
+        self.uploads.clear()
         self.viser.gui.reset()
         self.viser.scene.reset()
         self.viser.scene.set_up_direction("+z")
@@ -255,6 +263,21 @@ def _values_only(handler: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(value, float) and not math.isfinite(value):
             return
         await handler(client, message)
+
+    return handle
+
+
+def _poses_only(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler of dragged poses that refuses what is none."""
+
+    async def handle(client: Any, message: Any) -> None:
+        for numbers, count in ((message.position, 3), (message.wxyz, 4)):
+            if not isinstance(numbers, list | tuple) or len(numbers) != count:
+                return
+            if not all(isinstance(v, int | float) and abs(v) <= MAX_DISTANCE for v in numbers):
+                return
+        if 0.5 < math.hypot(*message.wxyz) < 2.0:
+            await handler(client, message)
 
     return handle
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import Robot, plate_columns, read_table
+from pliant.cli.cpr.inputs import Robot
 from pliant.cli.cpr.writing import tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console
@@ -43,6 +43,7 @@ def batch(
     import numpy as np
 
     from pliant.rods import load_robot
+    from pliant.rods.tables import joint_columns, plate_columns, read_table
 
     console = make_console(quiet=json)
     statics = load_robot(robot, accuracy=accuracy)
@@ -50,7 +51,7 @@ def batch(
     width = statics.actuator_count if q else size
     if workers is not None and workers < 1:
         raise PliantError(f"--workers is {workers}; must be >= 1", field="workers")
-    joint_names = [f"q{a + 1}" for a in range(statics.actuator_count)]
+    joint_names = joint_columns(statics.actuator_count)
     pose_names, wrench_names = plate_columns(statics.planar)
     rows = read_table(table, (width, width + size), [*(joint_names if q else pose_names), *wrench_names])
     wrenches = rows[:, width:] if rows.shape[1] > width else None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
-from pliant.cli.cpr.writing import beyond_limits
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
@@ -64,6 +63,8 @@ def equilibria(
 
 
 def _row(one: Equilibrium) -> dict[str, object]:
+    from pliant.rods.limits import beyond_limits
+
     return {
         "q": one.q,
         "pose": one.solution.robot.pose_numbers(one.plate_pose),
@@ -79,6 +80,8 @@ def _row(one: Equilibrium) -> dict[str, object]:
 
 def _print(console: Console, found: Sequence[Equilibrium]) -> None:
     from rich.table import Table
+
+    from pliant.rods.limits import beyond_limits
 
     table = Table(box=None)
     for column in ("energy [J]", "stability", "stiffness [N/m]", "strain", "joint values", "connection"):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import Robot, plate_columns, read_table
+from pliant.cli.cpr.inputs import Robot
 from pliant.cli.cpr.writing import tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
@@ -44,14 +44,13 @@ def identify(
 
     from pliant.rods import Measurement, load_robot
     from pliant.rods.parameters import parameter_value
+    from pliant.rods.tables import joint_columns, plate_columns, read_table
 
     console = make_console(quiet=json)
     statics = load_robot(robot, accuracy=accuracy)
     size, n = (3 if statics.planar else 6), statics.actuator_count
     pose_names, wrench_names = plate_columns(statics.planar)
-    rows = read_table(
-        table, (n + size, n + 2 * size), [*(f"q{a + 1}" for a in range(n)), *pose_names, *wrench_names]
-    )  # fmt: skip
+    rows = read_table(table, (n + size, n + 2 * size), [*joint_columns(n), *pose_names, *wrench_names])
     measurements = [
         Measurement(q=row[:n], pose=statics.pose_from_numbers(row[n : n + size]), wrench=load if load.size else None)
         for row, load in zip(rows, rows[:, n + size :])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers, plate_columns, read_table
-from pliant.cli.cpr.writing import beyond_limits, draw, tell, write_shapes, write_table
+from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
+from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.simulating import refuse_unused
@@ -122,6 +122,8 @@ def solve(
 
 def _report(solution: Solution) -> dict[str, Any]:
     """Return the report of a solution."""
+    from pliant.rods.limits import beyond_limits
+
     robot = solution.robot
     return {
         "robot": robot.name,
@@ -202,6 +204,7 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
 def _rows(statics, values, path, to, steps, direct) -> Any:
     import numpy as np
 
+    from pliant.rods.tables import joint_columns, plate_columns, read_table
     from pliant.spatial import exp_so3, log_so3
     from pliant.spatial import pose as make_pose
 
@@ -209,8 +212,8 @@ def _rows(statics, values, path, to, steps, direct) -> Any:
     if path is not None:
         if to is not None:
             raise PliantError("--path and --to exclude each other; give one of them", field="path")
-        joint_names = [f"q{a + 1}" for a in range(statics.actuator_count)]
-        table = read_table(path, count, joint_names if direct else plate_columns(statics.planar)[0])
+        names = joint_columns(statics.actuator_count) if direct else plate_columns(statics.planar)[0]
+        table = read_table(path, count, names)
         return table if direct else [statics.pose_from_numbers(row) for row in table]
     if not 2 <= steps <= 1_000_000:
         raise PliantError(f"--steps is {steps}; must be 2 to 1000000", field="steps")
@@ -249,14 +252,15 @@ def _beyond_limits(statics: ContinuumParallelRobot, q: np.ndarray) -> list[str]:
 def _follow(statics, rows, load, options, figure, output, json, console) -> int:
     import numpy as np
 
+    from pliant.rods.tables import joint_columns, plate_columns
+
     done = statics.follow(rows, load, **options)
     poses = np.array([statics.pose_numbers(X) for X in done.plate_poses])
     picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
     index = {k: done[k].morse_index for k in picks}
     unstable = [k for k, count in index.items() if count]
     if output is not None:
-        names = ["x", "y", "angle"] if statics.planar else ["x", "y", "z", "roll", "pitch", "yaw"]
-        head = ",".join([*(f"q{a + 1}" for a in range(statics.actuator_count)), *names])
+        head = ",".join([*joint_columns(statics.actuator_count), *plate_columns(statics.planar)[0]])
         write_table(output, head, np.hstack([done.q, poses]))
     if figure is not None:
         shown = [done[k] for k in sorted({0, len(done) // 3, 2 * len(done) // 3, len(done) - 1})]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pliant.rods import Solution
 
-__all__ = ["beyond_limits", "draw", "save_figure", "tell", "write_shapes", "write_table"]
+__all__ = ["draw", "save_figure", "tell", "write_shapes", "write_table"]
 
 
 def draw(groups: Any, titles: list[str], file: Path) -> None:
@@ -42,30 +42,12 @@ def write_table(file: Path, head: str, table: Any) -> None:
 
 
 def write_shapes(solution: Solution, file: Path) -> None:
-    import numpy as np
+    from pliant.rods.tables import SHAPE_COLUMNS, shape_rows
 
-    parts = []
-    for i, line in enumerate(solution.centrelines(101)):
-        parts.append(
-            np.column_stack(
-                [np.full(len(line.s), i + 1), line.s, line.position, line.force, line.moment, line.bending_strain]
-            )
-        )
-    write_table(file, "limb,s,x,y,z,nx,ny,nz,mx,my,mz,bending_strain", np.vstack(parts))
+    write_table(file, ",".join(SHAPE_COLUMNS), shape_rows(solution))
 
 
 def tell(console: Console, *files: Path | None) -> None:
     for file in files:
         if file is not None:
             console.print(f"written: {file}", soft_wrap=True)
-
-
-def beyond_limits(solution: Solution) -> list[str]:
-    """Return one clause for each actuated joint of a solution that is outside its limits."""
-    d = solution.robot.description
-    limits = [d.limbs[i].joints[j].limits for i, j in d.actuators]
-    return [
-        f"{d.limb_name(i)} at {q:.4g} is outside {limit[0]:g} to {limit[1]:g}"
-        for (i, _), q, limit in zip(d.actuators, solution.q, limits)
-        if limit is not None and not limit[0] - 1e-9 <= q <= limit[1] + 1e-9
-    ]
