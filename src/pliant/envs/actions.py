@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,10 +124,11 @@ def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> 
         ModelError: a function gave NaN or infinity in a world that did not diverge.
     """
     parts = evaluate("observation", task.observation, world)
-    ends = list(itertools.accumulate(part.shape[1] for part in parts))
-    out = np.empty((world.worlds, ends[-1]), dtype=np.float32)
-    for part, end in zip(parts, ends):
-        out[:, end - part.shape[1] : end] = part
+    out = np.empty((world.worlds, sum([part.shape[1] for part in parts])), dtype=np.float32)
+    end = 0
+    for part in parts:
+        start, end = end, end + part.shape[1]
+        out[:, start:end] = part
     finite = np.isfinite(out)
     if np.count_nonzero(finite) < out.size:
         rows = ~finite.all(axis=1) if sane is None else ~finite.all(axis=1) & sane
@@ -150,8 +150,9 @@ def reward_terms(
         if part.shape[1] != 1:
             raise ModelError(f"reward {name!r} returned shape {part.shape}; must be ({world.worlds},)", field=name)
     terms = {name: part[:, 0].copy() for name, part in zip(task.reward, parts)}
-    total = np.zeros(world.worlds)
-    for term in terms.values():
+    first, *others = terms.values()
+    total = first.copy()
+    for term in others:
         total += term
     finite = np.isfinite(total)
     if np.count_nonzero(finite) < world.worlds:

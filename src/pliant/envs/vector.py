@@ -116,6 +116,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             )
         self.task = task
         self.autoreset_mode = modes[mode]
+        self._disabled, self._same = mode == "Disabled", mode == "SameStep"
         self.render_mode = render_mode
         robot = task.robot()
         self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
@@ -223,8 +224,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """
         if not self._ready:
             raise PliantError("step() was called before reset()")
-        disabled = self.autoreset_mode is gymnasium.vector.AutoresetMode.DISABLED
-        if disabled and self._ended.any():
+        if self._disabled and self._ended.any():
             worlds = np.flatnonzero(self._ended)
             raise PliantError(
                 f"environment {worlds[0]} ended and was not reset; with autoreset disabled call "
@@ -271,7 +271,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         if any_ended:
             infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
         self._ended = ended
-        if any_ended and self.autoreset_mode is gymnasium.vector.AutoresetMode.SAME_STEP:
+        if any_ended and self._same:
             observation = self._same_step(observation, ended, infos)
         self._observation = observation
         return observation.copy(), reward, terminated, truncated, infos
