@@ -47,12 +47,12 @@ def train(preset: float | None, rounds: int, seed: int) -> tuple[list[float], np
 def draw(curves: dict) -> None:
     """Draw the error of every seed by round, and the last one by stiffness."""
     figure, axes = new_figure(1, 2, height=2.8)
-    for place, (name, runs) in enumerate(curves.items()):
+    for name, runs in curves.items():
         style = {"color": COLORS["stiff"] if name == "variable" else "0.7"}
-        axes[0].semilogy(-runs.T, linewidth=1.2, **style)
-        axes[1].plot(np.full(len(runs), place), -runs[:, -1], "o", **style)
+        axes[0].semilogy(-runs.T, linewidth=1.2, subs=[], **style)
+        axes[1].plot([name.removeprefix("fixed ")] * len(runs), -runs[:, -1], "o", **style)
+    axes[0].set_yticks([0.3, 0.5, 1, 2, 4], ["0.3", "0.5", "1", "2", "4"])
     label(axes[0], "round", "error", "every seed; grey: fixed")
-    axes[1].set_xticks(range(len(curves)), [name.removeprefix("fixed ") for name in curves])
     label(axes[1], "stiffness preset [rad]", "last error")
     figure.savefig("train.png", dpi=150)
 

@@ -505,6 +505,11 @@ class CpuBatch(RobotBatch):
         """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
         return self._bad.copy()
 
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
+        return self._bad > 0
+
     def _rows_of(self, actuator: int) -> NDArray[np.float64]:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
         rows = self.batch.expanded("actuator_user")

@@ -255,7 +255,8 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         for ending in endings:
             terminated = terminated | ending
         truncated = world.elapsed >= self._limit
-        truncated &= ~terminated
+        if np.count_nonzero(truncated):
+            truncated &= ~terminated
         live = ~restarted
         if again:
             terminated = terminated & live
