@@ -10,9 +10,11 @@ import pytest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.rods import load_robot
 from pliant.simulation import Simulation
 from pliant.viewer import PageView
-from pliant.viewer.server import set_theme
+from pliant.viewer.server import PageServer, set_theme
+from pliant.viewer.statics_view import StaticsView
 
 _spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
 chromium = importlib.util.module_from_spec(_spec)
@@ -54,6 +56,28 @@ LOOK = """
 """
 
 
+OPEN = """[...document.querySelectorAll("*")].filter(e => e.children.length < 3
+ && ["saved poses", "path", "files"].includes((e.innerText || "").trim())).forEach(e => e.click())"""
+"""Opens the folders that begin closed."""
+
+
+def look_at(browser, server):
+    """Look at the page in light and dark."""
+    browser.until("document.querySelectorAll('[role=slider]').length > 0")
+    browser.until("!document.querySelector('[role=slider][aria-label=\"\"]')")
+    for dark in (False, True):
+        set_theme(server.gui, dark=dark)
+        scheme = "dark" if dark else "light"
+        browser.until(f"document.documentElement.dataset.mantineColorScheme === '{scheme}'")
+        with contextlib.suppress(RuntimeError):  # colours and folders change over some frames
+            browser.until(f"(f => !f.poor.length && !f.bare.length)(JSON.parse({LOOK.strip()}))", 5.0)
+        found = json.loads(browser.run(LOOK))
+        assert found["texts"] > 20
+        assert found["controls"] > 10
+        assert found["poor"] == []
+        assert found["bare"] == []
+
+
 def test_text_has_contrast_and_every_control_a_label_in_light_and_dark():
     robot = load("qbmove-1dof")
     engine = MujocoEngine(robot, check=False)
@@ -61,17 +85,22 @@ def test_text_has_contrast_and_every_control_a_label_in_light_and_dark():
     with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
         simulation.run(0.1)
         with chromium.Page(view.url, 1366, 768) as browser:
-            browser.until("document.querySelectorAll('[role=slider]').length > 0")
-            browser.until("!document.querySelector('[role=slider][aria-label=\"\"]')")
-            for dark in (False, True):
-                set_theme(view._server.gui, dark=dark)
-                scheme = "dark" if dark else "light"
-                browser.until(f"document.documentElement.dataset.mantineColorScheme === '{scheme}'")
-                with contextlib.suppress(RuntimeError):  # colours change over some frames
-                    browser.until(f"JSON.parse({LOOK.strip()}).poor.length === 0", 5.0)
-                found = json.loads(browser.run(LOOK))
-                assert found["texts"] > 20
-                assert found["controls"] > 10
-                assert found["poor"] == []
-                assert found["bare"] == []
+            look_at(browser, view._server)
             assert browser.run("document.querySelector('[role=slider]').ariaLabel") == "equilibrium position [rad]"
+
+
+def test_the_panel_of_parallel_robots_has_contrast_and_labels_in_light_and_dark(tmp_path):
+    with (
+        PageServer() as server,
+        StaticsView(load_robot("2RR"), server, robots=["2RR"], store=tmp_path / "saved.json") as view,
+    ):
+        view.panel.path.add((0.1, 0.1), direct=True)
+        with chromium.Page(server.url, 1366, 1500) as browser:
+            browser.until("document.querySelectorAll('[role=slider]').length > 0")
+            browser.run(OPEN)
+            browser.until("[...document.querySelectorAll('button')].some(e => e.innerText.includes('Open a file'))")
+            view.panel._solver.ask(view.panel._target("plate pose", (50.0, 0.0, 0.0)))  # the reason is readable as well
+            while view.panel.busy:
+                view.draw()
+            browser.until("document.body.innerText.includes('no equilibrium')")
+            look_at(browser, server)

@@ -1,5 +1,6 @@
 """Parallel robots on the page: what sliders, the plate's handle, saved poses and paths solve, and where it goes."""
 
+import threading
 import time
 from types import SimpleNamespace
 
@@ -245,8 +246,6 @@ def test_a_slider_takes_values_beyond_its_range_that_the_page_was_given(panel):
 
 
 def test_the_thread_that_solves_ends_with_the_panel(robot, tmp_path):
-    import threading
-
     with PageServer() as server:
         panel = RodPanel(server, robot[1].robot, print, size=1.0, store=tmp_path / "saved.json")
         panel.solve()
@@ -260,3 +259,32 @@ def test_an_error_of_the_store_is_told_and_nothing_is_raised(panel):
     assert "1 to 60 printable" in panel.said[-1]
     with pytest.raises(PliantError):
         panel._saved.delete("")
+
+
+def test_the_simulated_plate_goes_where_the_handle_was_dragged(tmp_path, monkeypatch):
+    from pliant.simulation import Simulation
+    from pliant.viewer import PageView
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    robot = load("2RR", options={"segments": 4, "damping": 0.3})
+    engine = MujocoEngine(robot, check=False)
+    view = PageView(engine, title="2RR")
+    with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
+        simulation.run(0.01)
+        panel = view._rods
+        goal = panel.shown.plate.copy()
+        goal[:2, 3] += [0.05, -0.03]
+        panel.move_plate(goal)
+        until = time.monotonic() + 20.0
+        while panel.busy:  # the page's own thread shows it
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        simulation.run(3.0)
+        np.testing.assert_allclose(simulation.sample("cpr").values["pose"][:2], goal[:2, 3], atol=2e-3)
+        simulation.request("simulation", "reset")
+        view._was_reset()
+        simulation.run(0.01)
+        while panel.busy:
+            time.sleep(0.01)
+        assert panel.shown.pose == pytest.approx(panel._solver.home.pose, abs=1e-7)
+    assert "pliant-statics" not in {thread.name for thread in threading.enumerate()}

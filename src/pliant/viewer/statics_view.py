@@ -100,7 +100,8 @@ class StaticsView:
         """Take everything off the page and end the thread that solves; may be called twice."""
         self.stop()
         self._panel.close()
-        self._server.clear()
+        if self._server.alive:
+            self._server.clear()
 
     def __enter__(self) -> StaticsView:
         return self
