@@ -298,7 +298,7 @@ def test_a_full_disk_says_how_many_simulations_are_kept(robot_file, tmp_path, mo
     assert len(run_sweep(p, output=tmp_path, chunk=2).rows) == 4
 
 
-@pytest.mark.parametrize(("line", "message"), [(b"\xff,1\n", "no UTF-8 text"), (b"\x07", "")])
+@pytest.mark.parametrize(("line", "message"), [(b"\xff,1\n", "not UTF-8 text"), (b"\x07", "")])
 def test_a_damaged_table_of_a_sweep_is_named(robot_file, tmp_path, line, message):
     p = plan(robot_file, "elbow.k1=0.001:0.003:2", duration=0.01)
     run_sweep(p, output=tmp_path)
@@ -336,7 +336,7 @@ def test_a_plan_checks_its_numbers(robot_file):
         plan(robot_file, duration=0.0)
     with pytest.raises(PliantError, match="samples"):
         plan(robot_file, samples=0)
-    with pytest.raises(PliantError, match="varies twice"):
+    with pytest.raises(PliantError, match="is varied twice"):
         plan(robot_file, "elbow.k1=1", "elbow.k1=2")
 
 

@@ -99,7 +99,7 @@ def parse_variation(text: str) -> Variation:
         "PATH=normal(mean,std)"
     )
     if not eq or not path or not rest:
-        raise PliantError(f"the variation {text!r} has no '=' with a path before and values behind it; {forms}")
+        raise PliantError(f"the variation {text!r} has no '=' between a path and its values; {forms}")
 
     def number(part: str) -> float:
         try:
@@ -196,7 +196,7 @@ class SweepPlan:
         seen = set()
         for v in self.variations:
             if v.path in seen:
-                raise PliantError(f"{v.path} varies twice; join the two", field=v.path)
+                raise PliantError(f"{v.path} is varied twice; combine the two", field=v.path)
             seen.add(v.path)
 
     @property
@@ -738,7 +738,7 @@ class _Store:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PliantError(
-                "another sweep is at work in this folder; wait for its end, or name another folder", file=self._folder
+                "another sweep is running in this folder; wait until it ends, or name another folder", file=self._folder
             ) from None
 
     def _release(self) -> None:
@@ -754,7 +754,7 @@ class _Store:
             text = self._table.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise PliantError(
-                f"the table is no UTF-8 text: {error.reason} at byte {error.start}; name another folder",
+                f"the table is not UTF-8 text: {error.reason} at byte {error.start}; name another folder",
                 file=self._table,
             ) from None
         kept = text if text.endswith("\n") else text[: text.rfind("\n") + 1]
@@ -799,7 +799,7 @@ def _digest_of(settings: Path) -> str | None:
     except (ValueError, UnicodeDecodeError):
         found = None
     if not isinstance(found, dict):
-        raise PliantError("this is no plan of a sweep; name another folder, or delete the file", file=settings)
+        raise PliantError("this is not the plan of a sweep; name another folder, or delete the file", file=settings)
     return found.get("digest")
 
 

@@ -192,10 +192,14 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(recording, tmp_pat
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "photo.png").write_bytes(b"mine")
     for name, overwrite, message in (
-        ("run.txt", False, r"asked for as 'run.txt'; .*must be one of .bag, .db3, .mcap, or a name without suffix"),
+        (
+            "run.txt",
+            False,
+            r"the name of the bag is 'run.txt'; .*must be one of .bag, .db3, .mcap, or a name without suffix",
+        ),
         ("no/run.bag", False, "the folder .* does not exist"),
-        ("there.bag", False, "the bag exists; ask for overwriting"),
-        ("folder", True, "the folder is no bag; it is not replaced"),
+        ("there.bag", False, "the bag exists; set overwrite"),
+        ("folder", True, "the folder is not a bag; it is not replaced"),
     ):
         with pytest.raises(RecordingError, match=message):
             export_bag(recording[0], tmp_path / name, overwrite=overwrite)

@@ -128,7 +128,7 @@ def test_a_camera_that_is_not_there_and_a_folder_that_cannot_be_made_are_named(t
 
 def test_other_files_are_refused_by_the_reader(tmp_path):
     (tmp_path / "text").write_text("no pictures")
-    with pytest.raises(BridgeError, match="no header of pictures"):
+    with pytest.raises(BridgeError, match="not the header of a picture file"):
         SharedPictures(tmp_path / "text")
     (tmp_path / "short").write_bytes(encode_header(PictureHeader(height=4, width=6)) + bytes(5))
     with pytest.raises(BridgeError, match=f"has {HEADER_BYTES + 5} bytes; must be {HEADER_BYTES + 72}"):

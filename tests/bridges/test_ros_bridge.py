@@ -46,7 +46,7 @@ def test_a_controller_that_came_first_may_publish_what_the_robot_listens_to(star
 
 
 def test_another_robot_or_another_clock_is_refused(start):
-    with pytest.raises(BridgeError, match="another robot lives in the name space /qbmove_1dof"):
+    with pytest.raises(BridgeError, match="another robot uses the name space /qbmove_1dof"):
         start("/qbmove_1dof/robot_state")
     with pytest.raises(BridgeError, match="/clock is already published by /other"):
         start("/clock")

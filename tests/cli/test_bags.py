@@ -65,7 +65,7 @@ def test_a_recording_becomes_a_bag_that_is_replayed_and_fitted(recording, call, 
     assert "written: " in out
     code, out, err = call("export", "bag", recording, out_file)
     assert code == 1
-    assert "the bag exists; ask for overwriting or choose another name" in err
+    assert "the bag exists; set overwrite, or choose another name" in err
     code, out, _ = call("export", "bag", recording, out_file, "--overwrite", "--json")
     assert code == 0
     topics = {row["topic"]: row["count"] for row in json.loads(out)["topics"]}
@@ -100,9 +100,9 @@ def test_a_recording_itself_is_fitted(recording, call):
         (("--wait",), "--wait has no effect without --bridge"),
         (("--start", 1), "--start has no effect without --bridge or --speed"),
         (("--speed", 0), "the speed of the replay is 0.0; must be a number above 0"),
-        (("--speed", 1, "--start", 50), "to start at 50 s; what is recorded has"),
+        (("--speed", 1, "--start", 50), "starts at 50 s; the recording has"),
         (("--bridge", "ros9"), "no bridge 'ros9'"),
-        (("--bridge", "ros1:sync=trigger"), "waits for answers; a replay takes none"),
+        (("--bridge", "ros1:sync=trigger"), "waits for answers; a replay has none"),
     ],
 )
 def test_wrong_options_of_a_replay_are_refused(recording, call, words, message):

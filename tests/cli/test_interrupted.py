@@ -104,7 +104,7 @@ def test_another_sweep_and_a_damaged_plan_are_named(call, robot_file, tmp_path):
         (folder / "plan.json").write_text(text)
         code, _, err = call("sweep", robot_file, *VARY, "--output", folder)
         assert code == 1
-        assert "no plan of a sweep" in err
+        assert "not the plan of a sweep" in err
         assert "plan.json" in err
     assert indices(folder) == [0, 1, 2, 3, 4, 5]
 

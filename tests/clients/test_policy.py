@@ -149,7 +149,7 @@ def test_a_message_that_holds_nan_stops_the_policy(served):
     run = PolicyRun(policy(), world.joints, {"target": 0.5}, timeout=60.0)
     take = world.joints._taker("joint")
     take({"q": float("nan"), "dq": 0.0, "ref_1": 0.0, "ref_2": 0.0, "tau": 0.0, "stiff": 0.0})
-    with pytest.raises(BridgeError, match="observation holds a number that is not finite"):
+    with pytest.raises(BridgeError, match="observation contains a number that is not finite"):
         run.step()
     assert run.steps == 0
 

@@ -116,7 +116,7 @@ def arguments():
         ({"bias": np.full(7, np.nan)}, r"bias\[0\] is nan"),
         ({"J": np.ones((6, 3))}, r"J has shape \(6, 3\); must be finite numbers of shape \(6, n\)"),
         ({"mass": np.eye(6)}, r"mass has shape \(6, 6\)"),
-        ({"X_WD": 2 * np.eye(4)}, "X_WD is no pose"),
+        ({"X_WD": 2 * np.eye(4)}, "X_WD is not a pose"),
         ({"J": np.vstack([np.ones((1, 7)), np.zeros((5, 7))])}, "the arm is singular"),
     ],
 )

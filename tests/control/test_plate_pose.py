@@ -62,5 +62,5 @@ def test_wrong_options_are_refused(options):
 def test_wrong_gains_and_poses_are_named():
     with pytest.raises(ControlError, match="six numbers"):
         PlatePoseGains(integral=(1.0, 2.0))
-    with pytest.raises(ControlError, match="measured is no pose"):
+    with pytest.raises(ControlError, match="measured is not a pose"):
         PlatePosePID().update(np.eye(4), np.full((4, 4), np.nan))

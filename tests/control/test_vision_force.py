@@ -45,7 +45,7 @@ def test_mass_centre_and_bias_are_found_from_measurements_in_several_orientation
 def test_orientations_that_do_not_tell_weight_from_bias_are_refused():
     load = ToolLoad(1.0)
     rotations = [exp_so3([0, 0, a]) for a in (0.0, 0.5, 1.0)]  # turned about the vertical only
-    with pytest.raises(ControlError, match="do not tell weight and bias apart"):
+    with pytest.raises(ControlError, match="do not separate weight and bias"):
         ToolLoad.identify([load.weight(R) for R in rotations], rotations)
     with pytest.raises(ControlError, match="2 wrenches and 2 rotations"):
         ToolLoad.identify([load.weight(R) for R in rotations[:2]], rotations[:2])

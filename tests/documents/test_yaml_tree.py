@@ -41,7 +41,7 @@ def test_json_with_tabs_is_read(tmp_path):
         (b"[" * 60 + b"]" * 60, "nested deeper than 50", 1),
         (b"? [1, 2]\n: 3", "a key is not a plain word", 1),
         (b"# nothing", "holds no values", None),
-        (b"a: \xff", "no UTF-8 text", None),
+        (b"a: \xff", "not UTF-8 text", None),
     ],
 )
 def test_what_is_refused_names_line_and_reason(data, message, line):

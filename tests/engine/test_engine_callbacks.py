@@ -197,7 +197,7 @@ def test_a_companion_that_moved_is_refused():
     spec = bench(CompliantActuator(QbMove(), mode=6)).assemble()
     next(a for a in spec.actuators if a.name == "joint/ref_2").name = "elsewhere"
     with pytest.raises(
-        ModelError, match="'joint' needs its companion 'joint/ref_2' right behind it; found 'elsewhere'"
+        ModelError, match="'joint' needs the actuator 'joint/ref_2' directly after it; found 'elsewhere'"
     ):
         MujocoEngine(spec.compile())
 
@@ -207,7 +207,7 @@ def test_a_companion_of_another_joint_is_refused():
     companions = [a for a in spec.actuators if a.name.endswith("/ref_2")]
     companions[0].name, companions[1].name = "temporary", "shoulder/ref_2"
     companions[0].name = "elbow/ref_2"
-    with pytest.raises(ModelError, match=r"'shoulder' needs its companion 'shoulder/ref_2' .*found 'elbow/ref_2'"):
+    with pytest.raises(ModelError, match=r"'shoulder' needs the actuator 'shoulder/ref_2' .*found 'elbow/ref_2'"):
         MujocoEngine(spec.compile())
 
 

@@ -86,8 +86,8 @@ def test_a_relative_spread_is_a_part_of_the_value(fit):
 @pytest.mark.parametrize(
     ("results", "options", "message"),
     [
-        ({"law": "qbmove"}, {}, "no result of an identification"),
-        (result(("law.k1", 1.0), covariance=[[1.0, 2.0]]), {}, "no result of an identification"),
+        ({"law": "qbmove"}, {}, "not the result of an identification"),
+        (result(("law.k1", 1.0), covariance=[[1.0, 2.0]]), {}, "not the result of an identification"),
         (result(("law.k1", 1.0), covariance=[[None]]), {}, r"does not determine law.k1; give a relative spread"),
         (result(("link_damping", 0.0), covariance=[[1e-4]]), {}, "link_damping is 0, at its limit"),
         (result(("law.k1", float("nan")), covariance=[[1.0]]), {}, "must be one finite number"),
@@ -104,5 +104,5 @@ def test_what_is_no_centre_is_refused(results, options, message):
 def test_a_file_that_is_no_json_is_named(tmp_path):
     file = tmp_path / "fit.txt"
     file.write_text("law.k1  0.0019 +- 1e-05 N m")
-    with pytest.raises(ModelError, match=r"fit.txt.*no JSON"):
+    with pytest.raises(ModelError, match=r"fit.txt.*not JSON"):
         randomize_around(file)

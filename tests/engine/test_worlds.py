@@ -175,7 +175,7 @@ def test_a_world_that_diverges_is_named_with_its_joint_and_the_others_go_on(kind
         (lambda b: b.set_parameters({"joint_9.k1": 1.0}), "no parameter 'joint_9.k1' that can differ"),
         (lambda b: b.set_parameters({"gravity": 1.0}), "must be <name>.<parameter>"),
         (lambda b: b.set_parameters({"link_2.mass": 0.0}), "must be > 0"),
-        (lambda b: b.randomize({"joint_1.k1": 0.002}, 1), "is no distribution; must be Uniform"),
+        (lambda b: b.randomize({"joint_1.k1": 0.002}, 1), "is not a distribution; must be Uniform"),
     ],
 )
 def test_what_a_batch_cannot_do_is_refused(kind, act, message, shared):

@@ -255,7 +255,9 @@ def test_options_that_an_experiment_refuses_are_refused_before_anything_runs(reg
 def test_an_option_of_an_experiment_that_does_not_run_is_told_so(registry, tmp_path):
     put_small_experiment("one")
     put_small_experiment("two")
-    with pytest.raises(PliantError, match=r"'two\.value' is an option of two, which does not run; name it beside one"):
+    with pytest.raises(
+        PliantError, match=r"'two\.value' is an option of two, which does not run; also name it after one"
+    ):
         reproduce("one", tmp_path, options={"two.value": 1.0})
 
 

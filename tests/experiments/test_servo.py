@@ -53,7 +53,7 @@ def test_equal_seeds_give_equal_starts(poses):
 
 def test_ranges_that_leave_no_room_are_said():
     setup = module.setup_of(OPTIONS)
-    with pytest.raises(ModelError, match="leave the arm no room"):
+    with pytest.raises(ModelError, match="are too narrow for this arm"):
         starts(1, np.random.default_rng(0), Wish(near=2.0, far=2.0, tilt=0.0, turn=0.0), setup, exact_camera())
 
 

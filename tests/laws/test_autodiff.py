@@ -311,7 +311,7 @@ def test_tracebacks_and_debuggers_see_the_derived_source():
     ],
 )
 def test_a_cached_text_that_is_more_than_arithmetic_is_not_run(text):
-    with pytest.raises(LawError, match="a derived kernel holds"):
+    with pytest.raises(LawError, match="a derived kernel contains"):
         _straight_line(text)
 
 

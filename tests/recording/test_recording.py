@@ -131,7 +131,7 @@ def test_only_the_named_devices_are_recorded(tmp_path):
         run.step(3)
     assert list(read_recording(tmp_path / "run.mcap").devices) == ["board"]
     recorder = Recorder(tmp_path / "other.mcap", ["bord"])
-    with pytest.raises(RecordingError, match=r"'bord' was to be recorded.*did you mean 'board'"):
+    with pytest.raises(RecordingError, match=r"'bord' should be recorded.*did you mean 'board'"):
         Simulation(SpringMassEngine(3), devices(), recorder=recorder).step()
 
 
@@ -159,7 +159,7 @@ def test_images_are_left_out_and_asking_for_them_is_refused(tmp_path):
         run.step(3)
     assert list(read_recording(path).devices) == ["joint_1"]
     with (
-        pytest.raises(RecordingError, match="'eye' was to be recorded, but gives images, which recordings leave out"),
+        pytest.raises(RecordingError, match="'eye' should be recorded, but gives images, which are not recorded"),
         Simulation(SpringMassEngine(3), [Eye()], recorder=Recorder(tmp_path / "b.mcap", devices=["eye"])) as run,
     ):
         run.step()
@@ -376,7 +376,7 @@ def test_a_disk_that_cannot_follow_makes_the_loop_wait_and_loses_nothing(tmp_pat
 def test_a_recording_is_not_overwritten_unless_asked(tmp_path):
     record(tmp_path / "run.mcap")
     before = (tmp_path / "run.mcap").read_bytes()
-    with pytest.raises(RecordingError, match=r"run\.mcap: the file exists; ask for overwriting"):
+    with pytest.raises(RecordingError, match=r"run\.mcap: the file exists; set overwrite"):
         Recorder(tmp_path / "run.mcap")
     assert (tmp_path / "run.mcap").read_bytes() == before
 
@@ -458,7 +458,7 @@ def test_a_place_that_cannot_be_written_is_refused_at_construction(tmp_path):
 def test_a_recorder_serves_one_simulation(tmp_path):
     recorder = Recorder(tmp_path / "run.mcap")
     Simulation(SpringMassEngine(), [], recorder=recorder).step()
-    with pytest.raises(RecordingError, match="serves one simulation only"):
+    with pytest.raises(RecordingError, match="can be used for one simulation only"):
         Simulation(SpringMassEngine(), [], recorder=recorder).step()
 
 

@@ -65,7 +65,7 @@ def test_a_refusal_says_what_to_do():
         "rtprio",
         "limits.d",
         "SYS_NICE",
-        "leave it out",
+        "omit it",
     ):
         assert part in text
     assert len(system.asked) == 1

@@ -120,7 +120,7 @@ def test_a_loop_begins_again_at_its_start_until_it_is_closed(recorded):
 def test_a_bridge_that_waits_for_answers_is_refused(recorded):
     listener = Listener()
     listener.lockstep = True
-    with pytest.raises(RecordingError, match="waits for answers; a replay takes none"):
+    with pytest.raises(RecordingError, match="waits for answers; a replay has none"):
         replay(recorded, bridges=[listener])
 
 
@@ -142,7 +142,7 @@ def test_what_was_served_can_be_asked_before_the_bridges_stop(recorded):
         ({"start": -1.0}, "the start of the replay is -1.0; must be a number >= 0"),
         ({"duration": float("nan")}, "the duration of the replay is nan"),
         ({"delay": float("inf")}, "the delay of the replay is inf"),
-        ({"start": 5.0}, "to start at 5 s; what is recorded has 0.99 s"),
+        ({"start": 5.0}, "starts at 5 s; the recording has 0.99 s"),
         ({"start": 0.99, "loop": True}, "a replay of no length cannot be repeated"),
         ({"duration": 0.0, "loop": True}, "a replay of 0 s cannot be repeated"),
     ],

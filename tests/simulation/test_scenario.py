@@ -135,7 +135,7 @@ def test_a_missing_or_binary_file_is_refused(tmp_path):
     with pytest.raises(DeviceError, match="cannot be read: No such file"):
         read_scenario(tmp_path / "none.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00events")
-    with pytest.raises(DeviceError, match="no UTF-8 text"):
+    with pytest.raises(DeviceError, match="not UTF-8 text"):
         read_scenario(tmp_path / "binary.yaml")
 
 
@@ -172,7 +172,7 @@ def test_all_events_that_do_not_fit_are_named_at_once():
     assert len(problems) == len(expected)
     for found, start in zip(problems, expected, strict=True):
         assert found.startswith(start)
-    with pytest.raises(DeviceError, match=r"does not fit: events\[0\].*events\[9\]"):
+    with pytest.raises(DeviceError, match=r"does not fit the robot: events\[0\].*events\[9\]"):
         scenario.install(simulation)
     simulation.step()
 

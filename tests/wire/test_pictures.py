@@ -35,7 +35,7 @@ def test_other_bytes_are_refused_or_are_a_header_within_the_limits(data):
 def test_what_is_wrong_is_named():
     good = encode_header(PictureHeader(height=2, width=3))
     for data, words in (
-        (good[:63], "63 bytes are no header"),
+        (good[:63], "63 bytes are not the header"),
         (b"x" + good[1:], "must be b'PLIANTP1'"),
         (good[:8] + bytes(4) + good[12:], "3 x 0 pixels; must be 1 to 16384"),
         (good[:12] + b"\xff" * 4 + good[16:], "4294967295 x 2 pixels"),

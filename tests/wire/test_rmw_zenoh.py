@@ -93,9 +93,9 @@ def test_selectors():
 @pytest.mark.parametrize(
     ("token", "says"),
     [
-        ("", "no token of rmw_zenoh"),
-        ("@ros2_lv/0/ab/0/0/NN/%/%", "no token of rmw_zenoh"),
-        (NODE.replace("@ros2_lv", "@zenoh"), "no token of rmw_zenoh"),
+        ("", "not a token of rmw_zenoh"),
+        ("@ros2_lv/0/ab/0/0/NN/%/%", "not a token of rmw_zenoh"),
+        (NODE.replace("@ros2_lv", "@zenoh"), "not a token of rmw_zenoh"),
         (NODE.replace("/%/%/", "//%/"), "no part empty"),
         (NODE.replace("NN", "MX"), "must be one of"),
         (NODE.replace("NN", "MP"), "needs topic"),

@@ -162,7 +162,7 @@ def export_bag(
             ]
             if not any(topic.topic != "/clock" for topic in topics):
                 names = ", ".join(replay.unserved or replay.devices) or "none"
-                raise RecordingError(f"nothing in it has a topic of ROS; what is recorded: {names}", file=replay.path)
+                raise RecordingError(f"it contains no ROS topic; recorded:  {names}", file=replay.path)
         return topics
     finally:
         if not isinstance(source, Bag):

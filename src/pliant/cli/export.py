@@ -87,7 +87,7 @@ def _write_urdf(robot: Robot, output: Path | None, package: str | None, overwrit
     if output is None:
         if described.meshes:
             raise PliantError(
-                "the robot has meshes, which are written to files beside the URDF; give its name with --output",
+                "the robot has meshes, which are written to files next to the URDF; give its name with --output",
                 field="output",
             )
         print(described.text, end="")

@@ -97,7 +97,7 @@ def run(
     if check and any(p.severity == "error" for p in problems):
         raise PliantError(
             "\n".join(f"{p.subject}: {p.message}. {p.hint}" for p in problems if p.severity == "error")
-            + "\n(--no-check runs the robot in spite of this)"
+            + "\n(--no-check runs the robot anyway)"
         )
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)

@@ -67,7 +67,7 @@ class SharedPictures:
                 if stamp < 0:
                     raise BridgeError("the camera has no picture yet", field="pictures")
                 return stamp, image
-        raise BridgeError("the picture is being written all the time", field="pictures")
+        raise BridgeError("the picture is always being written; is the simulation too fast?", field="pictures")
 
     def close(self) -> None:
         """Let go of the file."""

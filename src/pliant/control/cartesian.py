@@ -182,7 +182,7 @@ def _pose(field: str, value: ArrayLike) -> Array:
     right = out.shape == (4, 4) and np.all(np.isfinite(out))
     if not right or np.abs(out[:3, :3].T @ out[:3, :3] - np.eye(3)).max() > 1e-6:
         raise ControlError(
-            f"CartesianComputedTorque: {field} is no pose; must be a rotation and a translation, shape (4, 4)",
+            f"CartesianComputedTorque: {field} is not a pose; must be a rotation and a translation, shape (4, 4)",
             field=field,
         )
     return out

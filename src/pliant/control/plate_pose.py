@@ -84,7 +84,7 @@ class PlatePosePID:
         for name, X in (("desired", desired), ("measured", measured)):
             X = np.asarray(X, dtype=float)
             if X.shape != (4, 4) or not np.isfinite(X).all():
-                raise ControlError(f"{name} is no pose: shape {X.shape}; must be 4x4, finite numbers", field=name)
+                raise ControlError(f"{name} is not a pose: shape {X.shape}; must be 4x4, finite numbers", field=name)
         error = pose_error(desired, measured)
         rate = np.zeros(6) if self._before is None else (error - self._before) / self.period
         self._before = error

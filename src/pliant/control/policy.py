@@ -193,7 +193,7 @@ def _array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     if array.shape != shape:
         raise PolicyError(f"{name} has shape {array.shape}; must be {shape}", field=name)
     if not np.isfinite(array).all():
-        raise PolicyError(f"{name} holds a number that is not finite", field=name)
+        raise PolicyError(f"{name} contains a number that is not finite", field=name)
     return array
 
 
@@ -223,7 +223,7 @@ def _header(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     raw = arrays["header"]
     try:
         if raw.dtype != np.uint8 or raw.size > MAX_HEADER:
-            raise ValueError("it is not text, or too long")
+            raise ValueError("it is not text, or it is too long")
         header = json.loads(raw.tobytes().decode())
         if not isinstance(header, dict):
             raise ValueError("it is not an object")

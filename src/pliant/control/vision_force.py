@@ -91,7 +91,7 @@ class ToolLoad:
         x, _, rank, _ = np.linalg.lstsq(A, y, rcond=1e-9)
         if rank < 10:
             raise ControlError(
-                "ToolLoad: the orientations do not tell weight and bias apart; must be at least three that are turned "
+                "ToolLoad: the orientations do not separate weight and bias; must be at least three that are turned "
                 "about two axes",
                 field="rotations",
             )

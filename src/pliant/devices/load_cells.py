@@ -38,7 +38,7 @@ class LoadCellsDevice(DeviceBase):
         n = len(description.cells)
         if n < 1 or len(description.positions) != n:
             raise DeviceError(
-                f"{description.name}: {n} cells at {len(description.positions)} places; must be one place each",
+                f"{description.name}: {n} cells and {len(description.positions)} positions; must be one for each cell",
                 field="cells",
             )
         names = [body.name for body in robot.spec.bodies]

@@ -88,7 +88,7 @@ def kinematic_tree(model: mujoco.MjModel, base: str, joints: Sequence[str]) -> K
             i = moved[b]
             joint = model.joint(joints[i - 1])
             if int(joint.type[0]) != int(mujoco.mjtJoint.mjJNT_HINGE):
-                raise DeviceError(f"the joint {joints[i - 1]!r} is no hinge; must be a hinge", field=joints[i - 1])
+                raise DeviceError(f"the joint {joints[i - 1]!r} is not a hinge; must be a hinge", field=joints[i - 1])
             parent[i] = carrier
             anchor[i] = data.xanchor[joint.id]
             axis[i] = R.T @ data.xaxis[joint.id]

@@ -296,7 +296,7 @@ class WorldDevice(DeviceBase):
         if slot.link >= 0:
             link = self._model.body(slot.link).name
             raise DeviceError(
-                f"{self.name}: {name!r} is attached to {link!r}; detach it before it is moved", field="name"
+                f"{self.name}: {name!r} is attached to {link!r}; detach it before moving it", field="name"
             )
         place = self._place(position, angles, frame)
         with self._state.change_model():
@@ -480,7 +480,7 @@ class WorldDevice(DeviceBase):
         index = next((i for i, slot in enumerate(self._slots) if not slot.kind), None)
         if index is None:
             raise DeviceError(
-                f"{self.name}: all {len(self._slots)} objects of the model are made; delete one, or start with more "
+                f"{self.name}: all {len(self._slots)} objects of the model are in use; delete one, or start with more "
                 f"(add_world(robot, objects=N), --objects N)",
                 field="objects",
             )

@@ -56,7 +56,7 @@ def parse_yaml(data: bytes, file: str | Path | None = None, error: type[PliantEr
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        raise error(f"the file is no UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
+        raise error(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=file) from None
     kind = "JSON" if str(file).endswith(".json") else "YAML"
     if kind == "JSON":
         text = text.replace("\t", " ")  # legal between JSON's tokens, not in YAML

@@ -78,7 +78,7 @@ def set_actuators(
         row = actuator.pack(dt)
         if row[layout.P_STATES] != first[layout.P_STATES] or row[layout.P_COMPANION] != first[layout.P_COMPANION]:
             raise ModelError(
-                f"simulation {sim}: the actuator of {joint!r} has another state than the batch's model (another mode, "
+                f"simulation {sim}: the actuator of {joint!r} has other states than the batch's model (another mode, "
                 "law or option); put it into a batch of its own",
                 field=joint,
             )

@@ -425,7 +425,7 @@ def laws_of(model: mujoco.MjModel) -> dict[int, type[Law]]:
             follower = model.actuator(int(i) + 1).name if i + 1 < model.nactuator else ""
             if follower != f"{name}/ref_2":
                 raise ModelError(
-                    f"the actuator {name!r} needs its companion '{name}/ref_2' right behind it; found {follower!r}",
+                    f"the actuator {name!r} needs the actuator '{name}/ref_2' directly after it; found {follower!r}",
                     field=name,
                 )
         if model.actuator_actnum[i] != int(row[layout.P_STATES]):

@@ -136,7 +136,7 @@ def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> di
     for path, distribution in distributions.items():
         if not isinstance(distribution, Distribution):
             raise ModelError(
-                f"{path}: {distribution!r} is no distribution; must be Uniform, LogUniform, Normal or Choice",
+                f"{path}: {distribution!r} is not a distribution; must be Uniform, LogUniform, Normal or Choice",
                 field=path,
             )
         rng = np.random.default_rng((int(seed), zlib.crc32(getattr(distribution, "group", path).encode())))

@@ -66,7 +66,7 @@ def randomize_around(
             )
         if name not in SIGNED and not positive[k]:
             raise ModelError(
-                f"{name} is {values[k]:g}, at its limit, and a standard error says nothing there; fit without it, or "
+                f"{name} is {values[k]:g}, at its limit, where a standard error has no meaning; fit without it, or "
                 "give a relative spread, such as spread=0.2",
                 field=name,
             )
@@ -100,7 +100,7 @@ def _read(results: Identification | Mapping[str, Any] | str | Path) -> tuple[lis
         except OSError as error:
             raise ModelError(f"the file cannot be read: {error.strerror}", file=file) from None
         except ValueError:
-            raise ModelError("the file is no JSON; must be what `pliant identify --json` prints", file=file) from None
+            raise ModelError("the file is not JSON; must be what `pliant identify --json` prints", file=file) from None
     if isinstance(results, Identification):
         content = results.as_dict()
     try:
@@ -109,8 +109,8 @@ def _read(results: Identification | Mapping[str, Any] | str | Path) -> tuple[lis
         covariance = np.array(rows).reshape(len(estimates), len(estimates))
     except (KeyError, TypeError, ValueError):
         raise ModelError(
-            "this is no result of an identification; must have estimates with name and value, and their covariance, "
-            "as `pliant identify --json` prints them",
+            "this is not the result of an identification; must have estimates with name and value, and their "
+            "covariance, as `pliant identify --json` prints them",
             file=file,
         ) from None
     values = np.array([value for _, value in estimates])

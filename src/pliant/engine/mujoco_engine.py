@@ -381,8 +381,9 @@ class MujocoEngine:
         valid = sorted(family - {0}) if old != 0 else [0]
         if new not in valid:
             raise ModelError(
-                f"{joint}: cannot switch from mode {old.value} to mode {new.value} in a running simulation, its state "
-                f"is another; the mode must now be one of {valid}. Compile the robot with mode {new.value} instead",
+                f"{joint}: cannot switch from mode {old.value} to mode {new.value} in a running simulation, because "
+                f"its states differ; the mode must now be one of {valid}. Or compile the "
+                f"robot with mode {new.value}",
                 field="mode",
             )
         i = self.model.actuator(joint).id

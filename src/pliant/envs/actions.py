@@ -165,5 +165,5 @@ def reward_terms(
 def _refuse(kind: str, names: list[str], parts: list[NDArray[np.float64]], world: int) -> None:
     name = next((n for n, part in zip(names, parts) if not np.isfinite(part[world]).all()), names[0])
     raise ModelError(
-        f"{kind} {name!r} is not finite in environment {world}, whose state is finite; mend the function", field=name
+        f"{kind} {name!r} is not finite in environment {world}, whose state is finite; correct the function", field=name
     )

@@ -50,7 +50,7 @@ def export_policy(
         joint, _, port = action.port.rpartition("/")
         if joint not in made.actuators or port not in ("reference_1", "reference_2"):
             raise ModelError(
-                f"the action on {action.port!r} is no command of a compliant joint; must be a reference to be exported",
+                f"the action on {action.port!r} is not a command of a compliant joint; only references can be exported",
                 field="actions",
             )
         commands.append(f"{joint}/{COMMAND_NAMES[made.actuators[joint].mode][port == 'reference_2']}")

@@ -93,7 +93,7 @@ def task_of(
 def _references(robot: Robot) -> list[Action]:
     if not robot.actuators:
         raise ModelError(
-            "the robot has no compliant joint; name what an action commands: actions=[Action('<actuator>/control')]",
+            "the robot has no compliant joint; name the commands of an action: actions=[Action('<actuator>/control')]",
             field="actions",
         )
     limits = {}

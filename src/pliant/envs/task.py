@@ -168,7 +168,9 @@ class Task:
             info = ports.get(action.port)
             if info is None:
                 writable = [name for name, port in ports.items() if port.writable and port.shape == (1,)]
-                raise PortError(f"no port {action.port!r} to act on; {nearest(action.port, writable)}", field="actions")
+                raise PortError(
+                    f"the action has no port {action.port!r}; {nearest(action.port, writable)}", field="actions"
+                )
             if not info.writable or info.shape != (1,):
                 why = f"has shape {info.shape}" if info.writable else "is a result"
                 raise PortError(

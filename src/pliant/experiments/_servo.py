@@ -262,7 +262,9 @@ def starts(
         found.append(Start(X_CO=X_CO, goal=goal, q=q, distance=distance, tilt=tilt))
         if len(found) == count:
             return found, drawn
-    raise ModelError(f"{len(found)} of {count} start poses found in {most} draws; the ranges leave the arm no room")
+    raise ModelError(
+        f"{len(found)} of {count} start poses found in {most} draws; the ranges are too narrow for this arm"
+    )
 
 
 def _looking(distance: float, tilt: float, azimuth: float, turn: float, aside: Array) -> Array:

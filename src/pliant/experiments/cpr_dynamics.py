@@ -276,7 +276,7 @@ def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     lost = float(np.abs(coarse - fine[12]).max() / np.ptp(fine[12]))
     result.notes.append(
         "The integrator damps a swing of frequency f by pi f dt: after the step, positions at 1 ms differ "
-        f"from those at 0.25 ms by up to {100.0 * lost:.0f} % of the amplitude. Where a swing matters, take a smaller "
+        f"from those at 0.25 ms by up to {100.0 * lost:.0f} % of the amplitude. If oscillations matter, use a smaller "
         "step."
     )
     figure, axes = new_figure(1, 3, height=2.6)

@@ -267,7 +267,7 @@ def _settings(chosen: Mapping[str, Experiment], options: Mapping[str, Any]) -> d
         owners = [name for name in chosen if rest in names[name] and (not dot or head == name)]
         if dot and head not in chosen and any(head == found.name for found in list_experiments()):
             raise PliantError(
-                f"{str(key)!r} is an option of {head}, which does not run; name it beside {', '.join(chosen)}",
+                f"{str(key)!r} is an option of {head}, which does not run; also name it after {', '.join(chosen)}",
                 field=str(key),
             )
         if not owners:

@@ -107,7 +107,7 @@ def fit_actuator(
     trials = as_measurements(data)
     scaled = scale_parameters(actuator, free, ties or {})
     if not outputs:
-        raise LawError("fit_actuator: no output is compared", field="outputs")
+        raise LawError("fit_actuator: no output is selected for comparison", field="outputs")
     for name in outputs:
         if name not in OUTPUTS:
             raise LawError(f"fit_actuator: no output {name!r}; {nearest(name, OUTPUTS)}", field="outputs")
@@ -197,7 +197,7 @@ def _prepare(actuator: CompliantActuator, trial: Measurement, outputs: tuple[str
     if steps > MAX_STEPS:
         raise LawError(
             f"{trial.source}: {time[-1] - time[0]:g} s in steps of {step:g} s are {steps:.3g} steps; must be at most "
-            f"{MAX_STEPS:g}. Leave out rest and pauses (--max-rest, `Measurement.without_rest`), or split the file",
+            f"{MAX_STEPS:g}. Remove rest and pauses (--max-rest, `Measurement.without_rest`), or split the file",
             field="time",
         )
     uniform = np.max(np.abs(np.diff(time) - period)) < 1e-3 * period and step == period

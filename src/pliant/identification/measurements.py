@@ -455,7 +455,7 @@ def _read_csv(path: Path) -> tuple[dict[str, list[str]], list[int]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RecordingError(f"the file is no UTF-8 text: {error.reason} at byte {error.start}", file=path) from None
+        raise RecordingError(f"the file is not UTF-8 text: {error.reason} at byte {error.start}", file=path) from None
     except OSError as error:
         raise RecordingError(f"the file cannot be read: {error.strerror}", file=path) from None
     rows = [(i, line) for i, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]

@@ -96,7 +96,7 @@ class CompliantActuator:
         if self.law.motors == 1:
             if self.motor_2 is not None or self.pid_2 is not None:
                 raise LawError(
-                    f"CompliantActuator: {self.law.label} has one motor; leave motor_2 and pid_2 out",
+                    f"CompliantActuator: {self.law.label} has one motor; omit motor_2 and pid_2",
                     field="motor_2",
                 )
         else:

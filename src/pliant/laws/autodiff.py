@@ -155,7 +155,7 @@ def _straight_line(text: str) -> ast.Module:
         if isinstance(node, ast.Attribute):
             fine = isinstance(node.value, ast.Name) and node.value.id == "math" and not node.attr.startswith("_")
         if not fine:
-            raise LawError(f"a derived kernel holds {type(node).__name__} in line {getattr(node, 'lineno', '?')}")
+            raise LawError(f"a derived kernel contains {type(node).__name__} in line {getattr(node, 'lineno', '?')}")
     return tree
 
 
@@ -526,7 +526,7 @@ def _printer(code: Mapping[Any, str]) -> Callable[[Any], str]:
         def _print_Float(self, expr: Any) -> str:
             number = float(expr)
             if not math.isfinite(number):
-                raise ValueError(f"it holds the number {number}")
+                raise ValueError(f"it contains the number {number}")
             return repr(number)
 
         _print_Integer = _print_NumberSymbol = _print_Pi = _print_Exp1 = _print_Float
@@ -556,7 +556,7 @@ def _printer(code: Mapping[Any, str]) -> Callable[[Any], str]:
             return f"cosh({self._print(expr.args[0])})"
 
         def emptyPrinter(self, expr: Any) -> str:
-            raise ValueError(f"its derivative holds {type(expr).__name__}, which has no scalar form")
+            raise ValueError(f"its derivative contains {type(expr).__name__}, which has no scalar form")
 
         _print_not_supported = emptyPrinter
 

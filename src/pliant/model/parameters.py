@@ -182,7 +182,7 @@ def change_actuator(actuator: CompliantActuator, tree: Mapping[str, Any], where:
         if current is None:
             current = _default_block(name, law, changes.get("mode", actuator.mode), hints[name])
         if not dataclasses.is_dataclass(current):
-            raise ModelError(f"{path} is a single value and has no part {next(iter(value), '')!r}", field=path)
+            raise ModelError(f"{path} is a single value without a part {next(iter(value), '')!r}", field=path)
         changes[name] = rebuild(current, value, path)
     try:
         return dataclasses.replace(actuator, **changes)

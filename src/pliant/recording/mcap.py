@@ -659,6 +659,6 @@ def decompressed(name: str, data: bytes, size: int, path: Path) -> bytes:
             raise CutOff
         return plain
     raise RecordingError(
-        f"the chunks are compressed with {name!r}, which cannot be undone here; known: {', '.join(_DECOMPRESSORS)}",
+        f"the chunks are compressed with {name!r}, which is not supported; known: {', '.join(_DECOMPRESSORS)}",
         file=path,
     )

@@ -168,7 +168,7 @@ class RecordFile:
                 self._file = path.open("wb" if overwrite else "xb", buffering=0)
                 self._begin(head)
         except FileExistsError:
-            raise RecordingError("the file exists; ask for overwriting or choose another name", file=path) from None
+            raise RecordingError("the file exists; set overwrite, or choose another name", file=path) from None
         except OSError as error:
             raise RecordingError(f"the recording cannot be written: {error.strerror}", file=path) from None
 

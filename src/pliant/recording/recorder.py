@@ -109,17 +109,17 @@ class Recorder:
             RecordingError: started twice, or a device that is to be recorded does not exist.
         """
         if self._started:
-            raise RecordingError("a recorder serves one simulation only; make a new one", file=self.path)
+            raise RecordingError("a recorder can be used for one simulation only; make a new one", file=self.path)
         self._started = True
         names = [n for n in devices if not has_images(devices[n])] if self._names is None else self._names
         for name in names:
             if name not in devices:
                 raise RecordingError(
-                    f"device {name!r} was to be recorded, but is not there; {nearest(name, devices)}", file=self.path
+                    f"device {name!r} should be recorded, but does not exist; {nearest(name, devices)}", file=self.path
                 )
             if has_images(devices[name]):
                 raise RecordingError(
-                    f"device {name!r} was to be recorded, but gives images, which recordings leave out; record its "
+                    f"device {name!r} should be recorded, but gives images, which are not recorded; record its "
                     "topics on the ROS side (rosbag record, ros2 bag record)",
                     file=self.path,
                 )

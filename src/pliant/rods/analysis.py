@@ -88,7 +88,9 @@ def estimate_wrench(
     length = robot.characteristic_length()
     weight = np.array([1, 1, length] if robot.planar else [1, 1, 1, length, length, length]) / position_error
     if (0 if target is None else size) + (0 if forces is None else len(forces)) < size:
-        raise ModelError(f"{robot.actuator_count} forces cannot tell {size} components of a wrench", field="measured")
+        raise ModelError(
+            f"{robot.actuator_count} forces cannot determine {size} components of a wrench", field="measured"
+        )
 
     def misfit(s: Solution) -> Array:
         parts = []
@@ -386,7 +388,9 @@ def workspace(
     names = robot.description.freedoms
     for name in axes:
         if name not in names:
-            raise ModelError(f"axis {name!r} is no freedom of the plate; {nearest(name, names)}", field="axes")
+            raise ModelError(
+                f"axis {name!r} is not a degree of freedom of the plate; {nearest(name, names)}", field="axes"
+            )
     if not axes:
         raise ModelError("name at least one axis", field="axes")
     values = {name: np.atleast_1d(np.asarray(v, dtype=float)) for name, v in axes.items()}

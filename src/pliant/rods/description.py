@@ -431,7 +431,10 @@ class RobotDescription:
         if self.controlled is not None:
             for freedom in self.controlled:
                 if freedom not in self.freedoms:
-                    out.append(f"controlled: {freedom!r} is no freedom of the plate; {nearest(freedom, self.freedoms)}")
+                    out.append(
+                        f"controlled: {freedom!r} is not a degree of freedom of the plate; "
+                        f"{nearest(freedom, self.freedoms)}"
+                    )
             if len(set(self.controlled)) != len(self.controlled):
                 out.append("controlled names a freedom twice")
             if len(self.controlled) != min(na, len(self.freedoms)):
@@ -471,7 +474,7 @@ def _pose_fault(X) -> str | None:
     if X.shape != (4, 4):
         return f"must be a 4x4 pose, found shape {X.shape}"
     if not np.all(np.isfinite(X)):
-        return "holds a number that is not finite"
+        return "contains a number that is not finite"
     if not np.allclose(X[:3, :3].T @ X[:3, :3], np.eye(3), atol=1e-6) or np.linalg.det(X[:3, :3]) < 0.0:
         return "is no rigid pose: its rotation is not orthonormal"
     return None

@@ -192,7 +192,7 @@ class _Launch:
         def evaluate(match) -> str:
             inner = re.fullmatch(r"\s*arg\(['\"](\w+)['\"]\)\s*", match.group(1))
             if inner is None:
-                raise ModelError(f"$(eval {match.group(1)}) is more than is read here", file=path)
+                raise ModelError(f"$(eval {match.group(1)}) is not supported", file=path)
             return arg(inner)
 
         value = re.sub(r"\$\(eval ((?:[^()]|\([^()]*\))*)\)", evaluate, value)
@@ -202,7 +202,7 @@ class _Launch:
     def read(self, path: Path, given: dict[str, str]) -> None:
         self.depth += 1
         if self.depth > 20:
-            raise ModelError("launch files include each other without end", file=path)
+            raise ModelError("launch files include each other in a circle", file=path)
         root = parse_xml(read_file(path), path)
         self.walk(root, dict(given), path, "", set(given))
         self.depth -= 1
@@ -245,7 +245,9 @@ class _Launch:
                             try:
                                 self.out.spawn[key] = float(value)
                             except ValueError:
-                                raise ModelError(f"spawn argument -{key} is no number: {value!r}", file=path) from None
+                                raise ModelError(
+                                    f"spawn argument -{key} is not a number: {value!r}", file=path
+                                ) from None
 
     def param(self, name: str, node: ET.Element, args: dict[str, str], path: Path, space: str) -> None:
         if name == "robot_name":
@@ -272,7 +274,7 @@ def _numbers(text: str | None, count: int, file: Path, what: str) -> np.ndarray:
     try:
         out = np.array([float(v) for v in (text or "").split()])
     except ValueError:
-        raise ModelError(f"{what}: {text!r} holds something else than numbers", file=file, field=what) from None
+        raise ModelError(f"{what}: {text!r} does not contain numbers only", file=file, field=what) from None
     if len(out) != count or not np.all(np.isfinite(out)):
         raise ModelError(f"{what} needs {count} finite numbers, found {text!r}", file=file, field=what)
     return out
@@ -343,7 +345,7 @@ def read_gazebo_folder(folder: str | Path) -> RobotDescription:
         try:
             return float(raw)
         except (TypeError, ValueError):
-            raise ModelError(f"rod.{key} is no number: {raw!r}", file=config_file, field=f"rod.{key}") from None
+            raise ModelError(f"rod.{key} is not a number: {raw!r}", file=config_file, field=f"rod.{key}") from None
 
     rod = Rod(
         length=value("L", 1.0),

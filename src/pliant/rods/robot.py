@@ -547,17 +547,17 @@ class ContinuumParallelRobot:
         X = np.asarray(pose, dtype=float)
         if X.shape == (3,) and self.planar:
             if not np.all(np.isfinite(X)):
-                raise ModelError(f"pose holds a number that is not finite: {X}", field="pose")
+                raise ModelError(f"pose contains a number that is not finite: {X}", field="pose")
             c, s = np.cos(X[2]), np.sin(X[2])
             return np.array([c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0, X[0], X[1], 0.0])
         if X.shape != (4, 4):
             valid = "a 4x4 matrix or (x, y, angle)" if self.planar else "a 4x4 matrix"
             raise ModelError(f"pose has shape {X.shape}; must be {valid}", field="pose")
         if not np.isfinite(X).all():
-            raise ModelError("pose holds a number that is not finite", field="pose")
+            raise ModelError("pose contains a number that is not finite", field="pose")
         R = X[:3, :3]
         if not _is_rotation(R):
-            raise ModelError("pose is no rigid pose: its rotation is not orthonormal", field="pose")
+            raise ModelError("pose is not a rigid pose: its rotation is not orthonormal", field="pose")
         if self.planar and (abs(X[2, 3]) > 1e-9 or abs(X[2, 2] - 1.0) > 1e-9):
             raise ModelError("pose leaves the plane z = 0 of a planar robot", field="pose")
         return flatten(X)
@@ -618,17 +618,21 @@ class ContinuumParallelRobot:
             return mask
         if controlled is None:
             raise ModelError(
-                f"{self.name} has {self._na} actuators for {self._npl} plate freedoms: name the {self._na} that they"
-                f" control, as in controlled={list(names[: self._na])}; valid names: {', '.join(names)}",
+                f"{self.name} has {self._na} actuators for {self._npl} degrees of freedom of the plate: name the "
+                f"{self._na} that they control, as in controlled={list(names[: self._na])}; valid names: "
+                f"{', '.join(names)}",
                 field="controlled",
             )
         for name in controlled:
             if name not in names:
-                raise ModelError(f"{name!r} is no freedom of the plate; {nearest(name, names)}", field="controlled")
+                raise ModelError(
+                    f"{name!r} is not a degree of freedom of the plate; {nearest(name, names)}", field="controlled"
+                )
             mask[names.index(name)] = True
         if mask.sum() > self._na:
             raise ModelError(
-                f"{self.name}: {self._na} actuators cannot control {int(mask.sum())} freedoms", field="controlled"
+                f"{self.name}: {self._na} actuators cannot control {int(mask.sum())} degrees of freedom",
+                field="controlled",
             )
         if mask.sum() < min(self._na, self._npl):
             raise ModelError(

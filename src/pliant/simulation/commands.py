@@ -78,7 +78,9 @@ class CommandTable:
                 field="time",
             )
         if not self.columns:
-            raise DeviceError("there is no column besides 'time'; the others must be <device>/<field>", file=self.file)
+            raise DeviceError(
+                "there is no column besides 'time'; other columns must be <device>/<field>", file=self.file
+            )
         for name, values in self.columns.items():
             if not COLUMN.fullmatch(name):
                 raise DeviceError(
@@ -324,7 +326,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                     header = [cell.strip() for cell in cells]
                     double = next((name for name in header if header.count(name) > 1), None)
                     if double is not None:
-                        raise DeviceError(f"column {double!r} comes twice", file=path, line=line, field=double)
+                        raise DeviceError(f"column {double!r} occurs twice", file=path, line=line, field=double)
                     continue
                 if len(cells) != len(header):
                     raise DeviceError(
@@ -344,7 +346,7 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
     except OSError as error:
         raise DeviceError(f"the command file cannot be read: {error.strerror}", file=path) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DeviceError(f"the command file is no CSV text: {error}", file=path) from None
+        raise DeviceError(f"the command file is not CSV text: {error}", file=path) from None
     if header is None or not rows:
         raise DeviceError(
             "the command file has no rows; it must have a header line 'time,<device>/<field>,...' and at least one row",
@@ -377,7 +379,7 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
     except OSError as error:
         raise DeviceError(f"the command file cannot be read: {error.strerror or error}", file=path) from None
     except (ValueError, BadZipFile, AttributeError, TypeError, EOFError) as error:
-        raise DeviceError(f"the command file is no NPZ archive of numbers: {error}", file=path) from None
+        raise DeviceError(f"the command file is not an NPZ archive of numbers: {error}", file=path) from None
 
 
 def _read_lists(path: Path) -> tuple[dict[str, np.ndarray], str | None]:

@@ -331,7 +331,7 @@ class Simulation:
         """
         with self._owned():
             if self._in_step:
-                raise PliantError("step() was called from inside a step: an event or request may not step")
+                raise PliantError("step() was called from inside a step: events and requests must not call it")
             self._begin()
             self._halted = ""
             stopped_before = self._stopping
@@ -367,7 +367,7 @@ class Simulation:
             total = -(-to_ns(duration, "duration") // self.dt_ns)
         with self._owned():
             if self._in_step:
-                raise PliantError("run() was called from inside a step: an event or request may not run")
+                raise PliantError("run() was called from inside a step: events and requests must not call it")
             self._begin()
             with self._wake:
                 self._stopping = False
@@ -458,7 +458,7 @@ class Simulation:
         from pliant.recording.recorder import Recorder
 
         if self._record is not None or not self._started or self._closed:
-            raise PliantError("a recording is under way, or the simulation does not run", field="record")
+            raise PliantError("a recording is already running, or the simulation does not run", field="record")
         recorder = Recorder(path)
         self._open_recording(recorder)
         self.recorder = recorder
@@ -552,7 +552,7 @@ class Simulation:
         with self._wake:
             if when_ns < self._now + self._offset_ns:
                 raise PliantError(
-                    f"an event was asked for at {when:g} s, but the run is at "
+                    f"an event was scheduled for {when:g} s, but the run is at "
                     f"{(self._now + self._offset_ns) / 1e9:g} s; must be a later time",
                     field="time",
                 )
@@ -639,7 +639,7 @@ class Simulation:
             inspect.signature(actions[name]).bind(**args)
         except TypeError as error:
             raise PliantError(
-                f"simulation: request {name!r} was asked with {sorted(args)}: {error}", field=name
+                f"simulation: request {name!r} was called with {sorted(args)}: {error}", field=name
             ) from None
         if name in ("pause", "resume", "stop"):  # these may not wait for a step that a pause holds back
             future: Future[Any] = Future()

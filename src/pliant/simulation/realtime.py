@@ -61,18 +61,16 @@ def realtime(priority: int = PRIORITY, *, system: Any = os) -> Iterator[None]:
             f"the real-time priority is {priority!r}; must be a whole number from 1 to 99", field="priority"
         )
     if not hasattr(system, "sched_setscheduler"):
-        raise PliantError(
-            "real-time scheduling (SCHED_FIFO) needs Linux, which this is not; leave it out", field="realtime"
-        )
+        raise PliantError("real-time scheduling (SCHED_FIFO) needs Linux; omit it", field="realtime")
     with kept_scheduling(system=system):
         try:
             system.sched_setscheduler(0, system.SCHED_FIFO | system.SCHED_RESET_ON_FORK, system.sched_param(priority))
         except OSError as error:
             raise PliantError(
                 f"the system refuses real-time scheduling (SCHED_FIFO, priority {priority}): {error.strerror}"
-                f"{_limit()}. To have it: run as root; or allow it for your user by a line '@realtime - rtprio 99' in "
+                f"{_limit()}. To get it: run as root; or allow it for your user by a line '@realtime - rtprio 99' in "
                 "/etc/security/limits.d/realtime.conf, being of the group realtime, and log in again; or start the "
-                "container with --cap-add SYS_NICE --ulimit rtprio=99; or leave it out",
+                "container with --cap-add SYS_NICE --ulimit rtprio=99; or omit it",
                 field="realtime",
             ) from None
         yield

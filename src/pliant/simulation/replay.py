@@ -140,7 +140,7 @@ class Replay:
                 raise RecordingError(f"the {name} of the replay is {value!r}; must be a number >= 0 [s]", field=name)
         if start > self.length:
             raise RecordingError(
-                f"the replay was to start at {start:g} s; what is recorded has {self.length:g} s",
+                f"the replay starts at {start:g} s; the recording has {self.length:g} s",
                 file=self.path,
                 field="start",
             )
@@ -151,7 +151,7 @@ class Replay:
         waiting = next((b for b in bridges if b.lockstep), None)
         if waiting is not None:
             raise RecordingError(
-                f"the bridge {waiting.name} waits for answers; a replay takes none: leave its sync away",
+                f"the bridge {waiting.name} waits for answers; a replay has none: omit its option sync",
                 field="sync",
             )
         return self._play(bridges, speed, start, duration, loop, delay, ready, before_stop, clock, sleep)

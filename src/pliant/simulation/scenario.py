@@ -234,7 +234,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """
         problems = self.problems(devices)
         if problems:
-            raise DeviceError("the scenario does not fit: " + "; ".join(problems), field="events")
+            raise DeviceError("the scenario does not fit the robot: " + "; ".join(problems), field="events")
 
     def install(self, simulation: Simulation) -> ScenarioRun:
         """Give all events to a simulation; their times count from its present time on.

@@ -65,7 +65,7 @@ def decode_header(data: bytes) -> PictureHeader:
         WireError: too few bytes, another kind of file, or a size beyond the limits.
     """
     if len(data) < HEADER_BYTES:
-        raise WireError(f"{len(data)} bytes are no header of pictures; must be {HEADER_BYTES}")
+        raise WireError(f"{len(data)} bytes are not the header of a picture file; must be {HEADER_BYTES}")
     magic, height, width, counter, stamp = _FORMAT.unpack_from(data)
     if magic != MAGIC:
         raise WireError(f"the file begins with {magic!r}; must be {MAGIC!r}")

@@ -198,7 +198,7 @@ class Endpoint:
         shown = repr(token[:200])
         if parts[0] != ADMIN_SPACE or len(parts) < 9 or not all(parts):
             raise WireError(
-                f"{shown} is no token of rmw_zenoh; must be {ADMIN_SPACE}/DOMAIN/SESSION/NODE/ENTITY/KIND/ENCLAVE/"
+                f"{shown} is not a token of rmw_zenoh; must be {ADMIN_SPACE}/DOMAIN/SESSION/NODE/ENTITY/KIND/ENCLAVE/"
                 "NAMESPACE/NAME[/TOPIC/TYPE/HASH/QOS], no part empty",
                 field="token",
             )

@@ -462,5 +462,5 @@ def test_a_reply_that_is_no_bottle_is_told_with_the_dialect_that_was_asked_for(d
     connection = object.__new__(RpcConnection)
     connection.dialect, connection.contact = dialect, Contact(name="/arm/nws/rpc:i", host="h", port=1)
     connection.call_bytes = lambda payload: record
-    with pytest.raises(WireError, match=f"/arm/nws/rpc:i is no Bottle of dialect {dialect}: .*without tags"):
+    with pytest.raises(WireError, match=f"/arm/nws/rpc:i is not a Bottle of dialect {dialect}: .*without tags"):
         connection.call(bottle("getRemoteProtocolVersion"))

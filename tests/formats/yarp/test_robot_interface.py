@@ -127,7 +127,7 @@ D = '<device name="d" type="t">{}</device>'
         (D.format('<parm name="x">1</parm>'), "<parm> has no place here; did you mean 'param'"),
         (D.format("<param>1</param>"), "a <param> has no name"),
         (D.format('<param name="x">(1</param>'), "is not closed"),
-        (D.format('<param name="x">${no}</param>'), r"\$\{no\} stands for nothing"),
+        (D.format('<param name="x">${no}</param>'), r"\$\{no\} is not defined"),
         (D.format('<paramlist name="x"><param name="y"/></paramlist>'), "must be <elem>"),
         (D.format('<action phase="start" level="1" type="attach"/>'), "the phase of an action is 'start'"),
         (D.format('<action phase="startup" level="1" type="atach"/>'), "the type of an action is 'atach'"),

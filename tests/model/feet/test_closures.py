@@ -57,5 +57,5 @@ def test_a_step_that_is_too_long_is_refused_with_both_bounds():
 
 
 def test_a_closure_that_is_gone_is_named():
-    with pytest.raises(ModelError, match="lost the closure 'other'"):
+    with pytest.raises(ModelError, match="no longer has the closure 'other'"):
         fit_closures(mujoco.MjModel.from_xml_string(lever(1.0)), {"other": 1e-6})

@@ -347,7 +347,7 @@ def test_a_foot_behind_a_force_sensor_is_replaced_there_and_the_sensor_feels_it(
         objtype=mujoco.mjtObj.mjOBJ_SITE,
         objname="left_sole",
     )
-    with pytest.raises(ModelError, match=r"'plate_force' on 'left_plate' would feel nothing .* name 'left_plate'"):
+    with pytest.raises(ModelError, match=r"'plate_force' on 'left_plate' would measure nothing .* name 'left_plate'"):
         robot.replace_foot("left_foot", FAST)
     part = robot.replace_foot("left_plate", FAST)
     assert part.joint == "left_ankle_roll"
@@ -557,7 +557,7 @@ def test_a_foot_in_the_middle_needs_its_side():
     _, data = still(robot)
     shift = float(data.subtree_com[1][1] - data.body("left_foot").xpos[1])
     robot.spec.body("left_thigh").pos = [0.0, -0.1 + 1.3 * shift, 0.0]
-    with pytest.raises(ModelError, match="beside the robot's centre of mass; give side"):
+    with pytest.raises(ModelError, match="sideways from the robot's centre of mass; give side"):
         robot.replace_foot("left_foot", FAST)
 
 

@@ -78,7 +78,7 @@ def test_the_spec_is_plain_mujoco():
 
 
 def test_two_arms_of_one_name_are_refused():
-    with pytest.raises(ModelError, match="two arms of one name"):
+    with pytest.raises(ModelError, match="two arms have the same name"):
         world((ArmMount(), ArmMount()))
     with pytest.raises(ModelError, match="a: 3 start positions"):
         world((ArmMount(name="a", q=(0.0, 0.0, 0.0)),))

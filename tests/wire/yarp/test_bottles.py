@@ -240,9 +240,9 @@ def test_bytes_that_begin_no_bottle_are_refused(raw):
 
 
 def test_bytes_behind_a_bottle_are_refused():
-    with pytest.raises(WireError, match="1 bytes are left"):
+    with pytest.raises(WireError, match="1 bytes remain"):
         decode_bottle(encode_bottle(bottle(1), 4) + b"x", 4)
-    with pytest.raises(WireError, match="left"):
+    with pytest.raises(WireError, match="remain"):
         decode_vector(encode_vector([1.0], 4) + b"x", 4)
 
 

@@ -70,7 +70,7 @@ def test_yarp_numbers_have_the_published_bytes():
     assert decode_number(bytes.fromhex("59412327 00005250")) == 10019
     with pytest.raises(Incomplete):
         decode_number(b"YA\n")
-    with pytest.raises(WireError, match="no YARP number"):
+    with pytest.raises(WireError, match="not a YARP number"):
         decode_number(b"YA\n\0\0\0RX")
 
 
@@ -343,7 +343,7 @@ def test_properties_and_routes_are_read_from_their_lines():
 
 def test_the_answer_for_an_unknown_port_is_the_recorded_one():
     assert format_bottle(NO_SUCH_PORT) == 'port (error -2 "port not known")'
-    with pytest.raises(WireError, match="no entry"):
+    with pytest.raises(WireError, match="not the entry"):
         Contact.of_entry(NO_SUCH_PORT)
 
 

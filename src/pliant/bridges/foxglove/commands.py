@@ -72,7 +72,7 @@ class CommandTopics:
         """
         topic = self._channels.get((client, channel))
         if topic is None:
-            raise BridgeError("a command came on a channel that takes none", field="channel")
+            raise BridgeError("a command arrived on a channel that accepts none", field="channel")
         if len(data) > MAX_COMMAND_BYTES:
             raise BridgeError(f"{topic}: a command of {len(data)} bytes; must be at most {MAX_COMMAND_BYTES}")
         try:
@@ -128,7 +128,7 @@ def service_actions(
 
     def step(_: Mapping[str, Any]) -> str:
         if not simulation.paused:
-            raise BridgeError("steps are taken one by one while the simulation is paused; call /pause first")
+            raise BridgeError("single steps need a paused simulation; first call /pause first")
         answered(simulation.submit(simulation.step))
         return f"time is {simulation.time:.9g} s"
 

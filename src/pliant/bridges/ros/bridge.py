@@ -142,13 +142,13 @@ class RosBridge(BridgeBase):
         nodes = ", ".join(taken[topic])
         if topic == "/clock":
             raise BridgeError(
-                f"/clock is already published by {nodes}: one simulation keeps the time of a graph. Stop it, or let "
+                f"/clock is already published by {nodes}: only one simulation may publish the time. Stop it, or let "
                 f"this one publish no clock ({self.name}:clock=false)",
                 field="clock",
             )
         both = ",clock=false" if "/clock" in taken else ""
         raise BridgeError(
-            f"{topic} is already published by {nodes}: another robot lives in the name space /{self.namespace}. Stop "
+            f"{topic} is already published by {nodes}: another robot uses the name space /{self.namespace}. Stop "
             f"it, or give this one another ({self.name}:namespace=NAME{both})",
             field="namespace",
         )

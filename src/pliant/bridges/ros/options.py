@@ -45,11 +45,9 @@ class RosOptions:
         check_values(self, BridgeError, names=str)
         if self.namespace and not self.namespace.strip("/ "):
             raise BridgeError(
-                f"namespace is {self.namespace!r}, which has no name in it; must be a name such as left, or nothing "
+                f"namespace is {self.namespace!r}, which contains no name; must be a name such as left, or nothing "
                 "for the robot's",
                 field="namespace",
             )
         if self.sync_rate and not self.sync:
-            raise BridgeError(
-                "sync_rate says how often the loop waits, and nothing says for what; add sync=TOPIC", field="sync_rate"
-            )
+            raise BridgeError("sync_rate has no effect without a topic to wait for; add sync=TOPIC", field="sync_rate")

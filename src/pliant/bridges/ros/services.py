@@ -46,7 +46,7 @@ class _Control:
         """Queue steps; return the future."""
         simulation = self._served.bound()
         if not simulation.paused:
-            raise BridgeError("steps are taken one by one while the simulation is paused; call /pliant/pause first")
+            raise BridgeError("single steps need a paused simulation; first call /pliant/pause first")
         if not 1 <= count <= MAX_COUNT:
             raise BridgeError(f"the count is {count}; must be 1 to {MAX_COUNT}", field="count")
         return simulation.submit(lambda: simulation.step(count))

@@ -332,7 +332,7 @@ class Ros1Node(Node):
         try:
             self._register_all()
         except XML_RPC_ERRORS as error:
-            raise BridgeError(f"the ROS master at {self.master_uri} did not take the topics: {error}") from None
+            raise BridgeError(f"the ROS master at {self.master_uri} did not accept the topics: {error}") from None
 
     def stop(self) -> None:
         """Take everything back from the master, close the sockets, join the threads. May be called twice."""
@@ -559,7 +559,7 @@ class Ros1Node(Node):
             try:
                 self._register_all()
             except XML_RPC_ERRORS as error:
-                self.complain(f"the ROS master came back, but did not take the topics: {error}")
+                self.complain(f"the ROS master came back, but did not accept the topics: {error}")
                 return
             self.master_gone_since = None
             _log.warning("the ROS master at %s is back; everything is registered again", self.master_uri)
@@ -582,9 +582,9 @@ class Ros1Node(Node):
             rows = self._call(proxy(self.master_uri).getSystemState, self.name)[0]
             found = [(topic, node) for topic, nodes in rows for node in nodes]
         except (TypeError, ValueError, LookupError) as error:
-            raise WireError(f"the ROS master answered no state of the system: {error}") from None
+            raise WireError(f"the ROS master did not return the state of the system: {error}") from None
         if not all(isinstance(item, str) for row in found for item in row):
-            raise WireError("the ROS master answered names that are no texts")
+            raise WireError("the ROS master returned names that are not text")
         return found
 
     def _look_after_connections(self) -> None:
@@ -917,7 +917,7 @@ class Ros1Node(Node):
                 if link.role == "service" or (link.role == "once" and not waiting):
                     link.requests.append(frame)
             if waiting >= MAX_WAITING_REQUESTS:
-                raise WireError(f"{waiting} requests wait for their answer, which is the most")
+                raise WireError(f"{waiting} requests wait for their answer, which is the maximum")
             self._serve_next(service, link)
 
         connection.on_frame = asked

@@ -56,7 +56,7 @@ class _Transport(xmlrpc.client.Transport):
             WireError: it is encoded, too long, or no answer of XML-RPC.
         """
         if response.getheader("Content-Encoding"):
-            raise WireError("the answer has a Content-Encoding, which was not asked for")
+            raise WireError("the answer has a Content-Encoding, which was not requested")
         end = time.monotonic() + ANSWER_TIMEOUT_S
         data = b""
         while piece := response.read1(1 << 16):
@@ -73,7 +73,7 @@ class _Transport(xmlrpc.client.Transport):
         except (xmlrpc.client.Error, ExpatError):
             raise
         except Exception as error:  # what the standard library raises where the types do not fit
-            raise WireError(f"the answer is no XML-RPC: {type(error).__name__}: {error}") from None
+            raise WireError(f"the answer is not XML-RPC: {type(error).__name__}: {error}") from None
 
 
 def proxy(uri: str) -> Any:
@@ -88,7 +88,7 @@ def proxy(uri: str) -> Any:
     except ValueError:  # a port that is no number, or too large; brackets that do not close
         good = False
     if not good:
-        raise WireError(f"{uri[:200]!r} is no address of a node; must be http://HOST:PORT/")
+        raise WireError(f"{uri[:200]!r} is not the address of a node; must be http://HOST:PORT/")
     return xmlrpc.client.ServerProxy(uri, transport=_Transport(), allow_none=True)
 
 

@@ -319,7 +319,7 @@ class RtpsParticipant:
                     group.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
                     joined += 1
             if not joined:
-                raise OSError("no interface takes multicast")
+                raise OSError("no interface supports multicast")
             group.setblocking(False)
             self._sockets.append(group)
         except OSError:

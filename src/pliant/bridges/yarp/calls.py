@@ -345,7 +345,7 @@ class RpcConnection:
             if end is not None:
                 reply = stream.take(end)
                 if stream.take(8) != ACKNOWLEDGEMENT:
-                    raise WireError(f"no acknowledgement behind the reply of {self.contact.name}", field="reply")
+                    raise WireError(f"no acknowledgement after the reply of {self.contact.name}", field="reply")
                 return reply
             stream.need()
 
@@ -379,7 +379,7 @@ class RpcConnection:
                 return read_bottle(reply, other)[0]
             except (Incomplete, WireError):
                 raise WireError(
-                    f"the reply of {self.contact.name} is no Bottle of dialect {self.dialect}: {fault}. It may be a "
+                    f"the reply of {self.contact.name} is not a Bottle of dialect {self.dialect}: {fault}. It may be a "
                     "record of fields without tags, which only programs that know the call can read",
                     field="reply",
                 ) from None

@@ -145,7 +145,7 @@ def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> 
         if not 1 <= count <= MAX_STEPS:
             raise WireError(f"{count} steps; must be 1 to {MAX_STEPS}", field="n")
         if steps.is_open:
-            raise WireError("steps are taken one by one while the simulation is paused; call pauseSimulation first")
+            raise WireError("single steps need a paused simulation; first call pauseSimulation first")
         stepped = steps.allow(count)
         _wake(simulation)
         return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE

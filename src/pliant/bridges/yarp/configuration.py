@@ -114,7 +114,7 @@ def read_configuration(environment: Mapping[str, str] | None = None) -> ServerAd
         try:
             parser.read_string("\n".join(lines))
         except configparser.Error as fault:
-            raise BridgeError(f"the configuration of YARP is not understood: {fault}", file=file) from None
+            raise BridgeError(f"the configuration of YARP is not valid: {fault}", file=file) from None
         group = parser["name"] if parser.has_section("name") else {}
         host, port = group.get("host", ""), group.get("port", "")
     else:

@@ -215,7 +215,7 @@ def _modes(board: Board, axes: Axes) -> list[Vocab]:
 def _set_modes(board: Board, axes: Axes, modes: Sequence[Vocab]) -> None:
     unknown = next((m for m in modes if m.name not in _REQUESTED), None)
     if unknown is not None:
-        raise DeviceError(f"{board.name}: the control mode [{unknown.name}] cannot be asked for", field="mode")
+        raise DeviceError(f"{board.name}: the control mode [{unknown.name}] cannot be requested", field="mode")
     board.set_control_mode([_REQUESTED[m.name] for m in modes], axes)
 
 

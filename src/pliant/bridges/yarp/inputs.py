@@ -250,7 +250,7 @@ class Input:
         if carrier == "name_ser":
             if self.port.answer_names is None:
                 self._say(NOT_FOUND)
-                raise WireError(f"{self.port.name} is no name server", field="carrier")
+                raise WireError(f"{self.port.name} is not a name server", field="carrier")
             self._lines = LineFramer(MAX_QUERY)
             return self._greeted("", carrier, 0)
         if carrier in ("text", "text_ack"):

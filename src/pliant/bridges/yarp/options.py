@@ -49,5 +49,5 @@ class YarpOptions:
                 raise BridgeError(f"{field} is {value!r}; must be a name of a port, without spaces", field=field)
         if self.lockstep and not self.clock.strip("/"):
             raise BridgeError(
-                "lockstep needs the clock's port, by which clients ask for steps; omit clock=", field="clock"
+                "lockstep needs the clock's port, over which clients request steps; omit clock=", field="clock"
             )

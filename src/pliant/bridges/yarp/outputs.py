@@ -78,7 +78,7 @@ def dial(port_name: str, target: str, contact: Contact, carrier: str, timeout: f
         udp.connect((contact.host, number))
     except OSError as fault:
         udp.close()
-        raise BridgeError(f"{what} takes no datagrams at {contact.host}:{number}: {fault}", field=target) from None
+        raise BridgeError(f"{what} accepts no datagrams at {contact.host}:{number}: {fault}", field=target) from None
     return udp
 
 

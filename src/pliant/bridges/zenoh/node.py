@@ -191,10 +191,10 @@ class ZenohNode(Node):
         if mode not in MODES:
             raise BridgeError(f"mode is {mode!r}; {nearest(mode, MODES)}", field="mode")
         if mode == "client" and listen:
-            raise BridgeError("mode=client listens nowhere; leave listen away, or take mode=peer", field="listen")
+            raise BridgeError("mode=client does not listen; omit listen, or use mode=peer", field="listen")
         if not _NAME.fullmatch(node):
             raise BridgeError(
-                f"node is {node!r}; must be a name of letters, digits and underscores that begins with no digit",
+                f"node is {node!r}; must be a name of letters, digits and underscores that does not begin with a digit",
                 field="node",
             )
         self.node = node

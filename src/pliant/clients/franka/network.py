@@ -171,8 +171,8 @@ class NetworkArm:
 
     def press(self, button: str, pressed: bool) -> None:
         raise DeviceError(
-            f"{button} is no request of the robot's interface: press it at the robot; for a simulated robot, run it "
-            f"with --console and enter '{button} {'on' if pressed else 'off'}', or call its ROS service",
+            f"{button} is not a request of the robot's interface: press it on the robot; for a simulated robot, run "
+            f"it with --console and enter '{button} {'on' if pressed else 'off'}', or call its ROS service",
             field=button,
         )
 

@@ -511,7 +511,7 @@ class ControlBoardDevice(DeviceBase):
                 names = " or ".join([m.name.lower() for m in modes])
                 now = ControlMode(int(A[at.CONTROL_MODE, a])).name.lower()
                 raise DeviceError(
-                    f"{self.name}: a {kind} reference came for the axis {self.axes[a]!r} in mode {now}; must be in "
+                    f"{self.name}: a {kind} reference arrived for the axis {self.axes[a]!r} in mode {now}; must be in "
                     f"mode {names}",
                     field="mode",
                 )

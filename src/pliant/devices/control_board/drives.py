@@ -155,7 +155,7 @@ def _compliant(
     moved = mode in (Mode.SPRING_REFS, Mode.PID_REFS) and actuator.law.motors == 2
     if moved or mode == Mode.MOTOR_TORQUES:
         raise DeviceError(
-            f"{board}: the compliant joint {joint!r} is in mode {int(mode)}, which takes references of its motors; a "
+            f"{board}: the compliant joint {joint!r} is in mode {int(mode)}, with references of its motors; a "
             "control board needs mode 6 or 3 (equilibrium and preset), 1 (position) or 0 (torque)",
             field="mode",
         )

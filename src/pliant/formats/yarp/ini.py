@@ -325,7 +325,7 @@ class _Reader:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as fault:
-            raise ModelError(f"the file is no UTF-8 text: {fault.reason} at byte {fault.start}", file=path) from None
+            raise ModelError(f"the file is not UTF-8 text: {fault.reason} at byte {fault.start}", file=path) from None
         if self.root.file is None:
             self.root.file = path
         self.parse(text, path, chain, top)
@@ -356,7 +356,7 @@ class _Reader:
                 raise ModelError(f"more than {MAX_LINES} lines in all", file=file, line=number)
             line, change, quoted, foreign = _scan(raw.rstrip("\r"))
             if foreign:
-                raise ModelError(f"the control character {foreign!r} is in no text", file=file, line=number)
+                raise ModelError(f"the control character {foreign!r} is not allowed", file=file, line=number)
             if quoted:
                 raise ModelError("a quote is not closed in its line", file=file, line=number)
             first = first if held else number
@@ -388,7 +388,7 @@ class _Reader:
                 return self.variables[name]
             known = {*group.entries, *top.entries, *self.root.entries, *self.variables}
             raise ModelError(
-                f"${{{name}}} is no key that is defined above; {nearest(name, known)}",
+                f"${{{name}}} is not defined above; {nearest(name, known)}",
                 file=file,
                 line=number,
                 field=name,

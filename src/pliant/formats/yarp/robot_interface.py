@@ -345,7 +345,7 @@ class _Reader:
         def value(match: re.Match[str]) -> str:
             if match[1] not in self.variables:
                 raise ModelError(
-                    f"${{{match[1]}}} stands for nothing; {nearest(match[1], self.variables)}",
+                    f"${{{match[1]}}} is not defined; {nearest(match[1], self.variables)}",
                     file=file,
                     line=element.line,
                     field=match[1],

@@ -56,7 +56,7 @@ def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dic
     constants = {}
     for name, compliance in compliances.items():
         if name not in rows:
-            raise ModelError(f"the model has lost the closure {name!r} of a foot that was put on it", field=name)
+            raise ModelError(f"the model no longer has the closure {name!r} of its foot", field=name)
         constants[name] = math.sqrt(compliance / _softness(model, rows[name]))
     late = {name: t for name, t in constants.items() if t < 2.0 * step * (1.0 - 1e-9)}
     if late:
@@ -64,8 +64,8 @@ def fit_closures(model: mujoco.MjModel, compliances: Mapping[str, float]) -> dic
         bound = compliances[name] * (2.0 * step / late[name]) ** 2
         raise ModelError(
             f"the time step is {step:g} s; with the compliance {compliances[name]:.3g} m/N of the closure {name!r} it "
-            f"must be <= {0.5 * late[name]:.3g} s, because MuJoCo softens constraints that are faster than two steps; "
-            f"with this step the compliance of the closure must be >= {bound:.3g} m/N",
+            f"must be <= {0.5 * late[name]:.3g} s, because MuJoCo softens constraints with time constants below two "
+            f"steps; with this step the compliance of the closure must be >= {bound:.3g} m/N",
             field="option.timestep",
         )
     for name, constant in constants.items():

@@ -367,8 +367,8 @@ def _side(pose: Pose, index: int, anchor: Array, body: str) -> Side:
     lateral = float((anchor - pose.data.subtree_com[root]) @ pose.left)
     if abs(lateral) < 0.005:
         raise ModelError(
-            f"replace_foot: {body!r} is {1e3 * lateral:.1f} mm beside the robot's centre of mass; give side, left or "
-            "right",
+            f"replace_foot: {body!r} is {1e3 * lateral:.1f} mm sideways from the robot's centre of mass; give side, "
+            "left or right",
             field="side",
         )
     return "left" if lateral > 0.0 else "right"
@@ -444,7 +444,7 @@ def _old_extent(
 def _extent_of_foot(model: mujoco.MjModel, label: str) -> Extent:
     geoms = _shape_indices(model, range(model.nbody), colliding=True)
     if not geoms:
-        raise ModelError(f"replace_foot: the {label} has no shape that touches anything", field="foot")
+        raise ModelError(f"replace_foot: the {label} has no shape with contacts", field="foot")
     return extent_of(pose_of(model, None, "x"), geoms, np.zeros(3))
 
 
@@ -457,8 +457,8 @@ def _doubt(old: Extent, own: Extent, body: str, notes: list[str], *, refuse: boo
         found = f"reaches {1e3 * old.front:.0f} mm ahead of the ankle and {1e3 * old.rear:.0f} mm behind it"
     if found and refuse:
         raise ModelError(
-            f"replace_foot: if the robot looks along the world's x, the foot {body!r} {found}; give forward_axis, the "
-            "direction in which it looks: x, -x, y, -y or three numbers",
+            f"replace_foot: if the robot faces along the world's x, the foot {body!r} {found}; give forward_axis, the "
+            "direction in which it faces: x, -x, y, -y or three numbers",
             field="forward_axis",
         )
     if found:
@@ -528,7 +528,7 @@ def _refuse_idle_sensors(robot: Description, bodies: list[Any]) -> None:
         body = bodies[0].name
         places = ", ".join(f"{name!r} on {place!r}" for name, place in idle.items())
         raise ModelError(
-            f"replace_foot: the force sensors {places} would feel nothing of a foot on {body!r}; name "
+            f"replace_foot: the force sensors {places} would measure nothing of a foot on {body!r}; name "
             f"{next(iter(idle.values()))!r} as the body, or remove them",
             field=body,
         )

@@ -171,10 +171,10 @@ def _level_pitch(
             f"pressure {1e3 * target:.0f} mm ahead of the ankle (at 0 it is {1e3 * (ends[0] + target):.0f} mm ahead, "
             f"at the end {1e3 * (ends[1] + target):.0f} mm); "
             + (
-                "the forefoot gives way under the robot or lies too far behind: take a smaller closure_compliance, a "
+                "the forefoot gives way under the robot or is too far behind: use a smaller closure_compliance, a "
                 "larger scale or a larger forward_offset"
                 if ends[1] < 0.0
-                else "take a smaller forward_offset"
+                else "use a smaller forward_offset"
             ),
             field="pitch",
         )

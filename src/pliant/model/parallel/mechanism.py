@@ -89,7 +89,7 @@ class ParallelMechanism:
         """
         raise ModelError(
             f"attach: the parallel robot {self.description.name!r} cannot follow under the prefix {prefix!r}: its "
-            "equilibrium was solved where it stands; attach the other robot to it instead",
+            "equilibrium was solved for its present pose; attach the other robot to it instead",
             field="prefix",
         )
 
@@ -128,7 +128,9 @@ class ParallelMechanism:
                 "the rods have no material damping, but the integrator discrete damps an oscillation of frequency f "
                 f"with the ratio pi f dt ({100.0 * np.pi * 10.0 * dt:.2g} % at 10 Hz)"
             )
-            out.append(Problem("warning", "robot.damping", text, "take a smaller option.timestep, or count it in"))
+            out.append(
+                Problem("warning", "robot.damping", text, "use a smaller option.timestep, or include this damping")
+            )
         if start.morse_index:
             text = f"the start is unstable in {start.morse_index} directions: the model will leave it"
             out.append(Problem("warning", "stability", text))
@@ -255,5 +257,5 @@ def mechanism_of(robot: Robot) -> ParallelMechanism:
     """
     found = find_mechanism(robot)
     if found is None:
-        raise ModelError(f"{robot.name!r} is no parallel robot: it has no elastic rods", field="robot")
+        raise ModelError(f"{robot.name!r} is not a parallel robot: it has no elastic rods", field="robot")
     return found

@@ -57,7 +57,7 @@ def read_bag(path: str | Path, board: str = "board") -> BagCommands:
             if column in topics:
                 raise DeviceError(
                     f"topics {topics[column]} and {topic.name} are both the column {column}; give only one of them "
-                    "(rosbag filter or ros2 bag convert takes the other out)",
+                    "(rosbag filter or ros2 bag convert removes the other)",
                     file=path,
                     field=column,
                 )

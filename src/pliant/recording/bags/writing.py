@@ -28,7 +28,7 @@ def bag_version(path: str | Path) -> int:
     path = Path(path)
     if path.suffix and path.suffix.lower() not in SUFFIXES:
         raise RecordingError(
-            f"a bag was asked for as {path.name!r}; {nearest(path.suffix, SUFFIXES)}, or a name without suffix for a "
+            f"the name of the bag is {path.name!r}; {nearest(path.suffix, SUFFIXES)}, or a name without suffix for a "
             "folder of ros2 bag",
             file=path,
             field="suffix",
@@ -52,14 +52,14 @@ class BagWriter:
         self.version = bag_version(path)
         self._types = registry(self.version)
         if not self.path.absolute().parent.is_dir():
-            raise RecordingError(f"the folder {self.path.parent} does not exist; make it first", file=self.path)
+            raise RecordingError(f"the folder {self.path.parent} does not exist; create it first", file=self.path)
         if not overwrite and (self.path.exists() or self.path.is_symlink()):
-            raise RecordingError("the bag exists; ask for overwriting or choose another name", file=self.path)
+            raise RecordingError("the bag exists; set overwrite, or choose another name", file=self.path)
         if overwrite and self.path.exists() and self.path.is_dir() != (not self.path.suffix):
             kind = "folder" if self.path.is_dir() else "file"
             raise RecordingError(f"there is a {kind} of this name, which is not replaced", file=self.path)
         if overwrite and self.path.is_dir() and not (self.path / "metadata.yaml").exists():
-            raise RecordingError("the folder is no bag; it is not replaced", file=self.path)
+            raise RecordingError("the folder is not a bag; it is not replaced", file=self.path)
         self._scratch: Path | None = None
         self._writer: Any = None
         try:

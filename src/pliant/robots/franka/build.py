@@ -416,7 +416,7 @@ def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True, ped
 
     names = [m.name for m in mounts]
     if len(set(names)) != len(names):
-        raise ModelError(f"two arms of one name among {names}", field="name")
+        raise ModelError(f"two arms have the same name: {names}", field="name")
     spec = mujoco.MjSpec()
     spec.option.timestep = 1e-3
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST

@@ -60,8 +60,8 @@ def robots_folder() -> Path:
             if any(candidate.glob("*/model.urdf")):
                 return candidate
         raise ModelError(
-            f"{FOLDER_VARIABLE} is {given!r}, where no robots/NAME/model.urdf is; must be the folder share/iCub of "
-            f"{PACKAGE}",
+            f"{FOLDER_VARIABLE} is {given!r}, which contains no robots/NAME/model.urdf; must be the folder share/iCub "
+            f"of {PACKAGE}",
             field=FOLDER_VARIABLE,
         )
     try:

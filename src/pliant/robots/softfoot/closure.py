@@ -119,8 +119,8 @@ def fit_closure(spec: Any, compliance: float, prefix: str = "", *, lump: bool = 
         longest = 0.5 * min(closure_time_constant(share * compliance, weight) for weight in weights.values())
         raise ModelError(
             f"closure_compliance is {compliance:.3g} m/N; with the time step {step:g} s it must be >= {bound:.3g} m/N, "
-            f"because MuJoCo softens constraints that are faster than two steps. For {compliance:.3g} m/N the time "
-            f"step must be <= {longest:.3g} s",
+            f"because MuJoCo softens constraints with time constants below two steps. For {compliance:.3g} m/N the "
+            f"time step must be <= {longest:.3g} s",
             field="closure_compliance",
         )
     for equality in spec.equalities:

@@ -377,7 +377,7 @@ def _body(message: Submessage, order: str) -> tuple[int, int, bytes]:
             body = _entity(message.reader) + _entity(message.writer) + _number(message.sequence, order)
             return _HEARTBEAT_FRAG, 0, body + struct.pack(f"{order}II", message.last, message.count)
         case _:
-            raise WireError(f"{message} is no submessage of this kind")
+            raise WireError(f"{message} is not a submessage of this kind")
 
 
 def encode_submessage(message: Submessage, order: str = "<") -> bytes:
@@ -628,7 +628,7 @@ def decode_message(datagram: bytes | memoryview) -> tuple[Header, list[Submessag
     """
     view = memoryview(datagram)
     if len(view) < 20 or bytes(view[:4]) != b"RTPS":
-        raise WireError(f"{len(view)} bytes that begin with {bytes(view[:4]).hex()!r} are no message of RTPS")
+        raise WireError(f"{len(view)} bytes that begin with {bytes(view[:4]).hex()!r} are not an RTPS message")
     if view[4] != 2:
         raise WireError(f"version {view[4]}.{view[5]} of RTPS; must be 2")
     header = Header(version=(view[4], view[5]), vendor=bytes(view[6:8]), prefix=bytes(view[8:20]))

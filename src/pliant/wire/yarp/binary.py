@@ -301,7 +301,7 @@ def decode_bottle(data: bytes | memoryview, dialect: Dialect) -> Bottle:
     """
     found, end = read_bottle(data, dialect)
     if end != len(data):
-        raise WireError(f"{len(data) - end} bytes are left behind a Bottle of {end} bytes")
+        raise WireError(f"{len(data) - end} bytes remain after a Bottle of {end} bytes")
     return found
 
 
@@ -344,5 +344,5 @@ def decode_vector(data: bytes | memoryview, dialect: Dialect) -> NDArray[np.floa
     count = reader.length("vector")
     at = reader.take(count * _SIZES[kind])
     if reader.at != len(data):
-        raise WireError(f"{len(data) - reader.at} bytes are left behind a vector of {count} numbers")
+        raise WireError(f"{len(data) - reader.at} bytes remain after a vector of {count} numbers")
     return np.frombuffer(data, np.dtype("<" + np.dtype(_CODES[kind]).str[1:]), count, at).astype(np.float64)

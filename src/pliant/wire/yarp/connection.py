@@ -108,7 +108,7 @@ def decode_number(data: bytes | bytearray | memoryview, at: int = 0) -> int:
         raise Incomplete(f"a YARP number takes 8 bytes, {max(0, len(data) - at)} are there")
     head, value, tail = _NUMBER.unpack_from(data, at)
     if head != b"YA" or tail != b"RP":
-        raise WireError(f"{bytes(data[at : at + 8])!r} at byte {at} is no YARP number; must be YA, int32, RP")
+        raise WireError(f"{bytes(data[at : at + 8])!r} at byte {at} is not a YARP number; must be YA, int32, RP")
     return value
 
 
@@ -137,7 +137,7 @@ def carrier_of(first: bytes) -> FirstBytes:
         if number in _NAME_OF:
             return _NAME_OF[number]  # type: ignore[return-value]
         raise WireError(f"carrier number {number}; must be one of {CARRIERS}", field="carrier")
-    raise WireError(f"the first bytes {first!r} name no carrier", field="carrier")
+    raise WireError(f"the first bytes {first!r} are not the name of a carrier", field="carrier")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +258,7 @@ class Command:
         size = _I32.unpack_from(data)[0]
         marker, letter = bytes(data[4:5]), bytes(data[5:6])
         if marker != b"~" or bytes(data[6:8]) != b"\0\1" or not 0 <= size <= MAX_HEADER:
-            raise WireError(f"{bytes(data[:8])!r} is no port command header", field="header")
+            raise WireError(f"{bytes(data[:8])!r} is not a port command header", field="header")
         if letter != b"\0":
             if size or letter not in (b"D", b"d", b"a"):
                 raise WireError(f"command {letter!r} with a text of {size} bytes; must be D, d or a", field="header")
@@ -483,7 +483,7 @@ class TextHello:
         """
         word, _, sender = line.partition(" ")
         if word not in ("CONNECT", "CONNACK") or not sender or len(sender) > MAX_NAME:
-            raise WireError(f"{line[:80]!r} opens no connection of text; must be CONNECT or CONNACK and a name")
+            raise WireError(f"{line[:80]!r} does not open a text connection; must be CONNECT or CONNACK and a name")
         return cls(sender, word == "CONNACK")
 
 

@@ -209,7 +209,7 @@ def _command_of(words: list[str]) -> tuple[str, int]:
 
 def _joints(quantity: str, scope: int, rest: list[Value], axes: int) -> tuple[int, ...] | None:
     if len(rest) != (1, 0, 2)[scope]:
-        raise WireError(f"{len(rest)} elements behind the words of a {quantity} command; must be {(1, 0, 2)[scope]}")
+        raise WireError(f"{len(rest)} elements after the words of a {quantity} command; must be {(1, 0, 2)[scope]}")
     if scope == 1:
         return None
     if scope == 0:

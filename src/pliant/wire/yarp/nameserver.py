@@ -104,7 +104,7 @@ class Contact:
         found = {key: entry.find(key) for key in ("name", "ip", "port_number", "carrier")}
         port = found["port_number"]
         if not entry.items or entry[0] != "port" or None in found.values() or not isinstance(port, int):
-            raise WireError(f"{format_bottle(entry)[:200]!r} is no entry of a port")
+            raise WireError(f"{format_bottle(entry)[:200]!r} is not the entry of a port")
         words = [text(found[key]) for key in ("name", "ip", "carrier")]  # type: ignore[arg-type]
         return cls(name=words[0], host=words[1], port=port, carrier=words[2])
 
@@ -279,7 +279,9 @@ def parse_contact(target: str) -> tuple[str, str]:
     """
     match = re.match(r"(?:([A-Za-z_][\w+.]*):/)?(/?\S+)\Z", target)
     if match is None or match[2] == "/" or len(target) > MAX_NAME:
-        raise WireError(f"{target[:80]!r} names no port; must be /name, carrier://name or carrier://host:port")
+        raise WireError(
+            f"{target[:80]!r} is not the name of a port; must be /name, carrier://name or carrier://host:port"
+        )
     carrier, rest = match[1] or "", match[2]
     if re.match(r"/[\w.\-]+:\d{1,5}\Z", rest) and carrier:
         return carrier, rest[1:]

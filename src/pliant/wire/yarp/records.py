@@ -192,7 +192,7 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
         name, is_list, repeat = _split(argument.type)
         count = repeat or 1
         if at + count > len(items):
-            raise WireError(f"{argument.name} ({argument.type}) is missing behind {at} elements", field=argument.name)
+            raise WireError(f"{argument.name} ({argument.type}) is missing after {at} elements", field=argument.name)
         try:
             if repeat:
                 values.append(tuple([_decode(name, v, dialect) for v in items[at : at + count]]))
@@ -204,7 +204,7 @@ def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect
             raise WireError(f"{argument.name} ({argument.type}): {fault.message}", field=argument.name) from None
         at += count
     if at != len(items):
-        raise WireError(f"{len(items) - at} elements are left behind the {len(arguments)} fields of a record")
+        raise WireError(f"{len(items) - at} elements remain after the {len(arguments)} fields of a record")
     return tuple(values)
 
 
