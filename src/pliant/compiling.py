@@ -32,7 +32,7 @@ class Compilation:
     done: int
     """Number of functions that are compiled."""
     total: int
-    """Number of functions in all, at most: what is in a cache is loaded."""
+    """Number of functions in all, an estimate: some are loaded from a cache, some are compiled for several types."""
     over: bool = False
     """Whether it has ended."""
 
@@ -96,8 +96,9 @@ def _end() -> None:
     global _done, _total
     with _lock:
         _done += 1
-        _total = max(_done, _total)
-        _report(over=len(_open) == 1)
+        over = len(_open) == 1
+        _total = max(_total, _done if over else _done + 1)  # some functions are compiled for several types
+        _report(over=over)
         _open.pop()
 
 

@@ -72,14 +72,21 @@ def view(
     if statics and mechanism is None:
         raise PliantError("--statics is for parallel robots; omit it", field="statics")
     if mechanism is None or not statics:
-        return _simulate(robot, source, port, host, open_browser, console, report, scenario)
-    for name, given in (("--console", console), ("--report", report is not None), ("--scenario", scenario is not None)):
-        if given:
-            raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
-    return _solve_statics(mechanism.solution.robot, port, host, open_browser)
+        _simulate(robot, source, port, host, open_browser, console, report, scenario)
+    else:
+        for name, given in (
+            ("--console", console),
+            ("--report", report is not None),
+            ("--scenario", scenario is not None),
+        ):
+            if given:
+                raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
+        _solve_statics(mechanism.solution.robot, port, host, open_browser)
+    _say("view: ended")
+    return 0
 
 
-def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> int:
+def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> None:
     from pliant.rods import catalogue, load_robot
     from pliant.viewer import PageServer
     from pliant.viewer.statics_view import StaticsView
@@ -94,9 +101,9 @@ def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, o
                 try:
                     page.run()
                 except KeyboardInterrupt:
-                    return 0
+                    return
             if not page.wanted:
-                return 0
+                return
             loaded.add(page.opened)
             robot = loaded.robots.get(page.wanted) or load_robot(page.wanted)
 
@@ -130,7 +137,7 @@ def _simulate(
     console: bool,
     report: Path | None,
     scenario: Path | None,
-) -> int:
+) -> None:
     from pliant.devices import make_devices
     from pliant.robots import list_robots
     from pliant.simulation import read_scenario
@@ -153,7 +160,7 @@ def _simulate(
             page = _show(robot, title, server, loaded, console, report, given)
             wanted = page.wanted
             if not wanted:
-                return 0
+                return
             loaded.add(page.opened)
             given = {}  # it belongs to the first robot
             try:
