@@ -37,6 +37,11 @@ def plain_name(text: str) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
+def plain_text(text: str) -> str:
+    """Return a message without characters that a page would take for formatting."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)[:600]
+
+
 def guarded(say: Say, work: Callable[..., None]) -> Callable[..., None]:
     """Return a callback that says what was wrong instead of raising: the simulation goes on."""
 

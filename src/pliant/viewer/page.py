@@ -27,7 +27,8 @@ from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
 from pliant.viewer.arms import ArmPanel, franka_arm
 from pliant.viewer.cameras import Cameras
-from pliant.viewer.controls import DeviceControls, plain_name
+from pliant.viewer.contacts import find_contacts
+from pliant.viewer.controls import DeviceControls, plain_name, plain_text
 from pliant.viewer.document import READY
 from pliant.viewer.panel import RunPanel, theme_button
 from pliant.viewer.payload import PayloadPanel
@@ -46,8 +47,6 @@ _STATES = mujoco.mjtState
 COPIED = int(
     _STATES.mjSTATE_FULLPHYSICS | _STATES.mjSTATE_MOCAP_POS | _STATES.mjSTATE_MOCAP_QUAT | _STATES.mjSTATE_EQ_ACTIVE
 )
-MAX_CONTACTS = 200
-"""Most contact forces that are drawn."""
 PANEL_PERIOD = 0.1
 """How often curves and numbers are sent [s of wall time]."""
 REFRESH_PERIOD = 0.5
@@ -399,7 +398,7 @@ class PageView(BridgeBase):
         with self._lock:
             mujoco.mj_getState(engine.model, engine.data, self._state, COPIED)
             if self._server is not None and self._plots is not None and self._scene.layers.contacts:
-                self._found = _contacts(engine)
+                self._found = find_contacts(engine)
         self._fresh.set()
 
     def _show(self) -> None:
@@ -518,23 +517,3 @@ class PageView(BridgeBase):
         elif self._rope is not None:
             self._rope.points = points
             self._rope.visible = True
-
-
-def plain_text(text: str) -> str:
-    """Return a message without characters that a page would take for formatting."""
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)[:600]
-
-
-def _contacts(engine: MujocoState) -> Contacts:
-    """Return where bodies touch and the forces there; the loop's thread calls this."""
-    model, data = engine.model, engine.data
-    count = min(int(data.ncon), MAX_CONTACTS)
-    points, forces = np.zeros((count, 3)), np.zeros((count, 3))
-    force = np.zeros(6)
-    if count:
-        points[:] = data.contact.pos[:count]
-        frames = data.contact.frame[:count].reshape(count, 3, 3)
-        for k in range(count):
-            mujoco.mj_contactForce(model, data, k, force)
-            forces[k] = frames[k].T @ force[:3]
-    return Contacts(points, forces)

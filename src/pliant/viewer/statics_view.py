@@ -12,9 +12,8 @@ import numpy as np
 from pliant.errors import BridgeError
 from pliant.rods import ContinuumParallelRobot
 from pliant.spatial import quaternion_from_rotation
-from pliant.viewer.controls import plain_name
+from pliant.viewer.controls import plain_name, plain_text
 from pliant.viewer.document import READY
-from pliant.viewer.page import plain_text
 from pliant.viewer.panel import theme_button
 from pliant.viewer.rod_drawing import THINNEST, RodDrawing
 from pliant.viewer.rods import RodPanel

@@ -1,0 +1,29 @@
+"""Contacts of the engine's present state, for the arrows on the page."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from pliant.engine.base import MujocoState
+from pliant.viewer.scene import Contacts
+
+__all__ = ["find_contacts"]
+
+MAX_CONTACTS = 200
+"""Most contact forces that are drawn."""
+
+
+def find_contacts(engine: MujocoState) -> Contacts:
+    """Return where bodies touch and the forces there; the loop's thread calls this."""
+    model, data = engine.model, engine.data
+    count = min(int(data.ncon), MAX_CONTACTS)
+    points, forces = np.zeros((count, 3)), np.zeros((count, 3))
+    force = np.zeros(6)
+    if count:
+        points[:] = data.contact.pos[:count]
+        frames = data.contact.frame[:count].reshape(count, 3, 3)
+        for k in range(count):
+            mujoco.mj_contactForce(model, data, k, force)
+            forces[k] = frames[k].T @ force[:3]
+    return Contacts(points, forces)

@@ -1,0 +1,25 @@
+"""Contacts for the arrows on the page, against statics."""
+
+import mujoco
+import numpy as np
+
+from pliant.engine import MujocoEngine
+from pliant.loading import load
+from pliant.viewer.contacts import find_contacts
+
+
+def test_the_forces_of_a_ball_at_rest_carry_its_weight_where_it_touches(tmp_path):
+    file = tmp_path / "ball.xml"
+    file.write_text(
+        "<mujoco><worldbody><geom type='plane' size='1 1 .1'/>"
+        "<body pos='0.3 0.1 0.1'><freejoint/><geom size='.1' mass='2'/></body></worldbody></mujoco>"
+    )
+    engine = MujocoEngine(load(str(file)), check=False)
+    for _ in range(2000):
+        engine.step()
+    found = find_contacts(engine)
+    weight = 2.0 * abs(engine.model.opt.gravity[2])
+    np.testing.assert_allclose(found.forces.sum(axis=0), [0.0, 0.0, weight], atol=1e-3 * weight)
+    np.testing.assert_allclose(found.points[0], [0.3, 0.1, 0.0], atol=2e-3)
+    mujoco.mj_resetData(engine.model, engine.data)
+    assert len(find_contacts(engine).points) == 0
