@@ -132,3 +132,26 @@ def test_a_payload_hangs_on_the_end_effector_at_first(name, body):
     assert end_effector(engine.model, names) == body
     largest = largest_payload(engine.model, body)
     assert 0.0 < largest <= 10.0 * float(np.sum(engine.model.body_mass))
+
+
+def test_a_point_that_comes_while_a_curve_is_drawn_is_no_fault():
+    from collections import deque
+
+    from pliant.viewer.plots import Signal, _data
+
+    class Busy(deque):
+        """Points to which one is added while they are first copied."""
+
+        grown = False
+
+        def __iter__(self):
+            if not self.grown:
+                self.grown = True
+                self.append((3_000_000, 3.0))
+                raise RuntimeError("deque mutated during iteration")
+            return super().__iter__()
+
+    signal = Signal("joint", "position", None, "rad", points=Busy([(1_000_000, 1.0), (2_000_000, 2.0)]))
+    times, values = _data([signal])
+    np.testing.assert_allclose(times, [0.001, 0.002, 0.003])
+    np.testing.assert_allclose(values, [1.0, 2.0, 3.0])

@@ -303,6 +303,7 @@ def _films(context: Context, options: ChirpOptions) -> list[Film]:
     paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
     section="4.2.1",
     films=_films,
+    cameras=("front",),
 )
 def chirp(context: Context, options: ChirpOptions) -> Result:
     """Move one qbMove by a chirp of 0.15 rad from 0.5 to 6 Hz, soft and stiff."""

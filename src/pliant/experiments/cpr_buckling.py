@@ -197,7 +197,7 @@ def _films(context: Context, options: BucklingOptions) -> list[Film]:
     paper=PAPER,
     section="2, beyond the paper",
     films=_films,
-    cameras=("path",),
+    cameras=("overview", "path"),
 )
 def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
     """Find the loads at which rods and robots lose their stability, and their shapes after buckling."""

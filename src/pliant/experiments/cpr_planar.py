@@ -202,7 +202,7 @@ def _films(context: Context, options: PlanarOptions) -> list[Film]:
     paper=PAPER,
     section="5, figure 3",
     films=_films,
-    cameras=("path",),
+    cameras=("overview", "path"),
 )
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     """Move four planar robots of elastic rods: one by joint values, three by plate poses."""

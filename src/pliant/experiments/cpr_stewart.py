@@ -234,7 +234,7 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
     paper=PAPER,
     section="5, figure 4",
     films=_films,
-    cameras=("path",),
+    cameras=("overview", "path"),
 )
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""

@@ -74,6 +74,14 @@ class Signal:
         self.last_ns = stamp
         self.next_ns = stamp + PERIOD_NS
 
+    def snapshot(self) -> list[tuple[int, float]]:
+        """Return the points; another thread may add some meanwhile."""
+        while True:
+            try:
+                return list(self.points)
+            except RuntimeError:  # one came while they were copied
+                continue
+
 
 PERIOD_NS = round(WINDOW / MAX_POINTS * 1e9)
 
@@ -179,7 +187,7 @@ class Plots:
 
 def _data(signals: list[Signal]) -> tuple[np.ndarray, ...]:
     """Return the time [s] and the curves over it, on one common time."""
-    parts = [np.array(list(signal.points), dtype=float).reshape(-1, 2) for signal in signals]
+    parts = [np.array(signal.snapshot(), dtype=float).reshape(-1, 2) for signal in signals]
     longest = max(parts, key=len)
     if len(longest) < 2:
         return (np.array([0.0, 1e-3]), *(np.full(2, np.nan) for _ in parts))
