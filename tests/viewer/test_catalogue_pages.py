@@ -1,4 +1,4 @@
-"""The page of one robot of each family in a real browser; ``conformance/test_pages.py`` opens those of all robots."""
+"""Pages of a foot, a parallel robot and an arm in a real browser; ``conformance/test_pages.py`` opens all robots."""
 
 import dataclasses
 

@@ -141,7 +141,8 @@ class RodPanel:
         made = []
         with self._gui.add_folder(title):
             for row, value in zip(rows, values):
-                low, high = min(row.low, value), max(row.high, value)
+                low, high = (float(f"{end:.3g}") for end in (row.low, row.high))  # labels have little room
+                low, high = min(low, value), max(high, value)
                 slider = self._gui.add_slider(
                     f"{row.name} [{row.unit}]", min=low, max=high, step=step_of(low, high) / 5.0, initial_value=value
                 )

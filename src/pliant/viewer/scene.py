@@ -34,6 +34,8 @@ MIN_MOVE = 1e-6
 """Smallest change of a position [m] or of an element of a rotation that is sent."""
 WAYS = np.array([[1.0, -0.85, 0.5], [0.1, -1.3, 0.5], [-0.85, -1.0, 0.5], [-1.0, 0.85, 0.5], [0.85, 1.0, 0.5]])
 """Directions from the robot to the first place of the camera; the first one is usual."""
+MAX_HALF = 0.6
+"""Largest half side of a shape that counts for the first view [m]: a floor may be made of a box."""
 CONTACT_LENGTH = 0.25
 """Length of the arrow of the largest contact force, as part of the robot's size."""
 
@@ -141,25 +143,34 @@ class Scene:
         return colour_of(self._model, geom)[3] > 0.01
 
     def _bounds(self, data: mujoco.MjData) -> tuple[Array, Array]:
-        """Return the corners of a box around the robot, without what is much larger than the rest."""
+        """Return the corners of a box around the robot and its stand, without what is much larger than the rest."""
         m = self._model
-        spheres = []
-        moving = [g for g in range(m.ngeom) if m.body_weldid[m.geom_bodyid[g]] != 0 and m.geom_rbound[g] > 0.0]
-        fixed = [g for g in range(m.ngeom) if m.body_weldid[m.geom_bodyid[g]] == 0 and m.geom_rbound[g] > 0.0]
-        for g in moving or fixed:
-            spheres.append((data.geom_xpos[g], min(float(m.geom_rbound[g]), 0.6)))
+        boxes: list[tuple[Array, Array]] = []
+        bounded = np.flatnonzero(m.geom_rbound > 0.0)
+        fixed = m.body_weldid[m.geom_bodyid[bounded]] == 0
+        for g in bounded[~fixed] if not fixed.all() else bounded:
+            boxes.append(self._box(data, g))
         for b in range(1, m.nbody):
             box = inertia_box(m, b) if b in self.bare and self.naked else None
             half = 0.02 if box is None else float(np.linalg.norm(box[0] - m.body_ipos[b], axis=1).max())
-            spheres.append((data.xipos[b] if box is not None else data.xpos[b], half))
+            boxes.append((data.xipos[b] if box is not None else data.xpos[b], np.full(3, half)))
         for f in range(m.nflex):
             first = int(m.flex_vertadr[f])
-            spheres += [(data.flexvert_xpos[v], 0.01) for v in range(first, first + int(m.flex_vertnum[f]))]
-        if not spheres:
+            boxes += [(data.flexvert_xpos[v], np.full(3, 0.01)) for v in range(first, first + int(m.flex_vertnum[f]))]
+        if not boxes:
             return np.full(3, -0.5), np.full(3, 0.5)
-        centres = np.array([c for c, _ in spheres])
-        radii = np.array([r for _, r in spheres])[:, None]
-        return (centres - radii).min(axis=0), (centres + radii).max(axis=0)
+        low, high = _corners(boxes)
+        size = float(np.linalg.norm(high - low))
+        stands = [self._box(data, g) for g in bounded[fixed]]
+        near = [
+            box for box in stands if box[1].max() < size and (np.abs(box[0] - 0.5 * (low + high)) < 1.5 * size).all()
+        ]
+        return _corners([*boxes, *near])
+
+    def _box(self, data: mujoco.MjData, geom: int) -> tuple[Array, Array]:
+        """Return middle and half of the sides of a box around a geom, along the axes of the world [m]."""
+        turn, box = data.geom_xmat[geom].reshape(3, 3), self._model.geom_aabb[geom]
+        return data.geom_xpos[geom] + turn @ box[:3], np.minimum(np.abs(turn) @ box[3:], MAX_HALF)
 
     def _first_way(self, data: mujoco.MjData) -> Array:
         """Return the direction from the robot to the camera in which the least of the robot is hidden.
@@ -412,6 +423,12 @@ class Scene:
                 self._contacts.colors = np.broadcast_to(np.array(CONTACT_COLOUR, dtype=np.uint8), (len(points), 3))
             self._contacts.points = points
             self._contacts.visible = True
+
+
+def _corners(boxes: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return the corners of a box around boxes, each with its middle and half of its sides."""
+    middles, halves = (np.array(parts) for parts in zip(*boxes))
+    return (middles - halves).min(axis=0), (middles + halves).max(axis=0)
 
 
 def _glb(mesh: tuple[Array, Array], colour: tuple[int, ...], opacity: float) -> bytes:
