@@ -14,7 +14,7 @@ setup: $(STAMP)
 define install
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "pliant needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu run: apt-get install python3-venv"; exit 1; }
-	@echo "installing pliant into $(VENV) ..."
+	@echo "installing pliant into $(VENV), which takes one to three minutes ..."
 	@PLIANT_PRECOMPILE=none $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[$(1)]'
 	@touch $@
 endef
@@ -22,7 +22,7 @@ endef
 $(STAMP): pyproject.toml requirements.lock
 	$(call install,test)
 
-# A demonstration needs a fifth of what the tests need.
+# The demonstration needs 0.7 GB, the tests 2 GB.
 $(VENV)/.demo: pyproject.toml requirements.lock
 	$(call install,reproduce)
 
