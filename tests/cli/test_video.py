@@ -17,16 +17,6 @@ def frames(path):
         return image.n_frames, image.size
 
 
-def test_a_run_is_filmed_in_real_time(call, robot_file, tmp_path):
-    film = tmp_path / "a.gif"
-    code, out, err = call(
-        "run", robot_file, "--duration", "0.4", "--video", film, *SMALL, "-r", "elbow/equilibrium_position=0.5"
-    )
-    assert code == 0, err
-    assert f"film: {film} (0.44 s)" in out.replace("\n", "")
-    assert frames(film)[1] == (96, 64)
-
-
 def test_speed_and_frame_rate_are_chosen(call, robot_file, tmp_path):
     film = tmp_path / "a.gif"
     code, out, err = call(
@@ -38,11 +28,15 @@ def test_speed_and_frame_rate_are_chosen(call, robot_file, tmp_path):
     assert (found["frames"], found["duration"], found["late"]) == (9, 0.45, 0)
 
 
-def test_a_film_changes_no_byte_of_the_recording(call, robot_file, tmp_path):
-    common = ("run", robot_file, "--duration", "0.3", "-r", "elbow/equilibrium_position=0.4", "--seed", "3")
-    for name, more in (("with", ("--video", tmp_path / "a.gif", *SMALL)), ("without", ())):
-        code, _, err = call(*common, *more, "--record", tmp_path / f"{name}.mcap")
+def test_a_film_in_real_time_changes_no_byte_of_the_recording(call, robot_file, tmp_path):
+    film = tmp_path / "a.gif"
+    common = ("run", robot_file, "--duration", "0.2", "-r", "elbow/equilibrium_position=0.4", "--seed", "3")
+    printed = ""
+    for name, more in (("without", ()), ("with", ("--video", film, *SMALL))):
+        code, printed, err = call(*common, *more, "--record", tmp_path / f"{name}.mcap")
         assert code == 0, err
+    assert f"film: {film} (0.24 s)" in printed.replace("\n", "")
+    assert frames(film)[1] == (96, 64)
     assert (tmp_path / "with.mcap").read_bytes() == (tmp_path / "without.mcap").read_bytes()
 
 
@@ -145,14 +139,12 @@ def test_reproduce_films_what_moves_and_refuses_what_does_not(call, tmp_path):
         assert code == 1
         assert "own-table has no film: it compares numbers and has no moving scene" in " ".join(err.split())
         assert not output.exists()
-        code, out, err = call(*common, "--video", "--video-format", "gif")
+        code, out, err = call(*common, "--video", "--video-format", "gif", "--video-fps", "50")
         assert code == 0, err
         text = " ".join(out.split())
-        assert "turn.gif (0.2 s)" in text
+        assert "turn.gif (0.18 s)" in text
         assert '<img src="own-film/turn.gif"' in (output / "own-film.html").read_text()
-        code, out, err = call(*common, "--video", "--video-format", "gif", "--video-fps", "50", "--json")
-        assert code == 0, err
-        (found,) = json.loads(out)["experiments"]
+        found = json.loads((output / "own-film.json").read_text())
         assert found["films"][0]["duration"] == pytest.approx(9 / 50)
         assert call(*common, "--video-fps", "20")[0] == 1
         assert "even numbers from 64 to 3840" in call(*common, "--video", "--video-size", "5x5")[2]
@@ -168,25 +160,29 @@ def test_reproduce_films_what_moves_and_refuses_what_does_not(call, tmp_path):
 def test_two_runs_are_filmed_side_by_side_in_the_same_time(call, robot_file, tmp_path, monkeypatch):
     monkeypatch.setattr(simulating, "command_line", lambda: f"pliant run {robot_file} --duration 0.2")
     file, film = tmp_path / "short.mcap", tmp_path / "both.gif"
-    code, _, err = call("run", robot_file, "--duration", "0.2", "-r", "elbow/equilibrium_position=1", "--record", file)
+    code, _, err = call("run", robot_file, "--duration", "0.15", "-r", "elbow/equilibrium_position=1", "--record", file)
     assert code == 0, err
     code, out, err = call(
-        "compare", file, robot_file, "--duration", "0.4", "-r", "elbow/equilibrium_position=-1",
+        "compare", file, robot_file, "--duration", "0.3", "-r", "elbow/equilibrium_position=-1",
         "--names", "soft,stiff", "--video", film, "--video-size", "96x96", "--json",
     )  # fmt: skip
     assert code == 0, err
-    assert json.loads(out)["video"]["duration"] == pytest.approx(0.44)  # as long as the longer run
+    assert json.loads(out)["video"]["duration"] == pytest.approx(0.32)  # as long as the longer run
     with Image.open(film) as image:
         assert image.size == (192, 96)
         pictures = []
         for k in (0, 5, image.n_frames - 1):
             image.seek(k)
             pictures.append(np.asarray(image.convert("RGB")).astype(int)[12:75])
-    first, middle, last = pictures
-    assert np.abs(first[:, 2:90] - first[:, 98:186]).max() < 40  # they start in the same pose
-    assert np.abs(middle[:, 2:90] - middle[:, 98:186]).max() > 60  # and go to different sides
-    assert np.abs(last[:, 98:] - middle[:, 98:]).max() > 60
-    assert np.abs(last[:, :90] - middle[:, :90]).max() < 40  # the shorter run stays where it ended
+    first, middle, last = ((picture[:, 2:90], picture[:, 98:186]) for picture in pictures)
+
+    def change(one, other):
+        return float(np.mean(np.abs(one - other).max(axis=2) > 15))
+
+    assert change(*first) < 0.005  # they start in the same pose
+    assert change(*middle) > 0.03  # and go to different sides
+    assert change(last[0], middle[0]) < 0.005  # the shorter run stays where it ended
+    assert change(last[1], middle[1]) > 0.005
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,14 @@ def test_a_floor_is_drawn_only_where_the_model_has_none():
     types, scene = drawn(with_floor, data)
     add_floor(with_floor, scene, -0.5, 0.3)
     assert scene.ngeom == len(types)
+
+
+def test_what_was_in_the_memory_of_a_scene_does_not_change_a_drawn_floor():
+    model, data = made(DRAWN)
+    _, scene = drawn(model, data)
+    dirty = scene.geoms[scene.ngeom]
+    dirty.transparent, dirty.segid, dirty.objid, dirty.camdist = 1, 7, 7, 1e30
+    add_floor(model, scene, -0.5, 0.3)
+    floor = scene.geoms[scene.ngeom - 1]
+    assert (floor.transparent, floor.segid, floor.objid, floor.camdist) == (0, -1, -1, 0.0)
+    assert floor.category == int(mujoco.mjtCatBit.mjCAT_DECOR)

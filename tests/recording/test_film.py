@@ -39,21 +39,39 @@ def swing(path, model, options=SMALL, frames=5, **more):
     return film.close()
 
 
-# -- files -----------------------------------------------------------------------------------------------------
+# -- files: every film starts a process, so that tests share two of them -----------------------------------------
 
 
-def test_a_gif_has_every_frame_at_its_time(tmp_path, model):
-    report = swing(tmp_path / "a.gif", model)
+@pytest.fixture(scope="module")
+def film(tmp_path_factory):
+    """A film of five frames by a camera of the model: its file and its report."""
+    path = tmp_path_factory.mktemp("film") / "a.gif"
+    options = FilmOptions(size="96x64", fps=25.0, camera="side")
+    return path, swing(path, mujoco.MjModel.from_xml_string(SWING), options)
+
+
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory):
+    """A film of two panels by a camera of angles, whose first frame is shown three times as long: its file, report."""
+    path, model = tmp_path_factory.mktemp("panels") / "a.gif", mujoco.MjModel.from_xml_string(SWING)
+    shown = [Panel(model=model, title="soft", color="#d55e00"), Panel(model=model, title="stiff", color="#0072b2")]
+    film = FilmWriter(path, shown, FilmOptions(size="96x96", camera="90,-10,2"), clock=True)
+    film.add([film.pose(0, np.array([0.0])), film.pose(1, np.array([1.5]))], 3)
+    film.add([film.pose(0, np.array([1.0])), film.pose(1, np.array([1.5]))], 2)
+    return path, film.close()
+
+
+def test_a_gif_has_every_frame_at_its_time(film):
+    path, report = film
     assert (report.frames, report.duration, report.fault) == (5, 0.2, "")
-    image = Image.open(tmp_path / "a.gif")
+    image = Image.open(path)
     assert (image.n_frames, image.size, image.info["loop"]) == (5, (96, 64), 0)
     assert image.info["duration"] == 40
-    assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
+    assert [p.name for p in path.parent.iterdir()] == ["a.gif"]
 
 
-def test_what_moves_in_the_model_moves_in_the_film(tmp_path, model):
-    swing(tmp_path / "a.gif", model)
-    image = Image.open(tmp_path / "a.gif")
+def test_what_moves_in_the_model_moves_in_the_film(film):
+    image = Image.open(film[0])
     centers = []
     for k in range(image.n_frames):
         image.seek(k)
@@ -77,12 +95,9 @@ def test_an_mp4_is_h264_of_the_asked_size_and_rate(tmp_path, model):
     assert np.abs(frames[0].astype(int) - frames[-1]).max() > 50
 
 
-def test_panels_stand_side_by_side_below_their_titles(tmp_path, model):
-    panels = [Panel(model=model, title="soft", color="#d55e00"), Panel(model=model, title="stiff", color="#0072b2")]
-    film = FilmWriter(tmp_path / "a.gif", panels, FilmOptions(size="96x96"), clock=True)
-    film.add([film.pose(0, np.array([0.0])), film.pose(1, np.array([1.5]))])
-    assert film.close().fault == ""
-    pixels = np.asarray(Image.open(tmp_path / "a.gif").convert("RGB")).astype(int)
+def test_panels_stand_side_by_side_below_their_titles(panels):
+    assert panels[1].fault == ""
+    pixels = np.asarray(Image.open(panels[0]).convert("RGB")).astype(int)
     assert pixels.shape == (96, 192, 3)
     title = pixels[:8]
     assert (title[:, :96, 0] - title[:, :96, 2] > 60).any()  # orange letters
@@ -104,12 +119,9 @@ def test_the_time_never_covers_a_title(width, above):
     assert (rows.min() > 200 - 2 * page.header) != above
 
 
-def test_a_frame_that_is_shown_longer_keeps_the_time(tmp_path, model):
-    film = FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
-    film.add([film.pose(0, np.array([0.0]))], 3)
-    film.add([film.pose(0, np.array([1.0]))], 2)
-    assert film.close().frames == 5
-    image = Image.open(tmp_path / "a.gif")
+def test_a_frame_that_is_shown_longer_keeps_the_time(panels):
+    assert panels[1].frames == 5
+    image = Image.open(panels[0])
     durations = []
     for k in range(image.n_frames):
         image.seek(k)
@@ -145,13 +157,12 @@ class _Kept(io.BytesIO):
 # -- cameras ---------------------------------------------------------------------------------------------------
 
 
-def test_a_camera_is_a_name_or_angles(tmp_path, model):
+def test_a_camera_is_a_name_or_angles(film, panels):
     assert view_angles("120,-20") == {"azimuth": 120.0, "elevation": -20.0}
     assert view_angles("120,-20,3") == {"azimuth": 120.0, "elevation": -20.0, "distance": 3.0}
     assert view_angles("side") is None
     assert view_angles("1") is None
-    for camera in ("side", "90,-10,2"):
-        assert swing(tmp_path / "a.gif", model, FilmOptions(size="96x64", camera=camera), 2).fault == ""
+    assert film[1].fault == panels[1].fault == ""
 
 
 def test_a_camera_that_does_not_exist_is_refused_with_the_names(tmp_path, model):
@@ -189,19 +200,14 @@ def test_without_pyav_an_mp4_names_the_package_and_the_other_way(tmp_path, monke
 # -- what goes wrong later -------------------------------------------------------------------------------------
 
 
-def test_a_disk_that_fills_ends_the_film_in_words(tmp_path, model, monkeypatch):
+def test_a_disk_that_fills_ends_the_film_in_words_and_leaves_the_older_one(tmp_path, model, monkeypatch):
+    (tmp_path / "a.gif").write_bytes(b"older")
     monkeypatch.setattr(room, "RESERVE", 2**60)
     report = swing(tmp_path / "a.gif", model)
     assert report.frames == 0
     assert "are free in the folder, so the film ends at 0.0 s" in report.fault
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_film_that_fails_leaves_the_older_one(tmp_path, model, monkeypatch):
-    (tmp_path / "a.gif").write_bytes(b"older")
-    monkeypatch.setattr(room, "RESERVE", 2**60)
-    assert swing(tmp_path / "a.gif", model).fault
     assert (tmp_path / "a.gif").read_bytes() == b"older"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_renderer_that_dies_is_said_and_adding_goes_on(tmp_path, model):
@@ -209,7 +215,7 @@ def test_a_renderer_that_dies_is_said_and_adding_goes_on(tmp_path, model):
     film._process.send_signal(signal.SIGKILL)
     film._process.wait()
     state = film.pose(0, np.array([0.3]))
-    for _ in range(200):
+    for _ in range(2 * room.QUEUE):
         film.add([state])
     report = film.close()
     assert "the renderer ended by itself" in report.fault
@@ -227,12 +233,13 @@ def test_without_a_graphics_library_the_words_say_what_to_install(tmp_path, mode
         FilmWriter(tmp_path / "a.gif", [Panel(model=model)], SMALL)
 
 
-def test_frames_that_come_too_fast_are_left_out_without_losing_time(tmp_path, model):
+def test_frames_that_come_too_fast_are_left_out_without_losing_time(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(room, "QUEUE", 4)
     film = FilmWriter(tmp_path / "a.gif", [Panel(model=model)], FilmOptions(size="96x64"), wait=False)
     state = film.pose(0, np.array([0.3]))
-    for _ in range(300):
+    for _ in range(40):
         assert film.add([state])
     report = film.close()
     assert report.late > 0
-    assert report.frames == 300
+    assert report.frames == 40
     assert report.fault == ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-__all__ = ["add_floor", "bounds", "find_root", "has_visuals", "overview", "visual_options"]
+__all__ = ["add_floor", "add_geom", "bounds", "find_root", "has_visuals", "overview", "visual_options"]
 
 MARGIN = 1.15
 """Room around the robot in a picture, as a factor."""
@@ -129,15 +129,36 @@ def add_floor(model: mujoco.MjModel, scene: mujoco.MjvScene, height: float, radi
     planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
     if planes.any() or scene.ngeom >= scene.maxgeom:
         return
-    mujoco.mjv_initGeom(
-        scene.geoms[scene.ngeom],
-        mujoco.mjtGeom.mjGEOM_PLANE,
-        np.array([40.0 * radius, 40.0 * radius, 1.0]),
-        np.array([0.0, 0.0, height]),
-        np.eye(3).ravel(),
-        np.array(FLOOR_COLOR, dtype=np.float32),
-    )
+    size, place = np.array([40.0 * radius, 40.0 * radius, 1.0]), np.array([0.0, 0.0, height])
+    add_geom(scene, mujoco.mjtGeom.mjGEOM_PLANE, np.array(FLOOR_COLOR), size=size, pos=place)
+
+
+def add_geom(
+    scene: mujoco.MjvScene,
+    kind: mujoco.mjtGeom,
+    rgba: np.ndarray,
+    *,
+    size: np.ndarray | None = None,
+    pos: np.ndarray | None = None,
+) -> mujoco.MjvGeom:
+    """Draw a shape into a scene that has room for it, and return it.
+
+    Args:
+        scene: updated before (`mujoco.mjv_updateScene`).
+        kind: type of the shape.
+        rgba: red, green, blue and opacity.
+        size: as of a geom of this type; None for zeros.
+        pos: its middle [m]; None for the origin.
+    """
+    geom = scene.geoms[scene.ngeom]
+    size, pos = (np.zeros(3) if v is None else v for v in (size, pos))
+    mujoco.mjv_initGeom(geom, kind, size, pos, np.eye(3).ravel(), np.asarray(rgba, dtype=np.float32))
+    # These are not set by mjv_initGeom (MuJoCo 4.0); a shape that is transparent by chance has no depth.
+    geom.transparent = bool(rgba[3] < 1.0)
+    geom.category = int(mujoco.mjtCatBit.mjCAT_DECOR)
+    geom.objtype, geom.objid, geom.segid, geom.camdist = int(mujoco.mjtObj.mjOBJ_UNKNOWN), -1, -1, 0.0
     scene.ngeom += 1
+    return geom
 
 
 def _opaque(model: mujoco.MjModel) -> np.ndarray:

@@ -122,6 +122,7 @@ class _Scene:
     def _draw_rods(self) -> None:
         """Draw the rods of a parallel robot, coloured by bending strain."""
         from pliant.devices.rod_lines import bending_strain, strain_colours
+        from pliant.model.scene import add_geom
 
         if self._rods is None:
             return
@@ -131,14 +132,11 @@ class _Scene:
         colours = strain_colours(strain / self._strain) / 255.0
         mujoco, scene = self._mujoco, self._renderer.scene
         width = max(1.5 * self._radius, ROD_SHARE * self._floor[1])
-        kind, zero, eye = mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.eye(3).ravel()
+        kind = mujoco.mjtGeom.mjGEOM_CAPSULE
         for line, shades in zip(lines, colours):
             for k in range(min(len(line) - 1, scene.maxgeom - scene.ngeom)):
-                geom = scene.geoms[scene.ngeom]
-                rgba = np.append(0.5 * (shades[k] + shades[k + 1]), 1.0).astype(np.float32)
-                mujoco.mjv_initGeom(geom, kind, zero, zero, eye, rgba)
+                geom = add_geom(scene, kind, np.append(0.5 * (shades[k] + shades[k + 1]), 1.0))
                 mujoco.mjv_connector(geom, kind, width, line[k], line[k + 1])
-                scene.ngeom += 1
 
     def patch(self, data: bytes) -> None:
         """Take constants that have changed."""

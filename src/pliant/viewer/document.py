@@ -7,7 +7,7 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["IN_SOFTWARE", "READY", "client_html", "document", "naming_script"]
+__all__ = ["IN_SOFTWARE", "READY", "document", "naming_script", "player"]
 
 READY = '<span class="pliant-ready" hidden></span>'
 """A mark in a panel: once it is there, the line about the loading goes."""
@@ -45,20 +45,20 @@ SCRIPT = """<script>
 """Gives the label of its row to each control that has none of its own, for readers of the screen."""
 IN_SOFTWARE = "/drawn-in-software"
 """The path that a page asks for when its browser draws without a graphics card."""
-SOFTWARE_SCRIPT = f"""<script>
-(() => {{
+SOFTWARE_SCRIPT = """<script>
+(() => {
   const probe = document.createElement("canvas").getContext("webgl");
   const info = probe && probe.getExtension("WEBGL_debug_renderer_info");
   const renderer = info ? String(probe.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  if (probe) (probe.getExtension("WEBGL_lose_context") || {{loseContext() {{}}}}).loseContext();
+  if (probe) (probe.getExtension("WEBGL_lose_context") || {loseContext() {}}).loseContext();
   if (!/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer)) return;
   const original = HTMLCanvasElement.prototype.getContext;
-  HTMLCanvasElement.prototype.getContext = function (kind, wishes) {{
-    const fast = /^webgl/.test(kind) ? {{antialias: false}} : kind === "2d" ? {{willReadFrequently: true}} : {{}};
-    return original.call(this, kind, {{...(wishes || {{}}), ...fast}});
-  }};
-  fetch("{IN_SOFTWARE}");
-}})();
+  HTMLCanvasElement.prototype.getContext = function (kind, wishes) {
+    const fast = /^webgl/.test(kind) ? {antialias: false} : kind === "2d" ? {willReadFrequently: true} : {};
+    return original.call(this, kind, {...(wishes || {}), ...fast});
+  };
+  TELL
+})();
 </script>"""
 """Makes drawing in software twice as fast: no antialiasing, and curves drawn in memory (benchmarks/page.py)."""
 TITLE = "<title>Viser</title>"
@@ -72,9 +72,23 @@ def document(title: str) -> bytes:
         title: name of the robot.
     """
     head, body = html.escape(_tab(title)), html.escape(_loading(title))
-    text = client_html().replace(TITLE, f"<title>{head}</title>{STYLE}{SOFTWARE_SCRIPT}{SCRIPT}", 1)
+    text = _original().replace(TITLE, f"<title>{head}</title>{STYLE}{_software(IN_SOFTWARE)}{SCRIPT}", 1)
     text = text.replace(ROOT, f'{ROOT}<div id="pliant-loading" role="status">{body}</div>', 1)
     return text.encode()
+
+
+def player(title: str) -> str:
+    """Return the HTML of a page that plays a recorded scene, without a server behind it.
+
+    Args:
+        title: name of what is played.
+    """
+    return _original().replace(TITLE, f"<title>{html.escape(title)}</title>{_software('')}", 1)
+
+
+def _software(told: str) -> str:
+    """Return the script for browsers that draw in software, which tells a path of the server."""
+    return SOFTWARE_SCRIPT.replace("TELL", f'fetch("{told}");' if told else "")
 
 
 def naming_script(title: str) -> str:
@@ -99,8 +113,7 @@ def _loading(title: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def client_html() -> str:
-    """Return viser's own page, which is one file."""
+def _original() -> str:
     import viser
 
     return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")

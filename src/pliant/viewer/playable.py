@@ -6,18 +6,17 @@ The client is that of the viser that is installed; nothing else is needed to ope
 from __future__ import annotations
 
 import base64
-import html
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from pliant.devices.rod_lines import has_rods
+from pliant.devices.rod_lines import RodLines, bending_strain, has_rods, rod_radius
 from pliant.errors import PliantError
 from pliant.recording.motion import Motion, rows_at
-from pliant.viewer.document import client_html
-from pliant.viewer.rod_drawing import RodColours
+from pliant.viewer.document import player
+from pliant.viewer.rod_drawing import RodDrawing, rod_thickness
 from pliant.viewer.scene import Scene
 from pliant.viewer.server import PageServer
 
@@ -30,6 +29,8 @@ FPS = 25.0
 """Pictures a second."""
 MAX_FRAMES = 1500
 """Most pictures; a longer motion has fewer a second."""
+ROD_POINTS = 17
+"""Points of the centre line of a rod."""
 GRAIN = 2.0**-15
 """Positions [m] and quaternions are rounded to multiples of this, which halves the size of the file."""
 
@@ -55,8 +56,7 @@ def playable_page(motion: Motion, *, title: str = "pliant") -> str:
     """
     scene = base64.b64encode(playable_scene(motion, title=title)).decode("ascii")
     script = f'<script>window.__VISER_EMBED_DATA__="{scene}";window.__VISER_EMBED_CONFIG__={{darkMode:false}};</script>'
-    head, end, rest = client_html().partition("</head>")
-    head = head.replace("<title>Viser</title>", f"<title>{html.escape(title)}</title>", 1)
+    head, end, rest = player(title).partition("</head>")
     return head + script + end + rest
 
 
@@ -82,7 +82,7 @@ def write_client(folder: str | Path) -> Path:
     """Write viser's client into a folder as ``player.html``; ``player.html?playbackPath=FILE`` plays a file."""
     target = Path(folder) / "player.html"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(client_html(), encoding="utf-8")
+    target.write_text(player("pliant"), encoding="utf-8")
     return target
 
 
@@ -91,20 +91,22 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     model, data = motion.model, mujoco.MjData(motion.model)
     period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
     rows = rows_at(motion.time, period, motion.duration)
-    scene = Scene(server, model)
-    rods = None
+    scene = Scene(server, model, plain_floor=True)
+    rods, lines = None, None
     _place(model, data, motion.poses[rows[0]])
     if has_rods(model):
         for body in _rod_bodies(model):
             scene.bodies.pop(body).remove()
-        rods = RodColours(server, model, data, scene.size)
+        lines = RodLines(model, data, ROD_POINTS)
+        rods = RodDrawing(server, rod_thickness(model, scene.size))
     server.look(*scene.camera(), max(0.005 * scene.size, 1e-4))
     recorded: StateSerializer | None = None
     for row in rows:
         _place(model, data, motion.poses[row])
         scene.update(data, None)
-        if rods is not None:
-            rods.draw()
+        if rods is not None and lines is not None:
+            points = np.round(lines() / (4.0 * GRAIN)) * 4.0 * GRAIN
+            rods.draw(points, bending_strain(points, rod_radius(model)))
         if recorded is None:
             recorded = server.viser.get_scene_serializer()
         recorded.insert_sleep(period)

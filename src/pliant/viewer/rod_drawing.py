@@ -11,7 +11,7 @@ import numpy as np
 from pliant.devices.rod_lines import STOPS, RodLines, bending_strain, rod_radius, strain_colours
 from pliant.viewer.server import PageServer
 
-__all__ = ["RodColours", "RodDrawing", "scale_bar"]
+__all__ = ["RodColours", "RodDrawing", "rod_thickness", "scale_bar"]
 
 Array = np.ndarray
 POINTS = 33
@@ -73,7 +73,7 @@ class RodColours:
 
     def __init__(self, server: PageServer, model: mujoco.MjModel, data: mujoco.MjData, size: float) -> None:
         self._lines, self._radius = RodLines(model, data, POINTS), rod_radius(model)
-        self.drawing = RodDrawing(server, max(2.6 * self._radius, THINNEST * size))
+        self.drawing = RodDrawing(server, rod_thickness(model, size))
         """What is drawn, with its scale."""
 
     def draw(self) -> None:
@@ -82,6 +82,11 @@ class RodColours:
         if not np.isfinite(lines).all():
             return
         self.drawing.draw(lines, bending_strain(lines, self._radius))
+
+
+def rod_thickness(model: mujoco.MjModel, size: float) -> float:
+    """Return the thickness of the drawn rods of a robot of a size [m]."""
+    return max(2.6 * rod_radius(model), THINNEST * size)
 
 
 def round_scale(largest: float) -> float:

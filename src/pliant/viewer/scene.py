@@ -27,6 +27,9 @@ SHOWN_GROUPS = 3
 """Geoms of groups 0 to 2 are seen; those above are shapes of collision."""
 BODY_COLOURS = ((94, 129, 172), (163, 190, 140), (208, 135, 112), (180, 142, 173), (235, 203, 139), (136, 192, 208))
 """Colours of bodies without shapes, in turn."""
+FLOOR_COLOUR = (222, 226, 230)
+PLAIN_FLOOR = 2.0
+"""Half the width of a floor without a grid, over the size of the robot."""
 CONTACT_COLOUR = (220, 60, 50)
 AXIS_COLOUR = (0, 121, 140)
 TENDON_COLOUR = (190, 70, 60)
@@ -76,6 +79,7 @@ class Scene:
         model: the model; it is read, never written.
         pull: called while somebody drags a body; None: bodies cannot be dragged.
         bounds: corners of a box around what is seen, where more is drawn than the model; None: around the robot.
+        plain_floor: draw the floor as a plate without a grid, which is fast without a graphics card.
     """
 
     def __init__(
@@ -85,8 +89,9 @@ class Scene:
         pull: PullHandler | None = None,
         *,
         bounds: tuple[Array, Array] | None = None,
+        plain_floor: bool = False,
     ) -> None:
-        self._server, self._model, self._pull = server, model, pull
+        self._server, self._model, self._pull, self._plain_floor = server, model, pull, plain_floor
         self.layers = Layers()
         self.bodies: dict[int, Any] = {}
         """Body -> its frame."""
@@ -238,6 +243,14 @@ class Scene:
         for k, (position, turn) in enumerate(places):
             quaternion = np.zeros(4)
             mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(turn))
+            if self._plain_floor:
+                half = PLAIN_FLOOR * self.size
+                corners = np.array([[-half, -half, 0.0], [half, -half, 0.0], [half, half, 0.0], [-half, half, 0.0]])
+                self._server.scene.add_mesh_simple(
+                    f"/floor/{k}", corners, np.array([[0, 1, 2], [0, 2, 3]]), color=FLOOR_COLOUR, flat_shading=True,
+                    cast_shadow=False, position=position, wxyz=quaternion,
+                )  # fmt: skip
+                continue
             self._server.scene.add_grid(
                 f"/floor/{k}", width=40.0 * self.size, height=40.0 * self.size, infinite_grid=True, cell_size=cell,
                 section_size=5.0 * cell, cell_thickness=0.6, section_thickness=1.0, cell_color=(150, 158, 166),
