@@ -33,3 +33,14 @@ def test_every_experiment_has_a_figure():
     named = set(re.findall(r"images/gallery/experiment-([\w-]+)\.webp", (DOCS / "gallery.md").read_text()))
     missing = {e.name for e in list_experiments() if e.function.__module__.startswith("pliant.")} - named
     assert not missing
+
+
+def test_every_playable_scene_is_on_the_page_and_comes_from_an_experiment_with_a_film():
+    from scenes import SCENES
+
+    from pliant.experiments import find_experiment
+
+    text = (DOCS / "gallery.md").read_text()
+    for name, (experiment, _, picture, said) in SCENES.items():
+        assert f'![{said}](images/gallery/{picture}.webp){{ .playable data-scene="{name}" }}' in text
+        assert callable(find_experiment(experiment).films)
