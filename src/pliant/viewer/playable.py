@@ -105,8 +105,8 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
         _place(model, data, motion.poses[row])
         scene.update(data, None)
         if rods is not None and lines is not None:
-            points = np.round(lines() / (4.0 * GRAIN)) * 4.0 * GRAIN
-            rods.draw(points, bending_strain(points, rod_radius(model)))
+            points = lines()
+            rods.draw(np.round(points / (4.0 * GRAIN)) * 4.0 * GRAIN, bending_strain(points, rod_radius(model)))
         if recorded is None:
             recorded = server.viser.get_scene_serializer()
         recorded.insert_sleep(period)
