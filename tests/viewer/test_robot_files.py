@@ -17,7 +17,7 @@ def test_a_description_becomes_a_robot_in_its_home_equilibrium():
     ("data", "message"),
     [
         (b"", "my.yaml: the file holds no values"),
-        (b"\xff", "no UTF-8 text"),
+        (b"\xff", "not UTF-8 text"),
         (b"limbs: 3", "needs a list of one limb or more"),
         (TRIPOD.replace("universal", "uniwersal").encode(), "my.yaml:"),
         (TRIPOD.replace("name: tripod", "name: 3RR").encode(), "there is a robot '3RR' already"),
