@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.timeout(800)  # some five seconds a robot where the machine does nothing else
 def test_the_page_of_every_robot_loads_without_a_complaint_and_shows_the_robot_and_its_controls():
     found, left_out = {}, {}
     with pages() as shown:

@@ -219,15 +219,12 @@ def pages(width: int = WIDTH, height: int = HEIGHT) -> Iterator[Pages]:
 
 def load_or_reason(name: str) -> tuple[Any, str]:
     """Return a robot of the catalogue, or None and why its files are not here."""
-    from pliant.errors import PliantError
+    from pliant.errors import MissingDependency
     from pliant.loading import load
-    from pliant.robots import find_robot
 
     try:
         return load(name), ""
-    except PliantError as error:
-        if not find_robot(name).package:
-            raise
+    except MissingDependency as error:
         return None, str(error).splitlines()[0]
 
 
