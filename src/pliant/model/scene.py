@@ -153,10 +153,10 @@ def add_geom(
     geom = scene.geoms[scene.ngeom]
     size, pos = (np.zeros(3) if v is None else v for v in (size, pos))
     mujoco.mjv_initGeom(geom, kind, size, pos, np.eye(3).ravel(), np.asarray(rgba, dtype=np.float32))
-    # These are not set by mjv_initGeom (MuJoCo 4.0); a shape that is transparent by chance has no depth.
+    # mjv_initGeom (MuJoCo 4.0) does not set these. A shape whose segid is negative is left out of pictures of depth.
     geom.transparent = bool(rgba[3] < 1.0)
     geom.category = int(mujoco.mjtCatBit.mjCAT_DECOR)
-    geom.objtype, geom.objid, geom.segid, geom.camdist = int(mujoco.mjtObj.mjOBJ_UNKNOWN), -1, -1, 0.0
+    geom.objtype, geom.objid, geom.segid, geom.camdist = int(mujoco.mjtObj.mjOBJ_UNKNOWN), -1, scene.ngeom, 0.0
     scene.ngeom += 1
     return geom
 
