@@ -124,3 +124,13 @@ class Files:
         self._server.shutdown()
         self._thread.join(5.0)
         self._server.server_close()
+
+
+def test_the_camera_looks_at_the_first_pose_and_not_at_the_models_own():
+    slide = """<mujoco><worldbody><body name="link"><joint type="slide" axis="0 0 1"/>
+    <geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""
+    time = np.array([0.0, 0.04, 0.08])
+    motion = Motion(model=mujoco.MjModel.from_xml_string(slide), time=time, poses=np.full((3, 1), 7.0))
+    _, messages = content(playable_scene(motion))
+    (look_at,) = {tuple(m["look_at"]) for _, m in messages if m["type"] == "SetCameraLookAtMessage"}
+    assert look_at[2] == pytest.approx(7.0, abs=0.05)

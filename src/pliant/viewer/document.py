@@ -65,6 +65,10 @@ TITLE = "<title>Viser</title>"
 ROOT = '<div id="root"></div>'
 
 
+NO_NOTICES = "<style>.mantine-Notification-root { display: none !important; }</style>"
+"""Hides viser's notice about a missing graphics card, which lies over the scene."""
+
+
 def document(title: str) -> bytes:
     """Return the HTML of the page.
 
@@ -83,7 +87,7 @@ def player(title: str) -> str:
     Args:
         title: name of what is played.
     """
-    return _original().replace(TITLE, f"<title>{html.escape(title)}</title>{_software('')}", 1)
+    return _original().replace(TITLE, f"<title>{html.escape(title)}</title>{NO_NOTICES}{_software('')}", 1)
 
 
 def _software(told: str) -> str:

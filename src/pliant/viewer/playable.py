@@ -91,7 +91,7 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     model, data = motion.model, mujoco.MjData(motion.model)
     period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
     rows = rows_at(motion.time, period, motion.duration)
-    scene = Scene(server, model, plain_floor=True)
+    scene = Scene(server, model, plain_floor=True, pose=motion.poses[rows[0]])
     rods, lines = None, None
     _place(model, data, motion.poses[rows[0]])
     if has_rods(model):

@@ -80,6 +80,7 @@ class Scene:
         pull: called while somebody drags a body; None: bodies cannot be dragged.
         bounds: corners of a box around what is seen, where more is drawn than the model; None: around the robot.
         plain_floor: draw the floor as a plate without a grid, which is fast without a graphics card.
+        pose: joint positions of the first picture, shape (nq,); None: the first key frame, or the model's own.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Scene:
         *,
         bounds: tuple[Array, Array] | None = None,
         plain_floor: bool = False,
+        pose: Array | None = None,
     ) -> None:
         self._server, self._model, self._pull, self._plain_floor = server, model, pull, plain_floor
         self.layers = Layers()
@@ -103,6 +105,8 @@ class Scene:
         data = mujoco.MjData(model)
         if model.nkey:
             mujoco.mj_resetDataKeyframe(model, data, 0)
+        if pose is not None:
+            data.qpos[:] = pose
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
