@@ -4,7 +4,7 @@ You will see the error of a linear policy before and after a search that begins 
 variable stiffness gains, with its interval; how to run it. ``14_train.py 12 5``: rounds, seeds; five fixed stiffnesses.
 """
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -59,7 +59,12 @@ def draw(curves: dict) -> None:
 
 def main() -> None:
     """Train, compare, export."""
-    rounds, seeds = map(int, sys.argv[1:3] if len(sys.argv) > 2 else (3, 2))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", type=int, nargs="?", default=3, metavar="ROUNDS")
+    parser.add_argument("seeds", type=int, nargs="?", default=2, metavar="SEEDS")
+    rounds, seeds = vars(parser.parse_args()).values()
+    if rounds < 1 or not 2 <= seeds <= 5:
+        parser.error("rounds must be at least 1, seeds from 2 to 5")
     presets, curves = [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None], {}
     for preset in presets:
         runs = [train(preset, rounds, seed) for seed in range(seeds)]

@@ -5,7 +5,7 @@ its curve as a figure, and how to run it on the robot. ``15_train_with_sb3.py 60
 It needs ``pip install "pliant[sb3]"``.
 """
 
-import sys
+import argparse
 
 import numpy as np
 import torch
@@ -53,7 +53,12 @@ def train(rounds: int, seed: int) -> tuple[PPO, list[float]]:
 
 def main() -> None:
     """Train, draw, export."""
-    rounds, seeds = map(int, sys.argv[1:3] if len(sys.argv) > 2 else (15, 1))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", type=int, nargs="?", default=15, metavar="ROUNDS")
+    parser.add_argument("seeds", type=int, nargs="?", default=1, metavar="SEEDS")
+    rounds, seeds = vars(parser.parse_args()).values()
+    if min(rounds, seeds) < 1:
+        parser.error("rounds and seeds must be at least 1")
     torch.set_num_threads(1)
     figure, axes = new_figure(1, 1, height=2.8)
     for seed in range(seeds):

@@ -57,6 +57,18 @@ def test_another_version_of_mujoco_in_the_folder_of_mujoco_core_is_an_error(monk
     assert not [f for f in module._versions() if f.status == "error"]
 
 
+def test_an_installation_that_is_older_than_its_checkout_is_a_warning(tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "requires", lambda _: ["numpy>=2", 'av>=14; extra == "video"'])
+    project = tmp_path / "pyproject.toml"
+    assert module._older_metadata(project) is None
+    project.write_text('[project]\nname = "pliant"\n[project.optional-dependencies]\nvideo = ["av"]\n')
+    assert module._older_metadata(project) is None
+    project.write_text(project.read_text() + 'plot = ["matplotlib"]\n')
+    found = module._older_metadata(project)
+    assert (found.status, found.advice) == ("warning", f"pip install -e {tmp_path}")
+    assert found.found.endswith("in the extras plot")
+
+
 def test_an_old_dependency_is_an_error():
     assert module._too_old("3.9.1", "mujoco>=4.0,<5")
     assert not module._too_old("4.0.0rc1", "mujoco>=4.0,<5")
@@ -145,7 +157,8 @@ def test_a_cache_that_cannot_be_used_is_an_error(monkeypatch, tmp_path):
     assert "PLIANT_CACHE" in found.found
 
 
-def test_the_report_for_people_has_a_count_of_problems(capsys, no_graphics):
+def test_the_report_for_people_has_a_count_of_problems(capsys, no_graphics, monkeypatch):
+    monkeypatch.setattr(module, "_older_metadata", lambda _: None)
     code, text = run(capsys)
     assert code == 0
     assert "0 errors, 1 warning\n" in text

@@ -216,6 +216,7 @@ def test_a_free_ball_takes_a_payload_at_its_centre_only():
         ("ball", math.nan, None, "mass is nan"),
         ("ball", "heavy", None, "mass is 'heavy'"),
         ("ball", 1.0, (0.0, 0.0), "must be three numbers"),
+        ("ball", 1.0, 5.0, "offset is 5.0; must be three numbers"),
         ("ball", 1.0, (0.0, 0.0, math.inf), "must be three numbers"),
     ],
 )

@@ -104,6 +104,13 @@ def test_a_slider_brings_its_joint_to_the_target_within_the_limits_of_the_arm(ar
     assert arm.said == []
 
 
+def test_a_target_beyond_the_slider_is_refused_and_the_arm_stays(arm):
+    arm.panel._joints[0].value = 1e6
+    arm.panel._joints[0].changed(HAND)
+    assert arm.device.cabinet.motion is None
+    assert "joint 1 is 1e+06 rad; must be from -2.8" in arm.said[0]
+
+
 def test_a_target_that_changes_on_the_way_is_followed_without_a_stop_and_a_new_speed_holds_at_once(arm):
     panel, device = arm.panel, arm.device
     panel._joints[1].value = 0.8

@@ -76,6 +76,13 @@ def test_a_scenario_that_does_not_fit_is_told_and_the_simulation_goes_on():
         eventually(lambda: simulation.time > before + 0.05)
 
 
+def test_a_button_that_does_not_exist_starts_nothing():
+    with running("sea-1dof", prepare=offer) as (_, view):
+        with pytest.raises(PliantError, match="there is no button 'Bogus'"):
+            press(view._scenarios, "Bogus")
+        assert view._scenarios.run is None
+
+
 def test_the_scenario_of_the_command_line_is_first_in_the_list_and_can_be_stopped():
     with running("sea-1dof", prepare=offer, install=("push.yaml", PUSH)) as (simulation, view):
         panel = view._scenarios
@@ -109,6 +116,29 @@ def test_the_sliders_of_the_payload_bend_the_joint_and_a_reset_removes_it():
         assert not simulation.engine.payloads
         eventually(lambda: panel._balls == {} and panel._mass.value == 0.0)
         assert view.health()["last_error"] == ""
+
+
+def test_a_heavy_payload_of_a_program_widens_the_slider_and_stays_when_its_place_changes():
+    with running("sea-1dof") as (simulation, view):
+        panel = view._payload
+        heavy = 3.0 * panel._mass.max
+        simulation.submit(lambda: simulation.engine.set_payload("link", heavy, (0.05, 0.0, 0.0))).result(5.0)
+        eventually(lambda: panel._mass.value == heavy)
+        panel._offset[0]._impl.value = 0.02
+        panel._put()
+        load = simulation.engine.payloads.loads["link"]
+        assert (load.mass, load.offset[0]) == (heavy, 0.02)
+
+
+def test_masses_and_bodies_that_the_page_does_not_offer_are_refused_in_words():
+    with running("sea-1dof") as (simulation, view):
+        panel = view._payload
+        with pytest.raises(PliantError, match="mass is 1000 kg; must be from 0 to"):
+            load_it(panel, 1000.0, (0.05, 0.0, 0.0))
+        panel._body._impl.value = "nosuch"
+        with pytest.raises(PliantError, match="there is no body 'nosuch'"):
+            panel._choose()
+        assert not simulation.engine.payloads
 
 
 def test_what_the_page_writes_into_a_slider_is_no_command():

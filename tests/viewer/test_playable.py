@@ -126,6 +126,21 @@ class Files:
         self._server.server_close()
 
 
+@pytest.mark.parametrize(
+    ("time", "poses"),
+    [
+        ([], np.zeros((0, 1))),
+        ([0.0, 1.0, 0.5], np.zeros((3, 1))),
+        ([0.0, 1.0], np.zeros((1, 1))),
+        ([0.0, 1.0], np.zeros((2, 7))),
+        ([0.0, 1.0], np.full((2, 1), np.nan)),
+    ],
+)
+def test_a_motion_that_cannot_be_shown_is_refused(time, poses):
+    with pytest.raises(PliantError, match="of a motion"):
+        Motion(model=mujoco.MjModel.from_xml_string(SWING), time=np.array(time), poses=poses)
+
+
 def test_the_camera_looks_at_the_first_pose_and_not_at_the_models_own():
     slide = """<mujoco><worldbody><body name="link"><joint type="slide" axis="0 0 1"/>
     <geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -163,6 +164,8 @@ def _versions() -> Iterator[Finding]:
             yield Finding(group=group, name=package, status="error", found=f"{version}, too old", advice=advice)
         else:
             yield Finding(group=group, name=package, status="ok", found=version)
+    if (found := _older_metadata(where.parents[1] / "pyproject.toml")) is not None:
+        yield found
     whole, core = _version("mujoco"), _version("mujoco-core")
     if whole is not None and core is not None and whole != core:
         yield Finding(
@@ -170,6 +173,21 @@ def _versions() -> Iterator[Finding]:
             found=f"{whole} in the same folder as mujoco-core {core}, which has overwritten its files",
             advice=f'pip install --force-reinstall "mujoco=={core}"',
         )  # fmt: skip
+
+
+def _older_metadata(project: Path) -> Finding | None:
+    """Return a warning where a checkout names other extras than its installation; what follows here may be wrong."""
+    if not project.is_file():
+        return None
+    named = set(tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("optional-dependencies", {}))
+    installed = {extra for _, _, extra in _requirements() if extra}
+    if named == installed:
+        return None
+    return Finding(
+        group="versions", name="installation", status="warning",
+        found=f"older than the checkout: it differs in the extras {', '.join(sorted(named ^ installed))}",
+        advice=f"pip install -e {project.parent}",
+    )  # fmt: skip
 
 
 def _machine() -> Iterator[Finding]:

@@ -12,6 +12,7 @@ compiled again and no array moves. Beside the three, everything is changed that 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -236,15 +237,16 @@ class Payloads:
 
 
 def _checked(mass: float, offset: Sequence[float]) -> tuple[float, tuple[float, float, float]]:
-    try:
-        kilograms, numbers = float(mass), [float(x) for x in offset]
-    except (TypeError, ValueError):
-        kilograms, numbers = math.nan, []
+    kilograms, numbers = math.nan, list[float]()
+    with contextlib.suppress(TypeError, ValueError):
+        kilograms = float(mass)
+    with contextlib.suppress(TypeError, ValueError):
+        numbers = [float(x) for x in offset]
     if not 0.0 <= kilograms <= MAX_PAYLOAD:
         raise ModelError(f"payload: mass is {mass!r} kg; must be from 0 to {MAX_PAYLOAD:g} kg", field="mass")
     if len(numbers) != 3 or not all(abs(x) <= MAX_OFFSET for x in numbers):
         raise ModelError(
-            f"payload: offset is {list(offset)!r}; must be three numbers from {-MAX_OFFSET:g} to {MAX_OFFSET:g} m",
+            f"payload: offset is {offset!r}; must be three numbers from {-MAX_OFFSET:g} to {MAX_OFFSET:g} m",
             field="offset",
         )
     x, y, z = numbers

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import PliantError
 from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Panel
 
 if TYPE_CHECKING:
@@ -32,6 +33,22 @@ class Motion:
     """Text above it in a film; empty for none."""
     color: str = INK
     """Colour of the title."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be shown.
+
+        Raises:
+            PliantError: times or poses that do not fit each other or the model, or that are not valid.
+        """
+        time, poses = np.asarray(self.time), np.asarray(self.poses)
+        if time.ndim != 1 or not len(time) or not np.isfinite(time).all() or (np.diff(time) < 0.0).any():
+            raise PliantError("the times of a motion must be at least one, finite, and not decrease", field="time")
+        if poses.shape != (len(time), self.model.nq) or not np.isfinite(poses).all():
+            raise PliantError(
+                f"the poses of a motion have shape {poses.shape}; must be finite, of shape (times, qpos) = "
+                f"{(len(time), self.model.nq)}",
+                field="poses",
+            )
 
     @property
     def duration(self) -> float:

@@ -115,7 +115,10 @@ class Pacer:
             PliantError: it keeps no pace, or the factor is not a finite number above 0.
         """
         if not self.paces:
-            raise PliantError(f"the run is {self!r} and has no pace that can be changed", field="rtf")
+            raise PliantError(
+                "the run keeps no pace that can be changed: it goes as fast as it can, or as its clients let it",
+                field="rtf",
+            )
         factor = Pacer(self.mode, rtf).rtf
         running = self._running
         self.suspend(time_ns)

@@ -161,6 +161,12 @@ class ArmPanel:
 
     def _move(self) -> None:
         for k, handle in enumerate(self._joints):
+            if not handle.min <= float(handle.value) <= handle.max:
+                raise DeviceError(
+                    f"joint {k + 1} is {float(handle.value):g} rad; must be from {handle.min:g} to {handle.max:g} rad",
+                    field="q_c",
+                )
+        for k, handle in enumerate(self._joints):
             if abs(float(handle.value) - self._target[k]) > 0.5e-3:  # others keep what is between two steps
                 self._target[k] = float(handle.value)
         self._do(self._go)

@@ -48,7 +48,12 @@ class RunPanel:
         self._buttons = gui.add_button_group(
             "simulation", ("Step", "Reset"), hint=f"Step: {STEPS} steps while it is paused"
         )
-        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", hint="Simulated seconds a second")
+        self._speed = gui.add_dropdown(
+            "simulation speed",
+            SPEEDS,
+            initial_value="1",
+            hint="Simulated seconds a second; off where clients set the pace",
+        )
         self._speed.disabled = not simulation.paced
         self._record = gui.add_button("Record", icon="player-record", hint="Write a recording into the present folder")
         self._name = title

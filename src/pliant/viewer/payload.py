@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from pliant.engine.base import MujocoState
+from pliant.errors import PliantError, nearest
 from pliant.simulation.bridge import SimulationControl
 from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.viewer.ranges import step_of
@@ -70,7 +71,7 @@ class PayloadPanel:
         loads = dict(self._engine.payloads.loads)
         if loads == self._shown:
             return
-        mine = self._names[str(self._body.value)]
+        mine = self._names.get(str(self._body.value), "")
         if loads.get(mine) != self._shown.get(mine):
             self._follow(loads.get(mine))
         self._shown = loads
@@ -92,27 +93,45 @@ class PayloadPanel:
 
         return call
 
+    def _chosen(self) -> str:
+        """Return the name of the chosen body.
+
+        Raises:
+            PliantError: the page has no such body.
+        """
+        shown = str(self._body.value)
+        if shown not in self._names:
+            raise PliantError(f"there is no body {shown!r}; {nearest(shown, list(self._names))}", field="body")
+        return self._names[shown]
+
     def _choose(self) -> None:
         """Show the payload of the chosen body."""
-        name = self._names[str(self._body.value)]
+        name = self._chosen()
         largest = largest_payload(self._engine.model, name)
         self._mass.value = 0.0
         self._mass.max, self._mass.step = largest, step_of(0.0, largest)
         self._follow(self._engine.payloads.loads.get(name))
 
     def _follow(self, load: Any) -> None:
-        name = self._names[str(self._body.value)]
+        name = self._chosen()
         payloads = self._engine.payloads
         place = payloads.centre(name) if load is None else load.offset
-        self._mass.value = 0.0 if load is None else min(load.mass, self._mass.max)
+        mass = 0.0 if load is None else load.mass
+        if mass > self._mass.max:  # a program put a heavier one
+            self._mass.max = _round_up(mass)
+        self._mass.value = mass
         fixed = payloads.only_at_centre(name)
         for handle, value in zip(self._offset, place):
-            handle.value = min(max(float(f"{value:.3g}"), handle.min), handle.max)
+            if abs(value) > handle.max:
+                handle.min, handle.max = -_round_up(abs(value)), _round_up(abs(value))
+            handle.value = float(f"{value:.3g}")
             handle.disabled = fixed
 
     def _put(self) -> None:
-        name = self._names[str(self._body.value)]
+        name = self._chosen()
         mass = float(self._mass.value)
+        if not 0.0 <= mass <= self._mass.max:
+            raise PliantError(f"mass is {mass:g} kg; must be from 0 to {self._mass.max:g} kg on the page", field="mass")
         offset = [float(handle.value) for handle in self._offset]
         place = None if self._engine.payloads.only_at_centre(name) else offset
         self._do(lambda: self._engine.set_payload(name, mass, place))

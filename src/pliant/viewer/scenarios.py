@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ScenarioPanel"]
 
+BUTTONS = ("Start", "Stop", "Restart")
+
 
 class ScenarioPanel:
     """List, description, buttons and progress of scenarios, in a GUI container.
@@ -48,7 +50,7 @@ class ScenarioPanel:
         self._choice = gui.add_dropdown("scenario", list(self._scenarios), initial_value=chosen)
         self._about = gui.add_html(_about(self._scenarios[chosen]))
         self._buttons = gui.add_button_group(
-            "play", ("Start", "Stop", "Restart"),
+            "play", BUTTONS,
             hint="Start: from the present state; Stop: what has not happened does not happen; Restart: from time 0",
         )  # fmt: skip
         self._status = gui.add_html(_line(""))
@@ -85,6 +87,8 @@ class ScenarioPanel:
         scenario = self._scenarios.get(name)
         if scenario is None:
             raise PliantError(f"there is no scenario {name!r}", field="scenario")
+        if what not in BUTTONS:
+            raise PliantError(f"there is no button {what!r}", field="play")
         if self.run is not None:
             self._do(self.run.stop)
         if what == "Stop":

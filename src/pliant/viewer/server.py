@@ -261,6 +261,7 @@ def _values_only(handler: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(value, str | bytes | list | tuple | dict) and len(value) > MAX_TEXT:
             return
         if isinstance(value, float) and not math.isfinite(value):
+            _log.debug("a browser sent %r for a control; it is ignored", value)
             return
         await handler(client, message)
 
