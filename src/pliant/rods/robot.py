@@ -1020,9 +1020,10 @@ class ContinuumParallelRobot:
         cost = float(r @ r)
         worst = float(out[0])
         for it in range(limit):
-            if not np.isfinite(cost) or not np.all(np.isfinite(J)):
+            with np.errstate(over="ignore"):
+                scale = np.sum(J * J, axis=0) + 1e-12
+            if not np.isfinite(cost) or not np.all(np.isfinite(scale)):
                 return False, np.inf, it
-            scale = np.sum(J * J, axis=0) + 1e-12
             step = np.linalg.lstsq(
                 np.vstack([J, np.diag(np.sqrt(damping * scale))]),
                 np.concatenate([-r, np.zeros(len(scale))]),

@@ -27,6 +27,7 @@ __all__ = [
     "StaticsSolver",
     "Target",
     "joint_ranges",
+    "plain_equilibrium",
     "pose_ranges",
     "wrench_ranges",
 ]
@@ -143,7 +144,7 @@ class StaticsSolver:
         self._last = self.robot.home()
         self._lock = threading.Lock()
         self._asked = self._answered = 0
-        self.home = _plain(self._last)
+        self.home = plain_equilibrium(self._last)
         """The equilibrium at the home pose."""
 
     @property
@@ -191,7 +192,7 @@ class StaticsSolver:
             # Absurd numbers overflow in the solver before it gives up; that is no news.
             with np.errstate(all="ignore"):
                 solution = self._solution(target)
-                equilibrium = _plain(solution)
+                equilibrium = plain_equilibrium(solution)
                 self._last = solution
         except PliantError as error:
             reason = str(error)
@@ -213,7 +214,7 @@ class StaticsSolver:
         return robot.solve_igm(pose, target.wrench, start=start, controlled=target.controlled, restarts=RESTARTS)
 
 
-def _plain(solution: Solution) -> PlainEquilibrium:
+def plain_equilibrium(solution: Solution) -> PlainEquilibrium:
     """Return a solution as numbers.
 
     Raises:
