@@ -265,10 +265,10 @@ def say_missing(missing: Sequence[str], where: str, console: Console) -> None:
 
 
 def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") -> tuple[str, list[str], list[Path]]:
-    """Return source, settings and package paths of the `pliant run` that wrote a recording; or say what to do.
+    """Return source, settings and package paths of the command that wrote a recording; or say what to do.
 
     Raises:
-        PliantError: it was not written by `pliant run`.
+        PliantError: it was written neither by `pliant run` nor by `pliant view`.
     """
     import shlex
 
@@ -276,9 +276,9 @@ def recorded_robot(found: Recording, hint: str = "name it by --robot SOURCE") ->
         words = shlex.split(found.metadata.get("command_line", ""))
     except ValueError:
         words = []
-    if len(words) < 3 or words[:2] != ["pliant", "run"] or words[2].startswith("-"):
+    if len(words) < 3 or words[:2] not in (["pliant", "run"], ["pliant", "view"]) or words[2].startswith("-"):
         raise PliantError(
-            f"the recording does not say which robot it shows, because `pliant run` did not write it; {hint}",
+            f"the recording does not say which robot it shows; {hint}",
             file=found.path,
             field="robot",
         )

@@ -236,6 +236,7 @@ class Run:
             own = [b for b in self.wires if b.own_timeout]
             hint = f" ({own[0].name} has its own option {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
+        told = {"command_line": command_line(), "interface": recorded_names(robot.interface)}
         self.page: PageView | None = None
         """The page of the run; None without one."""
         if plan.view:
@@ -243,7 +244,7 @@ class Run:
             from pliant.viewer import PageView
 
             state = mujoco_state(engine, "the view")
-            self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot")
+            self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot", metadata=told)
             self.wires.append(self.page)
         if any(b.lockstep for b in self.wires):
             if plan.rtf is not None:
@@ -277,8 +278,7 @@ class Run:
 
                 self._scratch = tempfile.TemporaryDirectory()
                 target = Path(self._scratch.name) / "run.mcap"
-            names = {"interface": recorded_names(robot.interface)}
-            recorder = Recorder(target, overwrite=plan.overwrite, command_line=command_line(), metadata=names)
+            recorder = Recorder(target, overwrite=plan.overwrite, metadata=told)
         self.recorder = recorder
         try:
             self.simulation = Simulation(
@@ -484,6 +484,8 @@ class _Interrupt:
 
 def command_line() -> str:
     """Return the command line without what it writes beside, so that equal runs give equal recordings."""
+    import shlex
+
     words = []
     skip = False
     for word in sys.argv[1:]:
@@ -491,7 +493,7 @@ def command_line() -> str:
             skip = not skip and "=" not in word
             continue
         words.append(word)
-    return " ".join(["pliant", *words])
+    return shlex.join(["pliant", *words])
 
 
 def say_film(console: Console, film: FilmReport) -> None:

@@ -72,7 +72,9 @@ def view(
     if statics and mechanism is None:
         raise PliantError("--statics is for parallel robots; omit it", field="statics")
     if mechanism is None or not statics:
-        _simulate(robot, source, port, host, open_browser, console, report, scenario)
+        _simulate(
+            robot, source, port, host, open_browser, console, report, scenario, _command(source, set, package_path)
+        )
     else:
         for name, given in (
             ("--console", console),
@@ -137,6 +139,7 @@ def _simulate(
     console: bool,
     report: Path | None,
     scenario: Path | None,
+    command: str,
 ) -> None:
     from pliant.devices import make_devices
     from pliant.robots import list_robots
@@ -157,7 +160,7 @@ def _simulate(
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
         _tell(server.url, open_browser)
         while True:
-            page = _show(robot, title, server, loaded, console, report, given)
+            page = _show(robot, title, server, loaded, console, report, given, command)
             wanted = page.wanted
             if not wanted:
                 return
@@ -165,8 +168,20 @@ def _simulate(
             given = {}  # it belongs to the first robot
             try:
                 robot, title = _load(wanted, loaded), wanted
+                command = "" if wanted in loaded.robots else _command(wanted)  # a file of the browser has no path
             except PliantError as error:
                 server.notify(f"{wanted} cannot be shown", str(error)[:600])
+
+
+def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path] = ()) -> str:
+    """Return the command line that recordings name their robot by."""
+    import shlex
+
+    words = ["pliant", "view", source]
+    for option, values in (("--set", settings), ("--package-path", packages)):
+        for value in values:
+            words += [option, str(value)]
+    return shlex.join(words)
 
 
 def _load(wanted: str, loaded: _LoadedRobots) -> Robot:
@@ -185,10 +200,12 @@ def _show(
     console: bool,
     report: Path | None,
     scenarios: Mapping[str, Scenario],
+    command: str,
 ) -> PageView:
     """Simulate one robot; return its page, which knows the next robot."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.recording.recording import recorded_names
     from pliant.simulation import Simulation, paced
     from pliant.viewer import PageView
 
@@ -196,7 +213,7 @@ def _show(
     engine = MujocoEngine(robot, check=False)
     page = PageView(
         engine, title=title, server=server, robots=loaded.names, replaceable=list(loaded.robots), report=report,
-        needed=True,
+        needed=True, metadata={"command_line": command, "interface": recorded_names(robot.interface)},
     )  # fmt: skip
     for name, scenario in scenarios.items():
         page.offer(name, scenario)

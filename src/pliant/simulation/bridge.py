@@ -58,8 +58,8 @@ class SimulationControl(Protocol):
         """The file that is written, None where nothing is recorded."""
         ...
 
-    def record(self, path: Path) -> None:
-        """Record from the next step on; only what `submit` runs may call this."""
+    def record(self, path: Path, metadata: Mapping[str, str] | None = None) -> None:
+        """Record from the next step on, with texts about the run; only what `submit` runs may call this."""
         ...
 
     def stop_recording(self) -> None:

@@ -448,8 +448,12 @@ class Simulation:
         """The file that is written, None where nothing is recorded."""
         return None if self._record is None or self.recorder is None else self.recorder.path
 
-    def record(self, path: str | Path) -> None:
+    def record(self, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
         """Record from the next step on. From another thread use ``submit``.
+
+        Args:
+            path: the file.
+            metadata: texts that go into the file, such as the ``command_line`` that names the robot.
 
         Raises:
             PliantError: it records already, or the simulation has not started.
@@ -459,7 +463,7 @@ class Simulation:
 
         if self._record is not None or not self._started or self._closed:
             raise PliantError("a recording is already running, or the simulation does not run", field="record")
-        recorder = Recorder(path)
+        recorder = Recorder(path, metadata=metadata)
         self._open_recording(recorder)
         self.recorder = recorder
 

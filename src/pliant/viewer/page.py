@@ -83,6 +83,8 @@ class PageView(BridgeBase):
         robots: names to choose another robot from; then the run stops, and `wanted` names it.
         replaceable: those of them that a robot from a file may have, because they came from files themselves.
         needed: the run is for the page only, so it ends with it.
+        metadata: texts that go into the recordings that are made on the page; ``command_line``, such as
+            ``"pliant run arm.urdf"``, names the robot for `pliant replay`.
     """
 
     name = "view"
@@ -101,7 +103,9 @@ class PageView(BridgeBase):
         robots: Sequence[str] = (),
         replaceable: Sequence[str] = (),
         needed: bool = False,
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
+        self._metadata = dict(metadata or {})
         self._engine, self._needed = engine, needed
         self._given, self._robots = server, list(robots)
         self._taken = [name for name in robots if name not in replaceable]
@@ -256,7 +260,9 @@ class PageView(BridgeBase):
             commanded = {name: device for name, device in devices.items() if isinstance(device, Device)}
             if self._robots:
                 self._add_robots(gui)
-            self._run = RunPanel(gui, self._simulation, self._say, self._was_reset, self._title, self._tell)
+            self._run = RunPanel(
+                gui, self._simulation, self._say, self._was_reset, self._title, self._tell, self._metadata
+            )
             tabs = gui.add_tab_group()
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
                 rods = self._add_rods(server, gui, commanded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class RunPanel:
         after_reset: called when the page has reset the simulation.
         title: name of the robot, for the names of recordings.
         done: tells where a recording is.
+        metadata: texts that go into recordings, such as the command line that names the robot.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class RunPanel:
         after_reset: Callable[[], None],
         title: str,
         done: Say,
+        metadata: Mapping[str, str],
     ) -> None:
         self._simulation, self._after_reset = simulation, after_reset
         self._status = gui.add_html(_status("", 0.0, None, False))
@@ -57,7 +59,7 @@ class RunPanel:
         self._speed.disabled = not simulation.paced
         self._record = gui.add_button("Record", icon="player-record", hint="Write a recording into the present folder")
         self._name = title
-        self._say_done = done
+        self._say_done, self._metadata = done, dict(metadata)
         self._recording: bool | None = None
         self._record.on_click(guarded(say, self._recorded))
         self._pause.on_click(guarded(say, self._paused))
@@ -99,11 +101,12 @@ class RunPanel:
         path = simulation.recording
         if path is not None:
             simulation.submit(simulation.stop_recording).result(REQUEST_TIMEOUT)
-            self._say_done(f"{path} is written; pliant replay {path} --plot figure.png draws it")
+            how = "--view shows" if self._metadata.get("command_line") else "--plot figure.png draws"
+            self._say_done(f"{path} is written; pliant replay {path} {how} it")
             return
         safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in self._name)[:40].strip("-") or "robot"
         fresh = Path.cwd() / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}.mcap"
-        simulation.submit(lambda: simulation.record(fresh)).result(REQUEST_TIMEOUT)
+        simulation.submit(lambda: simulation.record(fresh, self._metadata)).result(REQUEST_TIMEOUT)
 
     def _pressed(self, _: Any) -> None:
         if self._buttons.value == "Reset":

@@ -1,0 +1,41 @@
+"""`pliant view`: what its page records."""
+
+import json
+import threading
+
+import pytest
+
+from pliant.recording.recording import read_recording
+from pliant.simulation import Simulation
+
+pytestmark = pytest.mark.network
+
+
+def test_what_the_page_records_names_its_robot_also_after_another_one_was_chosen(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = []
+
+    def run(simulation, *_):
+        """Record a little, as by the page's button; then choose the next robot."""
+        page = simulation.bridges["view"]
+        pressed = threading.Thread(target=page._run._recorded, args=(None,), name="test-click")
+        pressed.start()
+        while simulation.recording is None:
+            simulation.step()
+        pressed.join()
+        simulation.step(100)
+        shown.append(simulation.recording)
+        simulation.stop_recording()
+        if len(shown) == 1:
+            page._change_to("sea-1dof")
+
+    monkeypatch.setattr(Simulation, "run", run)
+    code, _, err = call("view", "qbmove-1dof", "--set", "option.timestep=0.0005")
+    assert code == 0, err
+    first, second = shown
+    assert read_recording(first).metadata["command_line"] == "pliant view qbmove-1dof --set option.timestep=0.0005"
+    assert read_recording(second).metadata["command_line"] == "pliant view sea-1dof"
+    for file in shown:
+        code, out, err = call("replay", file, "--html", file.with_suffix(".html"), "--json")
+        assert code == 0, err
+        assert json.loads(out)["html"].endswith(".html")
