@@ -126,6 +126,29 @@ def test_ctrl_c_is_the_ordinary_end_of_a_run_without_one(call, robot_file):
     assert "interrupted" not in out
 
 
+def test_a_reset_sets_back_neither_the_duration_nor_the_summary(call, robot_file, tmp_path):
+    events = tmp_path / "again.yaml"
+    events.write_text("events:\n  - {event: reset, at: 0.03}\n  - {event: reset, at: 0.05}\n")
+    options = (robot_file, "--scenario", events, "--duration", "0.08")
+    code, out, err = call("run", *options)
+    assert code == 0, err
+    assert "0.08 s simulated" in out
+    found = json.loads(call("run", *options, "--json")[1])
+    assert found["time"] == pytest.approx(0.08)
+    assert f"{found['steps']} steps" in out
+
+
+def test_an_interruption_after_a_reset_counts_all_that_was_simulated(call, robot_file, tmp_path):
+    events = tmp_path / "again.yaml"
+    events.write_text("events:\n  - {event: reset, at: 0.01}\n")
+    code, out, _ = call(
+        "run", robot_file, "--scenario", events, "--bridge", "ctrl_c", "--rtf", "1000", "--duration", "60"
+    )
+    assert code == 130
+    assert "50 steps, 0.05 s simulated" in out
+    assert "interrupted at 0.05 of 60 s" in out
+
+
 def test_ctrl_c_ends_a_wait_for_a_client_that_never_came(call, robot_file, monkeypatch, tmp_path):
     monkeypatch.setattr(simulating, "GRACE", 0.05)
     record = tmp_path / "run.mcap"

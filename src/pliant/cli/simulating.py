@@ -84,7 +84,7 @@ class RunOptions:
     """
 
     duration: float | None = option(None, low=0.0, high=MAX_DURATION, unit="s")
-    """Seconds to simulate; default 5, with a bridge until Ctrl-C."""
+    """Seconds to simulate, in all: a reset does not start them again; default 5, with a bridge until Ctrl-C."""
     rtf: float | None = option(None, low=0.0, above=True)
     """Simulated seconds per wall second; default: as fast as possible, 1 with a bridge that is not in lock-step."""
     record: Path | None = None
@@ -380,6 +380,11 @@ class Run:
         return None if self.report is None else self.report.achieved_rtf
 
     @property
+    def simulated(self) -> float:
+        """Simulated time of all steps [s]; unlike the time of the simulation, no reset sets it back."""
+        return self.simulation.steps * self.simulation.dt_ns / 1e9
+
+    @property
     def halted(self) -> str:
         """Why the run ended early; "" if it did not, or if Ctrl-C ended it."""
         return "" if self.simulation.halted == "stopped" else self.simulation.halted
@@ -388,7 +393,7 @@ class Run:
         """Return the entries that every JSON object of a run has."""
         plan = self.plan
         return {
-            "time": self.simulation.time,
+            "time": self.simulated,
             "steps": self.simulation.steps,
             "rtf": self.achieved_rtf,
             "interrupted": self.interrupted,
@@ -410,12 +415,12 @@ class Run:
         """Print the duration, the reason of an early end, and the files."""
         rtf = self.achieved_rtf
         speed = "" if rtf is None or not math.isfinite(rtf) else f", {rtf:.3g} x real time"
-        self.console.print(f"{self.simulation.steps} steps, {self.simulation.time:g} s simulated{speed}")
+        self.console.print(f"{self.simulation.steps} steps, {self.simulated:g} s simulated{speed}")
         if self.halted:
             self.console.print(f"[yellow]halted[/yellow] {plain(self.halted)}", soft_wrap=True)
         if self.interrupted:
             self.console.print(
-                f"[yellow]interrupted[/yellow] at {self.simulation.time:g} of {self.duration:g} s; "
+                f"[yellow]interrupted[/yellow] at {self.simulated:g} of {self.duration:g} s; "
                 "the results up to this time are kept"
             )
         for path, what in ((self.plan.record, "recording"), (None if self._plot_failed else self.plan.plot, "plot")):
