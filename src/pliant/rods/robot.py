@@ -396,6 +396,7 @@ class ContinuumParallelRobot:
         follower: bool = False,
         accuracy: str | None = None,
         one_step: bool = False,
+        first_row: int = 0,
     ) -> Path:
         """Solve along a path, each row from the one before.
 
@@ -406,6 +407,7 @@ class ContinuumParallelRobot:
             branch: which equilibrium the first row has: as for :meth:`solve_igm`. The rows after it are continued; with
                 ``"home"`` on the stable side where the path loses its stability in a bifurcation.
             one_step: one Newton step a row, for a control loop: residuals are small if the rows are close.
+            first_row: number of the first row in messages, for a part of a longer path.
 
         Returns:
             The solutions. Where Newton's method fails between two rows, smaller steps are taken between them.
@@ -429,13 +431,17 @@ class ContinuumParallelRobot:
         tolerance = self._tolerance(accuracy)
         problems = [Task(inverse, qs[r], xs[r], mask, wrenches[r], bool(follower), tolerance) for r in range(rows)]
         first = self._solve(problems[0], start, self._steps(accuracy, start), 0, 12, branch)
-        return self._follow(problems, first, first.steps, one_step, leave=branch == "home" and not one_step)
+        leave = branch == "home" and not one_step
+        return self._follow(problems, first, first.steps, one_step, leave, first_row)
 
-    def _follow(self, problems: list[Task], first: Solution, steps: int, one_step: bool, leave: bool) -> Path:
+    def _follow(
+        self, problems: list[Task], first: Solution, steps: int, one_step: bool, leave: bool, first_row: int
+    ) -> Path:
         """Follow from the solution of the first problem with a number of steps a rod, or more.
 
         Args:
             leave: where the path loses its stability in a bifurcation, it goes on on the stable side.
+            first_row: number of the first row in messages.
         """
         rows, inverse = len(problems), problems[0].inverse
         mask, follower = problems[0].controlled, problems[0].follower
@@ -479,11 +485,12 @@ class ContinuumParallelRobot:
                 continue
             reached, fraction = self._continue(state, problems[at - 1], problems[at], steps)
             if reached is None:
+                row = first_row + at
                 raise self._failure(
                     problems[at],
-                    [(f"continuation from row {at - 1}", state, self._wk_residual())],
+                    [(f"continuation from row {row - 1}", state, self._wk_residual())],
                     steps,
-                    f"path row {at}: no equilibrium beyond {100.0 * fraction:.1f} % of the way from row {at - 1}",
+                    f"path row {row}: no equilibrium beyond {100.0 * fraction:.1f} % of the way from row {row - 1}",
                 )
             state = reached
             W[at], Q[at], X[at] = state.W, state.Q, state.X
@@ -495,7 +502,7 @@ class ContinuumParallelRobot:
             looked_at = {*range(0, rows, max(1, rows // 50)), rows - 1}
             worst = max(self._refined_residual(W[r], Q[r], X[r], wrenches[r], follower, 2 * steps) for r in looked_at)
             if worst > problems[0].tolerance:  # more strongly bent further on: the whole path again, finer
-                return self._follow(problems, first, 2 * steps, one_step, leave)
+                return self._follow(problems, first, 2 * steps, one_step, leave, first_row)
         return path_out
 
     def estimate_wrench(self, measured, **options) -> WrenchEstimate:
