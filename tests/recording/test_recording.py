@@ -90,6 +90,23 @@ def test_every_sample_comes_back_bit_by_bit(recorded):
         recording["elbow/postion"]
 
 
+def test_the_length_of_a_recording_that_begins_later_is_that_of_what_it_holds(tmp_path):
+    with Simulation(SpringMassEngine(3), devices(), pacer="free") as run:
+        run.run(0.0305)
+        run.record(tmp_path / "late.mcap")
+        run.run(0.02)
+        run.reset()
+        run.run(0.03)
+        run.stop_recording()
+    recording = read_recording(tmp_path / "late.mcap")
+    first, last = recording["elbow/time"][[0, -1]]
+    assert first == pytest.approx(0.032)
+    assert recording.duration == pytest.approx(0.05)
+    assert recording.duration == pytest.approx(last - first + 0.001)
+    assert recording.begin_ns == 31_000_000
+    assert recording.end_ns == 81_000_000
+
+
 def test_versions_seed_step_and_command_line_are_in_the_file(tmp_path):
     class Hashed(SpringMassEngine):
         model_hash = "abc123"

@@ -107,3 +107,26 @@ def test_the_command_serves_the_page_until_it_is_interrupted(path):
             assert process.wait(20.0) == 0
         finally:
             process.kill()
+
+
+def test_a_recording_that_begins_later_is_shown_from_its_begin_on(tmp_path):
+    file = tmp_path / "late.mcap"
+    robot = load("qbmove-1dof")
+    with Simulation(MujocoEngine(robot), make_devices(robot), [], pacer="free") as simulation:
+        simulation.devices["joint"].inbox.put({"equilibrium_position": 0.5, "stiffness_preset": 0.2})
+        simulation.run(0.5)
+        simulation.record(file)
+        simulation.run(0.2)
+    recording = read_recording(file)
+    with PageServer(port=free_port()) as server:
+        page = ReplayView(recording, robot.compile(), server)
+        assert page.duration == pytest.approx(0.2)
+        for seconds in (0.0, 0.1, 0.2):
+            page.seek(seconds)
+            page.draw()
+            expected = np.interp(0.5 + seconds, recording["joint/time"], recording["joint/position"])
+            slack = 0.5 * page._step * np.abs(recording["joint/velocity"]).max() + 1e-9
+            assert abs(float(page._data.qpos[0]) - expected) <= slack
+        page.draw_panel()
+        curve = next(s for s in page._plots.signals if s.label == "joint/position")
+        np.testing.assert_allclose([stamp * 1e-9 for stamp, _ in curve.points], recording["joint/time"])

@@ -154,9 +154,23 @@ class Recording(Mapping[str, np.ndarray]):
         return not self.lost
 
     @property
+    def begin_ns(self) -> int:
+        """Begin on the axis of the file [ns]: first samples, each less the time between two of its device."""
+        first = [(int(times[0]), self.devices[name]) for name, times in self._log_ns.items() if len(times)]
+        if not first:
+            return 0
+        begin = max(time - device.sample_period_ns for time, device in first)
+        return max(0, min(begin, *(time for time, _ in first)))
+
+    @property
+    def end_ns(self) -> int:
+        """Time of the last sample on the axis of the file [ns]."""
+        return max((int(times[-1]) for times in self._log_ns.values() if len(times)), default=0)
+
+    @property
     def duration(self) -> float:
-        """Time of the last sample on the axis of the file [s]."""
-        return max((times[-1] for times in self._log_ns.values() if len(times)), default=0) * 1e-9
+        """Length [s]: from the begin of the recording, which need not be time 0, to its last sample."""
+        return (self.end_ns - self.begin_ns) * 1e-9
 
     def unit(self, name: str) -> str:
         """Return the unit of ``"<device>/<field>"``."""
@@ -288,7 +302,7 @@ def read_recording(path: str | Path) -> Recording:
     if contents.fault:
         recording.lost = (
             f"{contents.fault}; read are {sum(map(len, log_ns.values()))} samples up to "
-            f"{recording.duration:g} s, what came later is lost"
+            f"{recording.end_ns * 1e-9:g} s, what came later is lost"
         )
         warnings.warn(f"{path}: {recording.lost}", RecordingWarning, stacklevel=2)
     return recording

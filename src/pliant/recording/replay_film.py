@@ -26,7 +26,7 @@ class RecordedPoses:
     """The poses of a robot in a recording."""
 
     time: NDArray[np.float64]
-    """Times [s], shape (t,)."""
+    """Times on the axis of the recording, from its begin on [s], shape (t,)."""
     qpos: NDArray[np.float64]
     """Positions, shape (t, nq)."""
     missing: tuple[str, ...]
@@ -49,7 +49,7 @@ def recorded_poses(recording: Recording, model: mujoco.MjModel, period: float) -
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    time = np.arange(int(recording.duration / period + 1e-9) + 1) * period
+    time = recording.begin_ns * 1e-9 + np.arange(int(recording.duration / period + 1e-9) + 1) * period
     qpos = np.tile(data.qpos, (len(time), 1))
     found = set()
     for name, device in recording.devices.items():

@@ -45,6 +45,7 @@ class ReplayView:
         self._recording, self._model, self._server = recording, model, server
         self.duration = float(recording.duration)
         """Length of the recording [s]."""
+        self._begin = recording.begin_ns * 1e-9
         self._step = max(PERIOD / 4.0, self.duration / MAX_POSES)
         poses = recorded_poses(recording, model, self._step)
         self._qpos, self.missing = poses.qpos, poses.missing
@@ -53,7 +54,7 @@ class ReplayView:
             mujoco.mj_resetDataKeyframe(model, self._data, 0)
         self._lock = threading.Lock()
         self.position = 0.0
-        """Time that is shown, from the first sample [s]."""
+        """Time that is shown, from the begin of the recording [s]."""
         self.playing = True
         """Whether the time goes on by itself."""
         self._speed = 1.0
@@ -124,7 +125,8 @@ class ReplayView:
         self._plots.draw()
 
     def _points(self, device: str, name: str, index: int | None, now: float) -> deque[tuple[int, float]]:
-        """Return the points of a curve up to a time."""
+        """Return the points of a curve up to a time from the begin."""
+        now += self._begin + 1e-9  # times are rounded
         times = self._recording[f"{device}/time"]
         first, last = np.searchsorted(times, (now - WINDOW, now), side="right")
         some = np.unique(np.linspace(first, max(last - 1, first), MAX_POINTS).astype(int)) if last > first else []
