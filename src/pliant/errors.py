@@ -1,7 +1,7 @@
-"""The exceptions of pliant.
+"""Exceptions of pliant.
 
-Every error says what was asked, what was found, what would be valid and, where a file is involved, where
-it stands (``file:line``). The parts are also attributes, so that a program can react without reading text.
+Every message states the requested value, the value found, the valid values and, for errors in a file, the location
+(``file:line``). These parts are also attributes, so that a program does not have to parse the message.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ __all__ = [
 
 
 MAX_LINE = 2000
-"""Longest line of a message that is not shortened in its middle [characters]."""
+"""Maximum length of a line of a message [characters]; longer lines are shortened in the middle."""
 
 
 class PliantError(Exception):
-    """Base of every error that pliant raises on purpose.
+    """Base class of the errors that pliant raises.
 
     Args:
-        message: what was asked, what was found, what would be valid.
-        file: the file that holds the fault, if there is one.
+        message: the requested value, the value found and the valid values.
+        file: the file that contains the error, if any.
         line: the line in that file, counted from 1.
         field: the name of the field, tag or parameter at fault.
     """
@@ -61,7 +61,7 @@ class PliantError(Exception):
 
     @property
     def where(self) -> str:
-        """``file:line: `` in front of the message, or an empty text."""
+        """Location that precedes the message: ``file:line: ``, or an empty string."""
         if self.file is None:
             return ""
         file = printable(self.file)
@@ -69,11 +69,13 @@ class PliantError(Exception):
 
 
 def printable(text: str, *, max_line: int = MAX_LINE) -> str:
-    """Return a text that neither controls a terminal nor fills it: it may quote a file or a message of a network.
+    """Return a text that is safe to print: without control characters, and with long lines shortened.
+
+    Error messages may quote files and data from a network.
 
     Args:
         text: any text, lone surrogates included.
-        max_line: characters of a line beyond which its middle is left out; 0 for none.
+        max_line: maximum length of a line [characters], beyond which its middle is omitted; 0 for no limit.
     """
     if not text.isprintable():
         text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
@@ -87,19 +89,19 @@ def printable(text: str, *, max_line: int = MAX_LINE) -> str:
 
 
 class ModelError(PliantError):
-    """A robot's description is wrong: a file, a tag, a name, a parameter."""
+    """The description of a robot is not valid: a file, a tag, a name or a parameter."""
 
 
 class LawError(ModelError):
-    """A constitutive law or one of its parameters is wrong."""
+    """A constitutive law or one of its parameters is not valid."""
 
 
 class PortError(PliantError):
-    """A port of the engine does not exist or has another shape."""
+    """A port of the engine does not exist, or its shape does not match."""
 
 
 class DeviceError(PliantError):
-    """A command to a device is wrong: mode, length, value."""
+    """A command to a device is not valid: its mode, length or value."""
 
 
 class BridgeError(PliantError):
@@ -107,12 +109,12 @@ class BridgeError(PliantError):
 
 
 class DeadThreadError(BridgeError):
-    """A thread of a bridge died, so that its wire is served no longer or in part.
+    """A thread of a bridge has ended unexpectedly, so that its clients are no longer, or only partly, served.
 
     Attributes:
         bridge: name of the bridge.
         thread: name of the thread.
-        why: what it raised, or that it ended by itself.
+        why: the exception that the thread raised, or a statement that it returned.
     """
 
     def __init__(self, message: str, *, bridge: str, thread: str, why: str) -> None:
@@ -123,7 +125,7 @@ class DeadThreadError(BridgeError):
 
 
 class WireError(PliantError):
-    """Bytes from a network or a file do not follow their format."""
+    """Data from a network or a file do not conform to their format."""
 
 
 class RecordingError(PliantError):
@@ -131,11 +133,11 @@ class RecordingError(PliantError):
 
 
 class DivergedError(PliantError):
-    """The simulation produced NaN, infinity or an energy blow-up.
+    """The simulation diverged: NaN, infinity or unbounded energy.
 
     Attributes:
-        joint: the joint that went wrong first.
-        time: simulation time of the fault [s].
+        joint: the joint that diverged first.
+        time: simulation time at which divergence was detected [s].
         dump: file with the last states, or None.
     """
 
@@ -152,9 +154,9 @@ class MissingDependency(PliantError):
     """An optional package is not installed.
 
     Args:
-        package: what is missing.
-        command: what to type to get it.
-        purpose: what it is needed for.
+        package: name of the missing package.
+        command: command that installs it.
+        purpose: feature that needs it.
     """
 
     def __init__(self, package: str, *, command: str, purpose: str) -> None:
@@ -164,30 +166,30 @@ class MissingDependency(PliantError):
 
 
 def require(package: str, *, extra: str, purpose: str) -> None:
-    """Refuse to go on without an optional package.
+    """Raise an error if an optional package is not installed.
 
     Args:
         package: name of the module.
-        extra: the extra of pliant that brings it.
-        purpose: what it is needed for.
+        extra: the extra of pliant that installs it.
+        purpose: feature that needs it.
 
     Raises:
-        MissingDependency: it is not installed; the message has the command.
+        MissingDependency: the package is not installed; the message contains the command that installs it.
     """
     if sys.modules.get(package) is None and importlib.util.find_spec(package) is None:
         raise MissingDependency(package, command=f'pip install "pliant[{extra}]"', purpose=purpose)
 
 
 def nearest(name: str, valid: Iterable[str], *, limit: int = 12) -> str:
-    """Return the end of a message: the nearest valid name, then the valid names.
+    """Return the end of an error message: the most similar valid name and a list of the valid names.
 
     Args:
-        name: what was asked.
-        valid: the names that exist.
-        limit: how many names are listed at most.
+        name: the requested name.
+        valid: the existing names.
+        limit: maximum number of names in the list.
 
     Returns:
-        A text such as ``did you mean 'elbow'? must be one of elbow, shoulder``.
+        A string such as ``did you mean 'elbow'? must be one of elbow, shoulder``.
     """
     names = sorted({str(v) for v in valid})
     if not names:

@@ -1,4 +1,4 @@
-"""Load a robot from a file, by its format, or from the catalogue, by its name."""
+"""Load a robot from a file or, by name, from the catalogue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMATS = (
     ),
     Format(name="YAML", read=read_robot_yaml, suffixes=(".yaml", ".yml", ".json")),
 )  # fmt: skip
-"""Formats of robot descriptions, in the order in which they are tried; a new one is one line here."""
+"""Formats of robot descriptions, in the order in which they are tried. A new format is one entry of this tuple."""
 SUFFIXES = tuple(dict.fromkeys(suffix for f in FORMATS for suffix in f.suffixes))
 
 
@@ -47,30 +47,32 @@ def load(
     options: Mapping[str, Any] | None = None,
     soft_feet: Mapping[str, Any] | None = None,
 ) -> Robot:
-    """Read a robot from a file or take it from the catalogue.
+    """Read a robot from a file or build it from the catalogue.
 
-    XML is told apart by its root element: ``<mujoco>``, ``<robot>`` (URDF) or ``<sdf>``. The compliant-actuator
-    toolbox's plugin tags in URDF and SDF become compliant actuators; other plugins are listed in `Robot.notes`.
+    The root element determines the format of an XML file: ``<mujoco>``, ``<robot>`` (URDF) or ``<sdf>``. The plugin
+    tags of the compliant-actuator toolbox in URDF and SDF become compliant actuators. Other plugins are listed in
+    `Robot.notes`.
 
     Args:
-        path_or_name: a file (.xml, .urdf, .sdf, .yaml, .json), a name of the catalogue (``pliant list``), or a folder
-            of the Gazebo simulator for parallel robots.
-        timestep: time step [s]; None takes the file's, or 0.001 s where it has none.
-        manager: the toolbox's plugin manager file (YAML) that goes with the robot.
-        package_paths: folders that hold ROS packages, searched first for ``package://`` addresses.
-        allow_missing_meshes: leave out collision meshes that are not found rather than fail.
-        self_collision: whether a URDF's links collide with each other; None does as Gazebo does.
-        options: options of a robot of the catalogue (`pliant.robots`) or of a parallel robot
-            (`pliant.model.parallel.ParallelOptions`), by name; text is converted.
-        soft_feet: options of SoftFeet that replace the robot's own feet (`pliant.robots.softfoot.SoftFeetOptions`), by
-            name; ``bodies`` has to be among them.
+        path_or_name: a file (.xml, .urdf, .sdf, .yaml, .json), a name in the catalogue (``pliant list``), or a
+            folder of the Gazebo simulator for parallel robots.
+        timestep: time step [s]; None uses the time step of the file, or 0.001 s if it has none.
+        manager: the plugin manager file (YAML) of the toolbox that belongs to the robot.
+        package_paths: folders that contain ROS packages, searched first for ``package://`` URIs.
+        allow_missing_meshes: whether to omit collision meshes that are not found instead of raising an error.
+        self_collision: whether the links of a URDF collide with each other; None for the behaviour of Gazebo.
+        options: options of a catalogue robot (`pliant.robots`) or of a parallel robot
+            (`pliant.model.parallel.ParallelOptions`), by name; strings are converted.
+        soft_feet: options of the SoftFeet that replace the feet of the robot
+            (`pliant.robots.softfoot.SoftFeetOptions`), by name; ``bodies`` is required.
 
     Returns:
         The robot.
 
     Raises:
-        ModelError: no such file or name, or the description is wrong; the message names file, line and field.
-        MissingDependency: an optional package is needed; the message has the command to type.
+        ModelError: there is no such file or name, or the description is not valid; the message names file, line and
+            field.
+        MissingDependency: an optional package is needed; the message contains the command that installs it.
 
     Example:
         >>> robot = pliant.load("arm.urdf", timestep=0.0005)
@@ -106,16 +108,16 @@ def load(
 
 
 def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **how: Any) -> Robot:
-    """Read a robot as `load` does and set parameters of it by dotted path.
+    """Load a robot as `load` does and set its parameters by dotted path.
 
     Args:
-        path_or_name: a file or a name of the catalogue.
-        settings: values by path: ``robot.KEY`` for its options, ``soft_feet.KEY`` for SoftFeet that replace its feet,
-            and the paths of `pliant.model.Robot.update`.
+        path_or_name: a file or a name in the catalogue.
+        settings: values by path: ``robot.KEY`` for options of the robot, ``soft_feet.KEY`` for SoftFeet that replace
+            its feet, and the paths of `pliant.model.Robot.update`.
         how: further arguments of `load`.
 
     Raises:
-        ModelError: as `load` and `pliant.model.Robot.update`.
+        ModelError: as for `load` and `pliant.model.Robot.update`.
     """
     groups: dict[str, dict[str, Any]] = {"robot": {}, "soft_feet": {}}
     rest = {}

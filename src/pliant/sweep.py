@@ -1,8 +1,9 @@
-"""Thousands of simulations of one robot: a grid of parameters, or random ones, on all cores.
+"""Parameter sweeps: thousands of simulations of one robot, over a grid or random parameters, on all cores.
 
-A sweep is cut into chunks of simulations that share a compiled model; each chunk runs as one `mujoco.batch.Batch`, so
-a step costs what it costs in C. Actuator parameters vary inside a chunk; others (masses, options) get a compiled model
-each. Finished chunks are appended to the result at once: a sweep that was interrupted goes on where it was.
+A sweep is divided into chunks of simulations that share a compiled model. Each chunk runs as one `mujoco.batch.Batch`,
+without Python code in the step. Actuator parameters may vary within a chunk; each value of another parameter (mass,
+option) needs its own compiled model. Finished chunks are appended to the result at once, so an interrupted sweep can
+be resumed.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ __all__ = ["METRICS", "SweepPlan", "SweepResult", "Variation", "parse_variation"
 T = TypeVar("T")
 
 CHUNK = 500
-"""Simulations a chunk."""
+"""Number of simulations per chunk."""
 MOST_STEPS = 10_000_000
-"""Steps that one simulation may have."""
+"""Maximum number of steps of one simulation."""
 MOST_VALUES = 1_000_000_000
-"""Positions of joints that a chunk may keep while it runs, 4 bytes each."""
+"""Maximum number of joint positions that a chunk stores during its run, 4 bytes each."""
 
 METRICS = {
     "final": "joint position at the end [rad]",
@@ -56,23 +57,23 @@ METRICS = {
     "peak_velocity": "largest magnitude of the joint velocity [rad/s]",
     "settling_time": "time after which the position stays within 2 % of its range of the final one [s]",
 }
-"""What a sweep reports of each compliant joint, by name."""
+"""Metrics that a sweep reports for each compliant joint: name -> description with unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variation:
-    """How one parameter varies."""
+    """Variation of one parameter over a sweep."""
 
     path: str
-    """Dotted path, as in `Robot.set`."""
+    """Dotted path of the parameter, as in `Robot.set`."""
     values: tuple[Any, ...] = ()
-    """Values of a grid; empty for a random parameter."""
+    """Grid values; empty for a random parameter."""
     distribution: str = ""
     """"uniform", "loguniform" or "normal"; empty for a grid."""
     a: float = 0.0
-    """Lower bound, or mean."""
+    """Lower bound, or mean of a normal distribution, in the unit of the parameter."""
     b: float = 0.0
-    """Upper bound, or standard deviation."""
+    """Upper bound, or standard deviation of a normal distribution, in the unit of the parameter."""
 
     def draw(self, rng: np.random.Generator) -> float:
         """Return one random value."""
@@ -84,13 +85,13 @@ class Variation:
 
 
 def parse_variation(text: str) -> Variation:
-    """Read a variation as the command line writes it.
+    """Parse a variation in the syntax of the command line.
 
-    ``elbow.k1=0.001,0.002`` lists values, ``elbow.k1=0.001:0.01:10`` spaces ten values evenly, ``...:10:log`` by equal
-    ratios; ``uniform(low,high)``, ``loguniform(low,high)`` and ``normal(mean,std)`` are random.
+    ``elbow.k1=0.001,0.002`` lists values. ``elbow.k1=0.001:0.01:10`` gives ten evenly spaced values, and ``...:10:log``
+    ten values with equal ratios. ``uniform(low,high)``, ``loguniform(low,high)`` and ``normal(mean,std)`` are random.
 
     Raises:
-        PliantError: the text has another form.
+        PliantError: the syntax is not valid.
     """
     path, eq, rest = text.partition("=")
     path, rest = path.strip(), rest.strip()
@@ -157,30 +158,30 @@ def parse_variation(text: str) -> Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPlan:
-    """What a sweep does. Plain data: it is hashed, written beside the result and sent to other machines."""
+    """Specification of a sweep, as plain data: it is hashed, stored with the result and sent to other machines."""
 
     source: str
     """File or catalogue name of the robot."""
     variations: tuple[Variation, ...]
-    """Parameters that vary; all grid ones are combined with each other, random ones are drawn for each simulation."""
+    """Parameters that vary. All combinations of grid values are simulated; random values are drawn per simulation."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters that all simulations share, by path."""
+    """Parameters that are equal in all simulations, by path."""
     commands: Mapping[str, Any] = field(default_factory=dict)
-    """Constant commands, "<joint>/<command>" -> value, from t = 0 on."""
+    """Constant commands from t = 0 on: "<joint>/<command>" -> value, in the unit of the command."""
     command_file: str | None = None
-    """Table of commands, as `pliant run --command` reads; joints' own commands only."""
+    """File with a table of commands, as for `pliant run --command`; only commands of joints are accepted."""
     duration: float = 1.0
     """Length of each simulation [s]."""
     samples: int = 1
-    """Draws of the random parameters a grid point."""
+    """Number of draws of the random parameters per grid point."""
     seed: int = 0
     """Seed of the random parameters."""
     timestep: float | None = None
-    """Time step [s]; None takes the robot's."""
+    """Time step [s]; None uses the time step of the robot."""
     package_paths: tuple[str, ...] = ()
-    """Folders with ROS packages."""
+    """Folders that contain ROS packages."""
     imports: tuple[str, ...] = ()
-    """Python files or modules with the user's laws and robots, imported wherever a chunk runs."""
+    """Python files or modules with the user's laws and robots, imported in every process that runs a chunk."""
     device: str = "cpu"
     """"cpu": the cores; "cuda" or "cuda:N": a GPU in MuJoCo Warp; "warp-cpu": MuJoCo Warp without a GPU, for tests."""
 
@@ -206,7 +207,7 @@ class SweepPlan:
         return grid * self.samples
 
     def points(self) -> Iterator[dict[str, Any]]:
-        """Yield the parameters of each simulation, in order; the same for the same seed, whatever the chunks."""
+        """Yield the parameters of each simulation, in order; they do not depend on the division into chunks."""
         grids = [[(v.path, value) for value in v.values] for v in self.variations if not v.distribution]
         random = [v for v in self.variations if v.distribution]
         index = 0
@@ -221,7 +222,7 @@ class SweepPlan:
         return dataclasses.asdict(self)
 
     def digest(self) -> str:
-        """Return a hash of the plan and of the files that it names."""
+        """Return a hash of the plan and of the files that it refers to."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True, default=str).encode())
         for name in (self.source, self.command_file, *self.imports):
             if name and Path(name).is_file():
@@ -231,24 +232,24 @@ class SweepPlan:
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """The table of a sweep."""
+    """Result table of a sweep."""
 
     columns: tuple[str, ...]
-    """Names: ``index``, the varied paths, then ``<joint>/<metric>``, ``diverged``."""
+    """Column names: ``index``, the varied paths, ``<joint>/<metric>``, ``diverged``."""
     rows: list[list[Any]]
-    """One row a simulation, in order of the index."""
+    """One row per simulation, in the order of the index."""
     wall: float
     """Wall time of this call [s]."""
     done_before: int
-    """Simulations that an earlier call had done."""
+    """Number of simulations that an earlier call had completed."""
     interrupted: bool = False
-    """Whether Ctrl-C ended it before all were done."""
+    """Whether Ctrl-C ended the sweep before all simulations were complete."""
 
     def column(self, name: str) -> np.ndarray:
         """Return one column as an array.
 
         Raises:
-            PliantError: there is none of that name.
+            PliantError: there is no column of that name.
         """
         if name not in self.columns:
             raise PliantError(f"no column {name!r}; {nearest(name, self.columns)}", field=name)
@@ -272,7 +273,7 @@ def run_chunk(plan: SweepPlan, first: int, points: Sequence[Mapping[str, Any]], 
     """Simulate consecutive points of a plan.
 
     Returns:
-        One row a point: index, parameters, metrics, diverged.
+        One row per point: index, parameters, metrics, diverged.
     """
     robot = _load(plan)
     variants = []
@@ -511,21 +512,21 @@ def run_sweep(
     progress: Callable[[int, int], None] | None = None,
     keep_interrupted: bool = False,
 ) -> SweepResult:
-    """Run a sweep, or the rest of one.
+    """Run a sweep, or resume an interrupted one.
 
     Args:
-        plan: what to do.
-        output: folder of the result: ``plan.json`` and ``results.csv``, which grows with every finished chunk. A folder
-            that holds the same plan is continued, one in which another sweep is at work is refused. None keeps the
-            result in memory only.
-        processes: processes that share the chunks; each runs its batches on its share of the cores.
-        dask: address of a `distributed` cluster's scheduler; the chunks are sent there.
-        chunk: simulations a chunk.
+        plan: specification of the sweep.
+        output: folder of the result, with ``plan.json`` and ``results.csv``; every finished chunk is appended to the
+            latter. A sweep is resumed if the folder contains the same plan. A folder in use by another sweep is
+            refused. None keeps the result in memory only.
+        processes: number of processes that share the chunks and the cores.
+        dask: address of the scheduler of a `distributed` cluster, which then runs the chunks.
+        chunk: number of simulations per chunk.
         progress: called with (done, total) after every chunk.
-        keep_interrupted: on Ctrl-C return what is done instead of raising KeyboardInterrupt.
+        keep_interrupted: whether Ctrl-C returns the finished part instead of raising KeyboardInterrupt.
 
     Raises:
-        PliantError: a wrong plan, an output folder that cannot be written, holds another plan or is in use.
+        PliantError: the plan is not valid, or the output folder cannot be written, contains another plan or is in use.
         MissingDependency: ``dask`` is given and `distributed` is not installed.
     """
     robot = _load(plan)
@@ -599,20 +600,21 @@ def run_tasks(
     *,
     processes: int = 1,
 ) -> None:
-    """Call a function once a task, in several processes, and hand on each result as soon as it is there.
+    """Call a function once per task, in several processes, and pass on each result as soon as it is available.
 
-    Few tasks wait at a time, so that an interruption loses no more than those at work. Sweeps run their chunks with it,
-    experiments the simulations that are no sweep of a compiled model.
+    Only a few tasks are queued at a time, so that an interruption loses only the tasks in progress. Sweeps use it for
+    their chunks, experiments for simulations that are not sweeps of a compiled model.
 
     Args:
-        function: of a module, called with the values of a task; it and they must be what pickle takes.
+        function: function at module level, called with the arguments of a task. Function, arguments and result must be
+            picklable.
         tasks: arguments of each call.
-        finish: called in this process with a task and its result, in the order in which they come.
-        processes: how many at once; 1 calls in this process, one task after the other.
+        finish: called in this process with each task and its result, in the order of completion.
+        processes: number of processes, >= 1; 1 runs all calls in this process, one after the other.
 
     Raises:
-        PliantError: less than one process.
-        BaseException: what the function or `finish` raises; the other calls then end with their processes.
+        PliantError: ``processes`` is less than 1.
+        BaseException: any exception of the function or of `finish`; the other calls then end with their processes.
     """
     if processes < 1:
         raise PliantError(f"processes is {processes}; must be >= 1", field="processes")

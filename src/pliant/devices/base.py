@@ -417,12 +417,12 @@ class Device(SampleSource, Protocol):
 
     @property
     def requests(self) -> Mapping[str, str]:
-        """Name of every request -> how it is called."""
+        """Name of each request -> its call signature."""
         ...
 
     @property
     def buttons(self) -> Mapping[str, str]:
-        """Requests that a person gives -> the name of the argument that switches them, a bool; "" if only pressed."""
+        """Name of each button or switch -> the name of its bool argument; "" for a button."""
         ...
 
     def attach(self, engine: Engine) -> None:
@@ -795,12 +795,12 @@ class DeviceBase:
 
     @property
     def requests(self) -> Mapping[str, str]:
-        """Name of every request -> how it is called."""
+        """Name of each request -> its call signature."""
         return {name: f"{name}{signature}" for name, (_, signature) in self._requests.items()}
 
     @property
     def buttons(self) -> Mapping[str, str]:
-        """Requests that a person gives -> the name of the argument that switches them, a bool; "" if only pressed."""
+        """Name of each button or switch -> the name of its bool argument; "" for a button."""
         return self._buttons
 
     def health(self) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""MuJoCo with the laws compiled in: one simulation or many, with guard and energy audit."""
+"""MuJoCo with compiled laws: single and batched simulation, divergence guard and energy audit."""
 
 from pliant.engine.audit import EnergyAudit, EnergyBalance
 from pliant.engine.base import ENGINES, Engine, MujocoState, PortInfo, mujoco_state, register_engine

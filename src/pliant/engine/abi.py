@@ -1,7 +1,7 @@
-"""Where the fields of `mjModel` and `mjData` lie in memory.
+"""Memory offsets of the fields of `mjModel` and `mjData`.
 
-The offsets follow from the declarations that the mujoco package carries (`mujoco.introspect`), laid out by the C rules
-of this platform (ctypes), and are compared with live pointers before a callback is installed.
+The offsets are computed from the declarations in the mujoco package (`mujoco.introspect`) and the C layout rules of
+this platform (ctypes). They are compared with live pointers before a callback is installed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _structure(name: str) -> Any:
 
 
 def model_offset(field: str) -> int:
-    """Return the offset of a field of mjModel in bytes; "opt.timestep" reaches into mjOption."""
+    """Return the offset of a field of mjModel [bytes]; a dotted name such as "opt.timestep" addresses mjOption."""
     structure, offset = _structure("mjModel"), 0
     *outer, last = field.split(".")
     for name in outer:
@@ -76,7 +76,7 @@ def model_offset(field: str) -> int:
 
 
 def data_offset(field: str) -> int:
-    """Return the offset of a field of mjData in bytes."""
+    """Return the offset of a field of mjData [bytes]."""
     return getattr(_structure("mjData"), field).offset
 
 
@@ -85,7 +85,7 @@ def library() -> ctypes.CDLL:
     """Return the MuJoCo library that the mujoco package has loaded.
 
     Raises:
-        PliantError: it is not where the package keeps it.
+        PliantError: the library is not in the folder of the package.
     """
     from pathlib import Path
 
@@ -110,7 +110,7 @@ def verify() -> None:
     """Compare the computed offsets with live pointers of a small model.
 
     Raises:
-        PliantError: they differ, so this build of MuJoCo has another memory layout than it declares.
+        PliantError: they differ: the memory layout of this MuJoCo build does not match its declarations.
     """
     import mujoco
 

@@ -1,4 +1,4 @@
-"""The energy audit of a run: what went in, what is stored, what was lost, what does not add up."""
+"""Energy audit of a run: supplied, stored and dissipated energy, and the balance error."""
 
 from __future__ import annotations
 
@@ -182,36 +182,36 @@ def audit_model(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnergyBalance:
-    """Energies of a run [J]. Work into the robot counts positive, losses positive."""
+    """Energies of a run [J]. Work done on the robot is positive; losses are positive."""
 
     motors: float
     """Mechanical work of the motors' torques (modes 4 to 6), of torques applied to the link (modes 0, 1), and of all
-    actuators that are no compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. What torque
-    limits of joints hold back is subtracted."""
+    actuators that are not compliant joints: arm motors, servos of parallel robots, MuJoCo's own actuators. Only the
+    torque that remains after the torque limits of the joints is counted."""
     references: float
-    """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods that change their length."""
+    """Work of moving references in modes 2 and 3, where the motors are ideal, and of rods whose length changes."""
     external: float
     """Work of external torques and wrenches, and of MuJoCo's gravity compensation of single bodies."""
     stored: float
     """Change of kinetic, potential, spring, bristle and motor energy."""
     motor_friction: float
-    """Lost in the motors' presliding friction, and in friction that a device models as part of a motor's torque."""
+    """Loss in the presliding friction of the motors, and in friction that a device includes in a motor's torque."""
     motor_damping: float
-    """Lost in the motors' viscous friction."""
+    """Loss in the viscous friction of the motors."""
     link_losses: float
-    """Lost in the actuators' own friction and damping of the link."""
+    """Loss in the friction and damping that the actuators apply to the link."""
     joint_damping: float
-    """Lost in the joints' viscous damping and other passive forces of the model."""
+    """Loss in the viscous damping of the joints and in other passive forces of the model."""
     constraints: float
-    """Lost in joint friction, stops and contacts."""
+    """Loss in joint friction, joint limits and contacts."""
     integrator: float
-    """Lost in the numerical damping of joint springs by MuJoCo's integrator ``discrete``; 0 with the others."""
+    """Loss in the numerical damping of joint springs by MuJoCo's integrator ``discrete``; 0 with other integrators."""
     copper: float
-    """Heat in the windings; not part of the mechanical balance."""
+    """Heat in the motor windings; not part of the mechanical balance."""
 
     @property
     def residual(self) -> float:
-        """What does not add up [J]: the error of the time integration."""
+        """Energy balance error [J], caused by the time integration: supplied less lost less stored energy."""
         supplied = self.motors + self.references + self.external
         lost = self.motor_friction + self.motor_damping + self.link_losses + self.joint_damping + self.constraints
         return supplied - lost - self.integrator - self.stored
@@ -221,39 +221,41 @@ class EnergyBalance:
 
     @property
     def relative(self) -> float:
-        """The residual over the throughput, 0 where nothing moved."""
+        """Residual divided by throughput; 0 if nothing moved."""
         return abs(self.residual) / self.throughput if self.throughput > 1e-12 else 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """Return all terms with residual and relative, for JSON."""
+        """Return all terms, with ``residual`` and ``relative``, as a dictionary for JSON."""
         return {**asdict(self), "residual": self.residual, "relative": self.relative}
 
 
 class EnergyAudit:
-    """Accumulates the balance of one simulation, step by step.
+    """Accumulate the energy balance of one simulation, step by step.
 
-    Over a step, the work of a torque that is applied to a body with constant inertia is its value times the mean of
-    the velocities before and after: exactly its part in the change of kinetic energy. The work of a reference that
-    jumps is the change of the spring's energy at the moment of the jump. Semi-implicit velocities belong to half a
-    step before the positions, so the energy of a joint's spring is taken at that time too, E + h v tau / 2. Without
-    this, a reference that moves a stiff spring has an apparent loss in each step. The residual is what the integrator
-    leaves, and shrinks with the time step. Forces that the integrator evaluates at the end of the step (dampers and
-    servos with ``implicit``, ``implicitfast`` and ``discrete``, joint springs with ``discrete``) count as they act.
+    The work of a torque in a step is its value times step length times the mean of the velocities before and after the
+    step. For a body with constant inertia this is exactly its contribution to the change of kinetic energy. The work of
+    a reference that jumps is the change of spring energy at the jump. In semi-implicit integration the velocities
+    belong to a time half a step before the positions, so the spring energy of a joint is evaluated at that time too:
+    E + h v tau / 2. Without this correction, a moving reference on a stiff spring shows an apparent loss in each step.
+    The residual is the error of the integrator and decreases with the time step. Forces that the integrator evaluates
+    at the end of the step are counted with the value that acts: dampers and servos with ``implicit``, ``implicitfast``
+    and ``discrete``, joint springs with ``discrete``.
 
-    Not counted: energy that is stored in flexes and in plugins, the velocity dependence of actuators whose gain is not
-    fixed, of tendon dampers and of nonlinear dampers within a step. Limits of actuators (``forcerange``) and torque
-    limits of joints (``actuatorfrcrange`` of MJCF, ``effort`` of URDF) count: only what is left of a torque does work.
+    Not counted: energy stored in flexes and plugins; the velocity dependence, within a step, of actuators without
+    fixed gain, of tendon dampers and of nonlinear dampers. Force limits of actuators (``forcerange``) and torque limits
+    of joints (``actuatorfrcrange`` in MJCF, ``effort`` in URDF) are taken into account: only the limited torque does
+    work.
 
     Args:
         model: the compiled model.
         data: its state.
-        where: addresses of the compliant actuators, as `pliant.engine.callbacks.addresses` gives them.
+        where: addresses of the compliant actuators, as returned by `pliant.engine.callbacks.addresses`.
         observed: their observations, shape (actuators, `pliant.laws.layout.OBSERVATIONS`).
-        observe: brings the observations up to date.
-        friction: friction that devices subtract from the torques of motors, per degree of freedom, a live array of
-            shape (nv,) [N m].
-        variable: whether devices change the model while it runs, as for rods that change their length; the energy that
-            this brings in is counted at the cost of two evaluations of the energy a step.
+        observe: function that updates the observations.
+        friction: friction that devices subtract from motor torques, per degree of freedom; a live array of shape
+            (nv,) [N m].
+        variable: whether devices change the model during the run, for example the length of rods. The energy added by
+            such changes is counted; this costs two evaluations of the energy per step.
     """
 
     def __init__(
@@ -374,20 +376,20 @@ class EnergyAudit:
         )
 
     def reset(self) -> None:
-        """Start a new balance at the present state."""
+        """Start a new balance at the current state."""
         self._sums[:] = 0.0
         self._sums[_STORED] = self._first_stored = float(self._observed[:, O_STORED_ENERGY].sum())
         self._first_rigid = self._last_rigid = None
 
     def shift(self, energy: float) -> None:
-        """Leave out an energy [J] that bodies brought with them which a device put into the model."""
+        """Exclude from the balance the energy [J] of bodies that a device has added to the model."""
         if self._first_rigid is not None:
             self._first_rigid += energy
         if self._last_rigid is not None:
             self._last_rigid += energy
 
     def before(self) -> None:
-        """Take the state before a step, with the references of that step."""
+        """Record the state before a step, with the references of that step."""
         if self._first_rigid is None:  # devices have put the robot where it starts
             self._first_rigid = self.rigid_energy()
         if self._last_rigid is not None:
@@ -400,7 +402,7 @@ class EnergyAudit:
             self._qpos[:] = self._position
 
     def after(self) -> None:
-        """Take the state after a step and add the step's exchanges."""
+        """Record the state after a step and add the energy exchanged in the step."""
         self._after()
         self._model_work()
         if np.count_nonzero(self._wrenches):
@@ -417,7 +419,7 @@ class EnergyAudit:
         return float(0.5 * self._dt * force @ (self._velocity + data.qvel))
 
     def rigid_energy(self) -> float:
-        """Return kinetic plus potential energy of the bodies at the present state [J]."""
+        """Return the kinetic plus potential energy of the bodies in the current state [J]."""
         import mujoco
 
         model, data, probe = self._model, self._data, self._probe

@@ -1,9 +1,9 @@
-"""The engine as the rooms above see it: a clock, a step, named ports, modes and gains of the compliant actuators.
+"""Engine interface: clock, step, named ports, and the modes and gains of the compliant actuators.
 
-Most devices know nothing of MuJoCo. They ask the engine once, in ``attach``, for a port by name and then read or
-write the numpy view they were given. Cameras, arm controllers and parallel robots need MuJoCo's model and data: they
-ask `mujoco_state` for them. Any class with the members of `Engine` is an engine; the contract tests in
-``tests/simulation`` run on each that `register_engine` knows.
+Most devices do not depend on MuJoCo. In ``attach`` they request ports by name from the engine, and then read or write
+the numpy views that they received. Cameras, arm controllers and parallel robots need MuJoCo's model and data, which
+`mujoco_state` returns. Any class with the members of `Engine` is an engine; the contract tests in ``tests/simulation``
+run on every registered engine (`register_engine`).
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ __all__ = ["ENGINES", "Engine", "MujocoState", "PortInfo", "mujoco_state", "regi
 
 @dataclass(frozen=True, slots=True)
 class PortInfo:
-    """What a port carries."""
+    """Description of a port: shape, unit, direction and range."""
 
     shape: tuple[int, ...]
     """Shape of the array; a scalar quantity has shape (1,)."""
     unit: str
-    """Unit of every element, SI and radians: "rad", "N m", "m/s2", "" for none."""
+    """Unit of every element in SI units and radians, such as "rad", "N m" or "m/s2"; "" for dimensionless values."""
     writable: bool
     """True for an input of the engine (a reference, an external torque), False for a result."""
     description: str = ""
-    """One sentence: the quantity, its sign convention and frame."""
+    """One sentence with the quantity, its sign convention and its frame."""
     low: float = -math.inf
-    """Lowest value that makes sense: of a position the limit of the joint. Values below it are not refused."""
+    """Lowest useful value; for a position, the joint limit. Lower values are accepted."""
     high: float = math.inf
-    """Highest value that makes sense; of a torque on a joint, the largest that does not end the run within 1 s."""
+    """Highest useful value; for a torque on a joint, the largest one that does not end the run within 1 s."""
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Physics that advances in equal steps, owned by one thread."""
+    """Physics engine with a fixed time step, owned by one thread."""
 
     dt: float
     """Length of a step [s]; a whole number of nanoseconds."""
     time_ns: int
-    """Simulation time [ns] = steps since the last reset x dt."""
+    """Simulation time [ns]: number of steps since the last reset times dt."""
     model_hash: str
-    """Digest of the model, which recordings carry; "" where there is none."""
+    """Hash of the model, stored in recordings; "" if there is none."""
 
     def reset(self, seed: int | None = None) -> None:
         """Return to the initial state and to time 0.
 
         Args:
-            seed: seed of whatever the engine draws at random; None keeps the present one.
+            seed: seed of the engine's random numbers; None keeps the current seed.
         """
         ...
 
@@ -74,23 +74,23 @@ class Engine(Protocol):
         ...
 
     def port(self, name: str) -> np.ndarray:
-        """Return the live view of a port: float64, shape as in ``ports()``; it stays valid until the end.
+        """Return the live view of a port: float64, shape as in ``ports()``, valid for the life of the engine.
 
         Raises:
-            PortError: there is no such port; the message names the nearest.
+            PortError: there is no such port; the message suggests the most similar name.
         """
         ...
 
     def ports(self) -> Mapping[str, PortInfo]:
-        """Return every port by name."""
+        """Return the description of every port by name."""
         ...
 
     def save(self) -> Any:
-        """Return the whole state, time included, as bytes or as an array that no later step changes."""
+        """Return a copy of the whole state, including the time, as bytes or as an array."""
         ...
 
     def load(self, state: Any) -> None:
-        """Return to a state that ``save`` gave: what follows is equal, bit by bit, to what followed then."""
+        """Restore a state returned by ``save``; the subsequent run is then reproduced bit by bit."""
         ...
 
     def mode(self, joint: str) -> Mode:
@@ -102,21 +102,21 @@ class Engine(Protocol):
         ...
 
     def set_mode(self, joint: str, mode: Mode | int) -> None:
-        """Switch the operation mode of a compliant actuator; it holds the present pose in the new mode.
+        """Switch the operation mode of a compliant actuator; it holds the current pose in the new mode.
 
         Raises:
             PortError: there is no such actuator.
-            ModelError: the mode needs another state than the model was compiled with.
+            ModelError: the mode needs different state variables from those in the compiled model.
         """
         ...
 
     def set_gains(self, joint: str, motor: int = 1, **gains: float) -> None:
-        """Change controller gains of a compliant actuator.
+        """Change the controller gains of a compliant actuator.
 
         Args:
             joint: name of the actuator.
             motor: 1 or 2.
-            gains: kp, ki, kd, each >= 0.
+            gains: new values of kp, ki, kd, each >= 0; units as in `pliant.laws.pid.PID`.
 
         Raises:
             PortError: there is no such actuator.
@@ -127,57 +127,59 @@ class Engine(Protocol):
 
 @runtime_checkable
 class MujocoState(Protocol):
-    """An engine that gives its devices MuJoCo's own model and data, for what no port carries."""
+    """Engine that gives devices access to MuJoCo's model and data, for quantities without a port."""
 
     model: mujoco.MjModel
     """The compiled model."""
     data: mujoco.MjData
-    """Its state. Only the loop thread may touch it."""
+    """State of the model. Only the loop thread may access it."""
     observed: np.ndarray
-    """What the laws give at the end of the last step: a row for each compliant joint, columns of
+    """Output of the laws at the end of the last step: one row per compliant joint, columns as in
     `pliant.laws.layout.OUT`."""
     motor_friction: np.ndarray
     """Friction that devices subtract from the torques of their motors, per degree of freedom, shape (nv,) [N m]. A
-    device writes it with the torques, so that the energy audit can tell losses from the work of the motors."""
+    device writes it together with the torques, so that the energy audit can separate losses from motor work."""
     textures: dict[int, int]
-    """Index of a texture whose pixels a device has changed -> how often: cameras load it again."""
+    """Index of each texture that a device has changed -> number of changes, from which cameras know when
+    to reload it."""
 
     payloads: Payloads
-    """Point masses that bodies carry; to be changed by `set_payload` only."""
+    """Point masses attached to bodies; changed only through `set_payload`."""
 
     def compliant_joints(self) -> list[str]:
         """Return the names of the compliant joints, in the order of the rows of ``observed``."""
         ...
 
     def forward(self) -> None:
-        """Bring everything that is derived from the state up to date, without a step (``mj_forward``)."""
+        """Update all quantities derived from the state, without a step (``mj_forward``)."""
         ...
 
     def watch_model(self, finish: Callable[[], None]) -> None:
-        """Call a method before a device changes the compiled model or jumps the state: who reads the model in another
-        thread finishes there. The engine does not keep the method's object alive."""
+        """Register a bound method that is called before a device changes the compiled model or makes the state jump. A
+        reader of the model in another thread finishes its work in this method. The engine does not keep its object
+        alive."""
         ...
 
     def change_model(self) -> AbstractContextManager[None]:
-        """Return a context in which a device may change constants of the compiled model, or let the state jump. The
+        """Return a context in which a device may change constants of the compiled model or make the state jump. The
         energy audit counts neither as work."""
         ...
 
     def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
-        """Fix a point mass [kg] to a body, at an offset in its frame [m]; 0 kg removes it, and so does a reset.
+        """Attach a point mass [kg] to a body at an offset in the body frame [m]; 0 kg or a reset removes it.
 
         Raises:
-            ModelError: no such body, a body that cannot carry a payload, or numbers that are not valid.
+            ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
         """
         ...
 
 
 def mujoco_state(engine: Engine, device: str) -> MujocoState:
-    """Return the engine as MuJoCo's model and data, for a device that cannot do without them.
+    """Return the engine as a `MujocoState`, for a device that needs MuJoCo's model and data.
 
     Args:
-        engine: what the device is attached to.
-        device: name of the device, for the message.
+        engine: the engine that the device is attached to.
+        device: name of the device, for the error message.
 
     Raises:
         DeviceError: the engine has no MuJoCo model.
@@ -192,7 +194,7 @@ def mujoco_state(engine: Engine, device: str) -> MujocoState:
 
 
 ENGINES: Registry[Callable[[mujoco.MjModel], Engine]] = Registry("engine")
-"""Name -> function that makes an engine of a compiled model; contract tests run on each."""
+"""Name -> function that creates an engine from a compiled model; the contract tests run on each engine."""
 
 E = TypeVar("E", bound="Callable[[mujoco.MjModel], Engine]")
 
@@ -201,7 +203,7 @@ def register_engine(name: str) -> Callable[[E], E]:
     """Register an engine: a class, or a function, that takes a compiled `mujoco.MjModel`.
 
     Args:
-        name: its name; a name that is taken is refused, with both places.
+        name: its name. A name that is already registered is refused; the message names both places.
 
     Example:
         >>> @register_engine("slow")

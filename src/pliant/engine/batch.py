@@ -1,4 +1,4 @@
-"""Many simulations of one robot, stepped together on all cores."""
+"""Batches: many simulations of one robot, stepped in parallel on all cores."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ __all__ = ["make_batch", "set_actuators"]
 def make_batch(
     robot: Robot | mujoco.MjModel, nsim: int, *, nthread: int = 0, model: mujoco.MjModel | None = None
 ) -> mujoco.batch.Batch:
-    """Return a `mujoco.batch.Batch` of a robot, every simulation at rest in the initial pose.
+    """Return a `mujoco.batch.Batch` of a robot, with every simulation at rest in the initial pose.
 
-    The laws run in the batch's threads. Write references with ``batch.ctrl``: the control of the actuator ``<joint>``
-    is reference 1, that of ``<joint>/ref_2`` reference 2.
+    The laws run in the threads of the batch. Write references with ``batch.ctrl``: the control of the actuator
+    ``<joint>`` is reference 1, that of ``<joint>/ref_2`` is reference 2.
 
     Args:
         robot: a `pliant.model.Robot`, or a compiled `mujoco.MjModel`.
-        nsim: number of simulations, 1 or more.
-        nthread: threads; 0 takes all cores.
-        model: the robot's compiled model where the caller has it already.
+        nsim: number of simulations, >= 1.
+        nthread: number of threads; 0 uses all cores.
+        model: the compiled model of the robot, if the caller has it already.
 
     Raises:
-        ModelError: nsim is not positive.
+        ModelError: nsim is less than 1.
     """
     if nsim < 1:
         raise ModelError(f"nsim is {nsim}; must be at least 1", field="nsim")
@@ -61,12 +61,13 @@ def set_actuators(
     Args:
         batch: the batch.
         joint: the joint's name.
-        actuators: one `CompliantActuator` a simulation, or a function of its index. They may differ in every number,
-            not in what makes the state: mode family, number of motors, options with states.
+        actuators: one `CompliantActuator` per simulation, or a function of the simulation index. They may differ in all
+            parameters, but not in what determines the state variables: mode family, number of motors, options with
+            states.
         dt: time step of the model [s].
 
     Raises:
-        ModelError: an actuator needs another state than the model was compiled with.
+        ModelError: an actuator needs different state variables from those in the compiled model.
     """
     rows = batch.expand("actuator_user")
     index = mujoco.mj_name2id(batch.model, mujoco.mjtObj.mjOBJ_ACTUATOR, joint)

@@ -1,6 +1,6 @@
-"""The callbacks through which MuJoCo runs the laws.
+"""MuJoCo callbacks that evaluate the laws.
 
-Three small functions in LLVM's assembly stand between MuJoCo and the machine code of the laws: ``advance`` is
+Three small functions in LLVM assembly connect MuJoCo to the machine code of the laws: ``advance`` is
 `mjcb_act_dyn`, ``bias`` is `mjcb_act_bias`, ``observe`` is called by the engine after a step. They recognise pliant's
 actuators by the mark in `actuator_user`, find the law in a table by its key, gather the arguments from `mjModel` and
 `mjData` and call it. An actuator that is not pliant's goes to the callback that was installed before, so other
@@ -371,7 +371,7 @@ def _get_machine() -> _Machine:
 
 
 def register(cls: type[Law]) -> None:
-    """Compile a law, or load it from the cache, and put it into the table.
+    """Compile a law, or load it from the cache, and add it to the table.
 
     Raises:
         LawError: a kernel cannot be compiled.
@@ -443,25 +443,25 @@ def _pointer(symbol: str) -> ctypes.c_void_p:
 
 
 def installed() -> bool:
-    """Say whether MuJoCo's callbacks are pliant's now."""
+    """Return whether pliant's callbacks are currently installed in MuJoCo."""
     if _machine is None:
         return False
     return _pointer("mjcb_act_dyn").value == _machine.advance and _pointer("mjcb_act_bias").value == _machine.bias
 
 
 def install(model: mujoco.MjModel | None = None, laws: Iterable[type[Law]] = ()) -> None:
-    """Make MuJoCo run pliant's laws in this process; safe to call again.
+    """Install pliant's callbacks in MuJoCo for this process; may be called repeatedly.
 
-    Callbacks of others that are in place are kept for the actuators that are not pliant's. One that is installed
-    later replaces pliant's: call `install` again after it.
+    Callbacks of other libraries that are already installed still handle the actuators that are not pliant's. A callback
+    that is installed later replaces pliant's; call `install` again after it.
 
     Args:
-        model: a compiled model, whose laws are made ready; None readies only ``laws``.
-        laws: further law classes to make ready.
+        model: a compiled model whose laws are prepared; None prepares only ``laws``.
+        laws: further law classes to prepare.
 
     Raises:
         ModelError: the model uses a law that is not registered.
-        PliantError: this build of MuJoCo has another memory layout than it declares.
+        PliantError: the memory layout of this MuJoCo build does not match its declarations.
     """
     machine = _get_machine()
     wanted = set(laws)
@@ -493,12 +493,12 @@ def addresses(model: mujoco.MjModel) -> np.ndarray:
 
 
 def observer(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray, out: np.ndarray) -> Callable[[], None]:
-    """Return a function that evaluates the fields of `pliant.laws.fields.OBSERVED` for the present state of ``data``.
+    """Return a function that evaluates the fields of `pliant.laws.fields.OBSERVED` for the current state of ``data``.
 
     Args:
         model: compiled model.
         data: its data.
-        where: what `addresses` returned.
+        where: addresses of the actuators, as returned by `addresses`.
         out: result, float64, C order, shape (n, OBSERVATIONS).
     """
     if not len(where):
@@ -518,7 +518,7 @@ def observe_many(cls: type[Law], rows: np.ndarray, points: np.ndarray, states: n
     """Evaluate the fields of `pliant.laws.fields.OBSERVED` for actuators of one law, in one call.
 
     Args:
-        cls: their law.
+        cls: the law of these actuators.
         rows: parameter vectors, shape (n, PARAMETERS or more). All arrays are float64 in C order.
         points: q, dq, reference 1, reference 2, time step of each, shape (n, 5).
         states: states, shape (n, states or 1).

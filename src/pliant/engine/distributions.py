@@ -1,4 +1,4 @@
-"""Distributions from which a parameter is drawn, once for each world of a batch."""
+"""Probability distributions for the parameters of the worlds of a batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Unif
 
 @runtime_checkable
 class Distribution(Protocol):
-    """What a parameter is drawn from."""
+    """Probability distribution of a parameter."""
 
     def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Return ``count`` draws, shape (count,)."""
@@ -36,7 +36,7 @@ def _finite(distribution: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Every value between two limits is equally likely."""
+    """Uniform distribution between two limits."""
 
     low: float
     """Lower limit."""
@@ -55,7 +55,7 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True)
 class LogUniform:
-    """The logarithm is uniform: every factor is equally likely."""
+    """Log-uniform distribution: the logarithm is uniformly distributed between the logarithms of two limits."""
 
     low: float
     """Lower limit, > 0."""
@@ -93,10 +93,10 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of some values, each equally likely."""
+    """Discrete distribution: one of several values, with equal probability."""
 
     values: Sequence[float]
-    """The values; one or more."""
+    """The values, at least one."""
 
     def __post_init__(self) -> None:
         if not len(self.values) or not np.isfinite(np.asarray(self.values, dtype=float)).all():
@@ -109,16 +109,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """A parameter that varies together with others; `pliant.engine.identified.randomize_around` makes them."""
+    """Parameter that is correlated with others; created by `pliant.engine.identified.randomize_around`."""
 
     center: float
     """Median."""
     factors: tuple[float, ...]
-    """Of standard normal numbers that all parameters of the group share; their sum is the deviation."""
+    """Factors of the standard normal numbers that the parameters of the group share; the sum of the products is the
+    deviation."""
     group: str
-    """Parameters of one group get the same standard normal numbers."""
+    """Name of the group; its parameters use the same standard normal numbers."""
     relative: bool = False
-    """Whether the deviation is that of the logarithm, so that the sign never changes."""
+    """Whether the deviation applies to the logarithm, so that the sign of the parameter never changes."""
 
     def sample(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Return draws, shape (count,)."""
@@ -127,10 +128,12 @@ class Correlated:
 
 
 def draw(distributions: Mapping[str, Distribution], seed: int, count: int) -> dict[str, NDArray[np.float64]]:
-    """Return ``count`` draws of every parameter, by path; equal seeds give equal draws, whatever else is drawn.
+    """Return ``count`` draws of every parameter, by path.
+
+    Equal seeds give equal draws of a parameter, independent of the other parameters.
 
     Raises:
-        ModelError: a value is no distribution.
+        ModelError: a value is not a distribution.
     """
     drawn = {}
     for path, distribution in distributions.items():

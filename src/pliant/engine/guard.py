@@ -1,4 +1,4 @@
-"""The guard: stops a simulation that has gone wrong, and keeps what is needed to see why."""
+"""Guard: stops a diverging simulation and stores its last states for analysis."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pliant.errors import DivergedError
 __all__ = ["Guard"]
 
 KEPT = 200
-"""States that are kept for the dump."""
+"""Number of states kept for the dump."""
 
 MAX_SPEED = 1.0e5
-"""Norm of the joint velocities that counts as a runaway [rad/s and m/s]."""
+"""Norm of the joint velocities above which the simulation is stopped as diverged [rad/s and m/s]."""
 
 
 class Guard:
-    """Watches one simulation.
+    """Detect divergence of one simulation.
 
     Args:
         model: the compiled model.
         data: its state.
-        clock: returns the simulation time [ns].
-        folder: where the dump goes; None for the working folder.
+        clock: function that returns the simulation time [ns].
+        folder: folder of the dump; None for the working folder.
     """
 
     def __init__(
@@ -42,21 +42,21 @@ class Guard:
         self._next = 0
 
     def reset(self) -> None:
-        """Forget the states that were kept, and keep the present one."""
+        """Discard the stored states and store the current one."""
         self._states[:] = np.nan
         self._next = 0
         self.remember()
 
     def remember(self) -> None:
-        """Keep the present state."""
+        """Store the current state."""
         mujoco.mj_getState(self._model, self._data, self._states[self._next], self._spec)
         self._next = (self._next + 1) % KEPT
 
     def stop(self) -> NoReturn:
-        """Write the kept states and raise.
+        """Write the stored states to a file and raise.
 
         Raises:
-            DivergedError: always; names the joint that went wrong first and the dump.
+            DivergedError: always; names the joint that diverged first and the dump file.
         """
         model, data = self._model, self._data
         velocity = np.where(np.isfinite(data.qvel), np.abs(data.qvel), np.inf)

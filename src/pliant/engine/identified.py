@@ -1,4 +1,4 @@
-"""Parameters that were identified on the hardware as the centre from which worlds draw their own."""
+"""Randomisation of worlds around parameters that were identified on hardware."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ def randomize_around(
 ) -> dict[str, Distribution]:
     """Return distributions around identified parameters, for `RobotBatch.randomize` and `Task.randomize`.
 
-    Without ``spread`` the parameters vary as the measurement leaves them uncertain: with their standard errors and
-    their correlations, so that what is known well together stays so. Positive ones vary by factors and stay positive.
+    Without ``spread`` the parameters vary with the standard errors and correlations of the fit, so that combinations of
+    parameters that are known accurately vary little. Positive parameters vary by factors and stay positive.
 
     Args:
-        results: what a fit returned, or the file that ``pliant identify --json`` wrote, or its content.
+        results: the result of a fit, or the file written by ``pliant identify --json``, or its content.
         joint: joint whose actuator was measured, or "actuator" for all joints.
-        spread: instead of the standard errors, a part of the value to either side: 0.2 is plus or minus 20 %.
+        spread: relative half width that replaces the standard errors: 0.2 is plus or minus 20 %.
         errors: factor on the standard errors.
 
     Returns:
-        Path of a parameter -> distribution. Offsets of the measurement are left out.
+        Path of a parameter -> distribution. Measurement offsets are omitted.
 
     Raises:
-        ModelError: a file that is no result, a parameter that the measurement does not determine, a wrong spread.
+        ModelError: the file is not a result of a fit, the measurement does not determine a parameter, or the spread is
+            not valid.
 
     Example:
         >>> batch.randomize(randomize_around("springs.json", "joint_1"), seed=1)

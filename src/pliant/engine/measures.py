@@ -1,4 +1,4 @@
-"""What the joints of many worlds did in a run."""
+"""Results of the joints of many worlds over a run."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Of every compliant joint, shape (worlds, joints)."""
+    """Results of every compliant joint; arrays of shape (worlds, joints) unless stated otherwise."""
 
     final: Array
-    """Position at the end [rad]."""
+    """Final position [rad]."""
     low: Array
     """Smallest position [rad]."""
     high: Array
     """Largest position [rad]."""
     square: Array
-    """Sum of the squares of reference 1 minus position [rad^2]."""
+    """Sum over the steps of (reference 1 - position)^2 [rad^2]."""
     torque: Array
     """Largest magnitude of the torque on the link [N m]."""
     speed: Array
     """Largest magnitude of the velocity [rad/s]."""
     reference: Array
-    """Reference 1 at the end."""
+    """Final value of reference 1, in the unit of the mode."""
     trace: Array
     """Position after every step [rad], shape (steps, worlds, joints), single precision."""

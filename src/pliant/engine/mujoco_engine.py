@@ -1,4 +1,4 @@
-"""MuJoCo as pliant's engine: one simulation, with the laws inside the step."""
+"""MuJoCo engine: one simulation, with the laws evaluated inside the step."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ log = logging.getLogger("pliant")
 def hold_pose(
     model: mujoco.MjModel, data: mujoco.MjData, presets: Mapping[str, float] | None = None, *, zero: bool = False
 ) -> None:
-    """Put every compliant actuator at rest at the present `qpos`: motors, friction anchors, delay lines, references.
+    """Set every compliant actuator to rest at the current `qpos`: motors, friction anchors, delay lines, references.
 
-    For those who work with plain MuJoCo; `MujocoEngine.reset` does it by itself.
+    Needed only with plain MuJoCo; `MujocoEngine.reset` calls it.
 
     Args:
         model: compiled model.
         data: its data; `act` and `ctrl` are written.
-        presets: actuator name -> stiffness preset [rad], or lever position [m]; others take 0, or 0.01 m for a lever.
-        zero: start the motors at 0 whatever the joint's pose, as the original toolbox does.
+        presets: actuator name -> stiffness preset [rad], or lever position [m]; default 0 rad, or 0.01 m for a lever.
+        zero: start the motors at 0 for any joint position, as the original toolbox does.
     """
     callbacks.install(model)
     for i, cls in callbacks.laws_of(model).items():
@@ -75,22 +75,22 @@ def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> fl
 class MujocoEngine:
     """One simulation of a compiled model.
 
-    Ports (all float64 views that stay valid):
+    Ports (float64 views that stay valid for the life of the engine):
 
     * ``<joint>/position``, ``<joint>/velocity``, ``<joint>/external_torque`` of every hinge and slide joint;
     * ``<joint>/reference_1``, ``<joint>/reference_2`` of every compliant actuator, and each of
       `pliant.laws.fields.OBSERVED` as ``<joint>/<field>``, for the state at the end of the last step;
     * ``<actuator>/control``, ``<actuator>/force`` of every other actuator;
-    * ``sensor/<name>``; ``body/<name>/wrench`` (force, torque in world axes at the centre of mass),
+    * ``sensor/<name>``; ``body/<name>/wrench`` (force [N] and torque [N m] in world axes at the centre of mass),
       ``body/<name>/position``, ``body/<name>/orientation``;
     * ``state/qpos``, ``state/qvel``, ``state/act``, ``state/ctrl``.
 
     Args:
         robot: a robot, or a compiled `mujoco.MjModel`.
-        audit: keep an energy balance of the run (costs a few microseconds a step).
-        guard: stop at NaN, infinity or a runaway, and write the last states.
-        dump_folder: where the guard writes; None for the working folder.
-        check: refuse a robot whose `check()` finds errors.
+        audit: whether to compute the energy balance of the run (costs a few microseconds per step).
+        guard: whether to stop at NaN, infinity or a runaway, and write the last states to a file.
+        dump_folder: folder of the guard's file; None for the working folder.
+        check: whether to refuse a robot whose `check()` finds errors.
 
     Raises:
         ModelError: the robot's check found errors, or the model uses RK4 with motor states.
@@ -172,27 +172,27 @@ class MujocoEngine:
 
     @property
     def time_ns(self) -> int:
-        """Simulation time [ns], steps times dt."""
+        """Simulation time [ns]: number of steps times dt."""
         return self._steps * self._dt_ns
 
     @property
     def steps(self) -> int:
-        """Steps since the last reset."""
+        """Number of steps since the last reset."""
         return self._steps
 
     @functools.cached_property
     def model_hash(self) -> str:
-        """A digest of the compiled model, which recordings carry."""
+        """Hash of the compiled model, stored in recordings."""
         size = mujoco.mj_sizeModel(self.model)
         buffer = np.zeros(size, dtype=np.uint8)
         mujoco.mj_saveModel(self.model, None, buffer)
         return hashlib.sha256(buffer.tobytes()).hexdigest()[:16]
 
     def reset(self, seed: int | None = None) -> None:
-        """Return to the key frame "rest", or the model's initial pose, with every actuator at rest, and to time 0.
+        """Reset to the key frame "rest" or the initial pose of the model, with every actuator at rest, and to time 0.
 
         Args:
-            seed: accepted for the protocol; MuJoCo draws nothing at random.
+            seed: not used, because MuJoCo draws no random numbers; part of the `Engine` interface.
         """
         if not callbacks.installed():
             callbacks.install(self.model)
@@ -206,23 +206,24 @@ class MujocoEngine:
         self._settle()
 
     def forward(self) -> None:
-        """Bring everything that is derived from the state up to date, without a step."""
+        """Update all quantities derived from the state, without a step."""
         mujoco.mj_forward(self.model, self.data)
 
     def watch_model(self, finish: Callable[[], None]) -> None:
-        """Call a method before a device changes the compiled model or lets the state jump.
+        """Register a method that is called before a device changes the compiled model or makes the state jump.
 
         Args:
-            finish: a bound method, whose object is not kept alive.
+            finish: a bound method; the engine does not keep its object alive.
         """
         self._watchers.append(weakref.WeakMethod(finish))
 
     @contextlib.contextmanager
     def change_model(self) -> Iterator[None]:
-        """Let a device change constants of the model, or let the state jump, between two steps.
+        """Return a context in which a device may change constants of the model or make the state jump, between two
+        steps.
 
-        Whoever reads the model in another thread finishes first. The energy that comes or goes with the change is part
-        of neither side of the energy audit.
+        Readers of the model in other threads finish first. The energy audit does not count the energy that the change
+        adds or removes.
         """
         _ = self.model_hash  # recordings name the model as it was compiled
         self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
@@ -238,15 +239,15 @@ class MujocoEngine:
                 self.audit.shift(self.audit.rigid_energy() - before)
 
     def set_payload(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
-        """Fix a point mass to a body, in place of the one that it carries; a reset removes it.
+        """Attach a point mass to a body, replacing its current payload; a reset removes it.
 
         Args:
-            body: name of a body that moves.
-            mass: [kg]; 0 removes the payload.
-            offset: where it is in the frame of the body [m]; None for the body's own centre of mass.
+            body: name of a moving body.
+            mass: mass of the payload [kg]; 0 removes it.
+            offset: position in the body frame [m]; None for the centre of mass of the body.
 
         Raises:
-            ModelError: no such body, a body that cannot carry a payload, or numbers that are not valid.
+            ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
         """
         with self.change_model():
             self.payloads.put(body, mass, offset)
@@ -261,13 +262,13 @@ class MujocoEngine:
             self.audit.reset()
 
     def set_pose(self, positions: Mapping[str, float]) -> None:
-        """Put joints at positions, everything at rest there, and restart the clock.
+        """Set joint positions, with everything at rest, and restart the clock.
 
         Args:
-            positions: joint name -> position [rad or m]; other joints keep theirs.
+            positions: joint name -> position [rad or m]; other joints keep their positions.
 
         Raises:
-            ModelError: a joint that the model does not have.
+            ModelError: the model has no such joint.
         """
         for name, value in positions.items():
             joint = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
@@ -283,7 +284,7 @@ class MujocoEngine:
         """Advance by n steps.
 
         Raises:
-            DivergedError: the state holds NaN or infinity, or a velocity ran away.
+            DivergedError: the state contains NaN or infinity, or the velocities exceed the limit of the guard.
         """
         if self.guard is None and self.audit is None:
             mujoco.mj_step(self.model, self.data, n)
@@ -307,7 +308,7 @@ class MujocoEngine:
     # -- state -----------------------------------------------------------------------------------------
 
     def save(self) -> np.ndarray:
-        """Return everything that the next steps depend on, as one float64 array."""
+        """Return the whole state that determines the following steps, as one float64 array."""
         spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         out = np.empty(mujoco.mj_stateSize(self.model, spec) + 1)
         mujoco.mj_getState(self.model, self.data, out[:-1], spec)
@@ -315,7 +316,7 @@ class MujocoEngine:
         return out
 
     def load(self, state: np.ndarray) -> None:
-        """Return to a state that `save` gave.
+        """Restore a state returned by `save`.
 
         Raises:
             PortError: the array belongs to another model.
@@ -345,11 +346,11 @@ class MujocoEngine:
             raise PortError(f"no port {name!r}; {nearest(name, self._ports)}", field=name) from None
 
     def ports(self) -> Mapping[str, PortInfo]:
-        """Return what each port carries, by name."""
+        """Return the description of each port, by name."""
         return self._info
 
     def joint_kind(self, joint: str) -> str:
-        """Return "hinge" or "slide"."""
+        """Return the type of a joint: "hinge" or "slide"."""
         kind = int(self.model.joint(joint).type[0])
         return "slide" if kind == int(mujoco.mjtJoint.mjJNT_SLIDE) else "hinge"
 
@@ -362,12 +363,12 @@ class MujocoEngine:
         return Mode(int(self.model.actuator_user[i, layout.P_MODE]))
 
     def set_mode(self, joint: str, mode: Mode | int) -> None:
-        """Switch the operation mode of a compliant actuator, among those that have the same state.
+        """Switch the operation mode of a compliant actuator, among the modes with the same state variables.
 
-        Modes 0, 2 and 3 have no motors; 4, 5 and 6 have. A switch starts the new mode at rest at the present pose.
+        Modes 0, 2 and 3 have no motors; modes 4, 5 and 6 have motors. The new mode starts at rest at the current pose.
 
         Raises:
-            ModelError: the mode needs another state than the model was compiled with.
+            ModelError: the mode needs different state variables from those in the compiled model.
         """
         row = self._row(joint)
         old = Mode(int(row[layout.P_MODE]))
@@ -400,15 +401,15 @@ class MujocoEngine:
         self._observe()
 
     def set_gains(self, joint: str, motor: int = 1, **gains: float) -> None:
-        """Change controller gains of a compliant actuator while it runs.
+        """Change the controller gains of a compliant actuator during a run.
 
         Args:
-            joint: its name.
+            joint: name of the actuator.
             motor: 1 or 2.
-            gains: kp, ki, kd.
+            gains: new values of kp, ki, kd, each >= 0; units as in `pliant.laws.pid.PID`.
 
         Raises:
-            LawError: an unknown gain, or a value that is not 0 or more.
+            LawError: an unknown gain or motor, or a value that is negative or not finite.
         """
         row = self._row(joint)
         base = {1: layout.C_1, 2: layout.C_2}.get(motor)

@@ -1,13 +1,13 @@
-"""Payloads: point masses that are fixed to bodies of a compiled model, changed or removed while it runs.
+"""Payloads: point masses attached to bodies of a compiled model, which can be changed or removed during a run.
 
-Mass, centre of mass and inertia tensor of the body become those of the body together with the point mass. Nothing is
-compiled again and no array moves. Beside the three, everything is changed that the compiler derives from them:
+Mass, centre of mass and inertia tensor of the body become those of the body and the point mass together. The model is
+not recompiled and no array moves in memory. All quantities that the compiler derives from these three are updated too:
 
-* the principal axes of the new tensor are the body's inertial frame, in which MuJoCo keeps the boxes of the collision
-  tree, and on which the frames of shapes and sites may be marked to lie;
-* mass of the subtrees, inertia and inverse inertia at the initial pose, from which MuJoCo computes how stiff
-  constraints are. ``mj_setConst`` computes them, on a copy of the model, because it would also write what devices
-  change in a run.
+* The principal axes of the new tensor define the inertial frame of the body. MuJoCo stores the bounding boxes of the
+  collision tree in this frame, and may mark frames of geoms and sites as coincident with it.
+* MuJoCo computes the stiffness of constraints from the masses of the subtrees and from inertia and inverse inertia at
+  the initial pose. ``mj_setConst`` computes these on a copy of the model, because on the original it would also
+  overwrite what devices change during a run.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Array = np.ndarray
 MAX_PAYLOAD = 1e4
 """Largest payload [kg]."""
 MAX_OFFSET = 100.0
-"""Largest coordinate of a payload in the frame of its body [m]."""
+"""Largest magnitude of a coordinate of a payload in the body frame [m]."""
 DERIVED = ("body_subtreemass", "dof_M0", "dof_invweight0", "body_invweight0", "tendon_invweight0", "actuator_acc0")
-"""What ``mj_setConst`` computes from masses and inertias."""
+"""Fields of the model that ``mj_setConst`` computes from masses and inertias."""
 _NONE = int(mujoco.mjtSameFrame.mjSAMEFRAME_NONE)
 _INERTIAL = (int(mujoco.mjtSameFrame.mjSAMEFRAME_INERTIA), int(mujoco.mjtSameFrame.mjSAMEFRAME_INERTIAROT))
 
@@ -41,9 +41,9 @@ class Payload:
     """A point mass on a body."""
 
     mass: float
-    """[kg], > 0."""
+    """Mass [kg], > 0."""
     offset: tuple[float, float, float]
-    """Where it is in the frame of the body [m]."""
+    """Position in the body frame [m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +64,10 @@ class _Compiled:
 
 
 class Payloads:
-    """The payloads of one compiled model; all of it is for the thread that steps.
+    """Payloads of one compiled model. Only the thread that steps the model may use it.
 
     Args:
-        model: the model; `put` and `clear` write it, and nothing else does.
+        model: the model; only `put` and `clear` write to it.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -83,18 +83,18 @@ class Payloads:
 
     @property
     def loads(self) -> Mapping[str, Payload]:
-        """Name of the body -> its payload."""
+        """Body name -> payload."""
         return {self._model.body(body).name: load for body, load in self._loads.items()}
 
     def bodies(self) -> list[str]:
-        """Return the names of the bodies that can carry a payload: those that move, and that gravity acts on."""
+        """Return the names of the bodies that can carry a payload: moving bodies on which gravity acts."""
         m = self._model
         return [
             m.body(b).name for b in range(1, m.nbody) if m.body(b).name and m.body_weldid[b] and not m.body_gravcomp[b]
         ]
 
     def centre(self, body: str) -> tuple[float, float, float]:
-        """Return the centre of mass of a body without payload, in the frame of the body [m].
+        """Return the centre of mass of a body without payload, in the body frame [m].
 
         Raises:
             ModelError: there is no such body, or it cannot carry a payload.
@@ -105,9 +105,10 @@ class Payloads:
         return float(x), float(y), float(z)
 
     def only_at_centre(self, body: str) -> bool:
-        """Whether the body carries a payload at its centre of mass only.
+        """Return whether the body can carry a payload only at its centre of mass.
 
-        MuJoCo leaves out what would couple the degrees of freedom of single bodies whose inertial frame is their own.
+        For a single body whose inertial frame is the body frame, MuJoCo omits the inertial coupling of its degrees of
+        freedom.
 
         Raises:
             ModelError: there is no such body, or it cannot carry a payload.
@@ -115,15 +116,15 @@ class Payloads:
         return bool(self._model.body_simple[self._body(body)])
 
     def put(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
-        """Fix a point mass to a body, in place of the one that it carries.
+        """Attach a point mass to a body, replacing its current payload.
 
         Args:
             body: name of the body.
-            mass: [kg], from 0 to `MAX_PAYLOAD`; 0 removes the payload.
-            offset: where it is in the frame of the body [m]; None for the body's own centre of mass.
+            mass: mass of the payload [kg], from 0 to `MAX_PAYLOAD`; 0 removes it.
+            offset: position in the body frame [m]; None for the centre of mass of the body.
 
         Raises:
-            ModelError: no such body, a body that cannot carry a payload, or numbers that are not valid.
+            ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
         """
         b = self._body(body)
         centre = self.centre(body)
@@ -149,7 +150,7 @@ class Payloads:
         self._derive()
 
     def clear(self) -> None:
-        """Remove all payloads; the model is then as it was compiled, to the last bit."""
+        """Remove all payloads; this restores the compiled model bit by bit."""
         if not self._loads:
             return
         for b in self._loads:

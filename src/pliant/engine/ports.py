@@ -1,4 +1,4 @@
-"""The named ports of a model, as places in MuJoCo's arrays: the same for one simulation and for many."""
+"""Named ports of a model as locations in MuJoCo's arrays, for single and batched simulations."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["PortPlace", "port_places"]
 
 @dataclass(frozen=True, slots=True)
 class PortPlace:
-    """Where a port lies."""
+    """Location of a port in MuJoCo's arrays."""
 
     field: str
-    """Field of `mjData`, or "observed": what the laws give, a row for each compliant joint."""
+    """Field of `mjData`, or "observed" for the output of the laws, with one row per compliant joint."""
     index: tuple[Any, ...]
-    """Index into that field of one simulation."""
+    """Index into that field, for one simulation."""
     info: PortInfo
-    """What it carries."""
+    """Description of the port."""
 
 
 def port_places(model: mujoco.MjModel, data: mujoco.MjData, where: np.ndarray) -> dict[str, PortPlace]:
-    """Return every port of a model by name; `pliant.engine.MujocoEngine` lists them.
+    """Return the location of every port of a model, by name; see `pliant.engine.MujocoEngine` for the list of ports.
 
     Args:
         model: compiled model.
-        data: its data, for the shapes of fields.
-        where: what `callbacks.addresses` returned.
+        data: data of the model, which gives the shapes of the fields.
+        where: addresses of the actuators, as returned by `callbacks.addresses`.
     """
     m = model
     ports: dict[str, PortPlace] = {}

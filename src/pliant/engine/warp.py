@@ -1,9 +1,9 @@
-"""Many worlds of one robot in MuJoCo Warp, on an NVIDIA GPU or on the CPU, with the laws as functions of Warp.
+"""Batches in MuJoCo Warp: many worlds of one robot on an NVIDIA GPU or on the CPU, with the laws as Warp functions.
 
-MuJoCo Warp does not integrate the states of user actuators and has no parameters of theirs, so both are arrays of
-pliant, a row for each world and joint. Two callbacks run in every step: ``act_dyn`` advances the motors into a rate of
-change, ``act_bias`` gives the torque. After the step a kernel adds the rate to the state. Physics is in single
-precision, as MuJoCo Warp has it; the laws are in double precision unless asked otherwise.
+MuJoCo Warp neither integrates the states of user actuators nor stores their parameters. pliant therefore keeps both in
+its own arrays, with one row per world and joint. Two callbacks run in every step: ``act_dyn`` computes the rate of
+change of the motor states and ``act_bias`` computes the torque. After the step a kernel integrates the states. MuJoCo
+Warp computes the physics in single precision; the laws are evaluated in double precision by default.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def load_mujoco_warp() -> Any:
     """Return the module `mujoco_warp`.
 
     Raises:
-        MissingDependency: it, or Warp, is not installed.
+        MissingDependency: Warp or MuJoCo Warp is not installed.
     """
     load_warp()
     try:
@@ -221,7 +221,7 @@ def _bytes(value: Any, seen: set[int]) -> int:
 
 
 def free_memory(device: Any) -> int:
-    """Return the free memory of a device of Warp [bytes]."""
+    """Return the free memory of a Warp device [bytes]."""
     if device.is_cuda:
         return int(device.free_memory)
     try:
@@ -233,23 +233,23 @@ def free_memory(device: Any) -> int:
 
 
 class WarpBatch(RobotBatch):
-    """Worlds in MuJoCo Warp. The interface is that of `pliant.engine.CpuBatch`.
+    """Batch of worlds in MuJoCo Warp, with the same interface as `pliant.engine.CpuBatch`.
 
     On a GPU the first step of each kind is recorded as a CUDA graph and replayed afterwards.
 
     Args:
         robot: a robot, or a compiled `mujoco.MjModel`.
-        worlds: how many.
+        worlds: number of worlds, >= 1.
         device: "cpu", "cuda" or "cuda:0".
-        precision: of the laws, "float64" or "float32"; physics is float32.
-        contacts: contacts to allocate for each world on average; None takes MuJoCo Warp's guess.
-        constraints: constraint rows to allocate for each world; None takes MuJoCo Warp's guess.
+        precision: precision of the laws, "float64" or "float32"; the physics is float32.
+        contacts: mean number of contacts to allocate per world; None uses the estimate of MuJoCo Warp.
+        constraints: number of constraint rows to allocate per world; None uses the estimate of MuJoCo Warp.
         check: whether to refuse a robot whose check finds errors.
 
     Raises:
         MissingDependency: Warp or MuJoCo Warp is not installed.
-        LawError: no such device, or a law that Warp cannot compile.
-        ModelError: the model holds something that MuJoCo Warp does not have, or the worlds do not fit the memory.
+        LawError: there is no such device, or Warp cannot compile a law.
+        ModelError: MuJoCo Warp does not support an element of the model, or the worlds do not fit into the memory.
 
     Example:
         >>> batch = WarpBatch(build_robot("qbmove-5dof"), 4096, device="cuda:0")
@@ -273,7 +273,7 @@ class WarpBatch(RobotBatch):
         self._mjw: Any = load_mujoco_warp()
         self._wp: Any = load_warp()
         self.device = warp_device(device)
-        """The device of Warp."""
+        """The Warp device."""
         super().__init__(robot, worlds, check=check)
         self._compiled = {cls: warp_law(cls, precision) for cls in self._laws.values()}
         self._real: Any = self._wp.float64 if precision == "float64" else self._wp.float32
@@ -446,7 +446,7 @@ class WarpBatch(RobotBatch):
         return self.observed if field == "observed" else getattr(self.warp_data, field)
 
     def port(self, name: str) -> Any:
-        """Return the live array of a port, shape (worlds, ...): numpy's on the device "cpu", Warp's on a GPU."""
+        """Return the live array of a port, shape (worlds, ...): a numpy array on "cpu", a Warp array on a GPU."""
         place = self.place(name)
         array = self._array(place.field)
         if not self.device.is_cuda:
@@ -454,15 +454,15 @@ class WarpBatch(RobotBatch):
         return array[(slice(None), *place.index)]
 
     def field(self, name: str) -> NDArray[Any]:
-        """Return the whole of a field on the host: live on the device "cpu", one copy from a GPU."""
+        """Return a whole field on the host: the live array on the device "cpu", a copy on a GPU."""
         return self._array(name).numpy()
 
     def steps(self) -> NDArray[np.int64]:
-        """Return the steps of each world since its last reset, shape (worlds,)."""
+        """Return the number of steps of each world since its last reset, shape (worlds,)."""
         return np.array(self._step_count.numpy())
 
     def diverged_at(self) -> NDArray[np.int64]:
-        """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
+        """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return np.array(self._bad.numpy())
 
     def _put(self, name: str, values: NDArray[np.float64], mask: NDArray[np.bool_]) -> None:
@@ -528,7 +528,7 @@ class WarpBatch(RobotBatch):
         """Return one world as MuJoCo's data, for rendering or analysis.
 
         Args:
-            world: its index.
+            world: index of the world.
         """
         self.select(world)
         data = mujoco.MjData(self.model)

@@ -1,4 +1,4 @@
-"""What happens to the joints of many worlds while they run in MuJoCo Warp, kept on the device until the end."""
+"""Joint results of many worlds in MuJoCo Warp, accumulated on the device until the end of the run."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def _kernels() -> dict[str, Any]:
 def run_measured(
     batch: WarpBatch, joints: Sequence[str], commands: Sequence[Sequence[tuple[int, float]]], steps: int
 ) -> Measures:
-    """Run worlds and return what their joints did.
+    """Run a batch of worlds and return the results of its joints.
 
     Args:
-        batch: the worlds.
-        joints: compliant joints, each driven by the actuator of its name.
-        commands: for each step, the controls that change before it: column of ``ctrl`` and value.
-        steps: how many.
+        batch: the batch.
+        joints: compliant joints, each driven by the actuator of the same name.
+        commands: the controls that change before each step, as (column of ``ctrl``, value).
+        steps: number of steps.
 
     Raises:
-        ModelError: the positions of all steps do not fit the memory of the device.
+        ModelError: the positions of all steps do not fit into the memory of the device.
     """
     wp, d, model = load_warp(), batch.warp_data, batch.model
     each, free = 4 * steps * len(joints), free_memory(batch.device)

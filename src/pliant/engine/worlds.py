@@ -1,7 +1,7 @@
-"""Many worlds of one robot with one interface: on the CPU (`CpuBatch`), and in MuJoCo Warp (`pliant.engine.warp`).
+"""Batches of worlds with a common interface, on the CPU (`CpuBatch`) and in MuJoCo Warp (`pliant.engine.warp`).
 
-Ports have the names of the engine's and one row a world. Parameters have the names of `Robot.update`. A world that
-diverges is marked, with the reason, and the others go on.
+A world is one simulation of a batch. Ports have the same names as in the engine, with one row per world. Parameters
+have the same paths as in `Robot.update`. A world that diverges is marked with the reason; the other worlds continue.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["CpuBatch", "RobotBatch", "Selection"]
 
 Selection = ArrayLike | None
-"""Worlds: a mask of shape (worlds,), their indices, or None for all."""
+"""Selected worlds: a mask of shape (worlds,), indices, or None for all."""
 
 _JOINT_FIELDS = {"damping": "dof_damping", "friction": "dof_frictionloss", "armature": "dof_armature"}
 
 
 class RobotBatch(abc.ABC):
-    """Worlds of one robot that advance together.
+    """Batch of worlds of one robot that advance together.
 
     Args:
-        robot: a robot, or a compiled `mujoco.MjModel` (without parameters by name, then).
-        worlds: how many, 1 or more.
+        robot: a robot, or a compiled `mujoco.MjModel`, whose law parameters cannot be set by name.
+        worlds: number of worlds, >= 1.
         check: whether to refuse a robot whose check finds errors.
 
     Raises:
-        ModelError: ``worlds`` is not positive, the robot's check found errors, or the model uses RK4 with motor states.
+        ModelError: ``worlds`` is less than 1, the robot's check found errors, or the model uses RK4 with motor states.
     """
 
     def __init__(self, robot: Robot | mujoco.MjModel, worlds: int, *, check: bool = True) -> None:
@@ -73,7 +73,7 @@ class RobotBatch(abc.ABC):
         self.dt = float(model.opt.timestep)
         """Length of a step [s]."""
         self.joints = [model.actuator(int(i)).name for i in ids]
-        """Names of the compliant actuators, in the order of observations."""
+        """Names of the compliant actuators, in the order of the observations."""
         self._laws = callbacks.laws_of(model)
         self._where = callbacks.addresses(model)
         actuators = {} if self.robot is None else self.robot.actuators
@@ -92,27 +92,27 @@ class RobotBatch(abc.ABC):
 
     @abc.abstractmethod
     def step(self, n: int = 1) -> None:
-        """Advance every world by n steps. A world that diverges is marked in `diverged`; the others go on."""
+        """Advance every world by n steps. A world that diverges is marked in `diverged`; the others continue."""
 
     @abc.abstractmethod
     def port(self, name: str) -> Any:
-        """Return the live array of a port, shape (worlds, ...): numpy's on the CPU, Warp's on a GPU.
+        """Return the live array of a port, shape (worlds, ...): a numpy array on the CPU, a Warp array on a GPU.
 
         Raises:
-            PortError: there is no such port; the message names the nearest.
+            PortError: there is no such port; the message suggests the most similar name.
         """
 
     @abc.abstractmethod
     def field(self, name: str) -> NDArray[Any]:
-        """Return the whole of a field that `place` names, on the host: live on the CPU, one copy from a GPU."""
+        """Return a whole field as named by `place`, on the host: the live array on the CPU, a copy on a GPU."""
 
     @abc.abstractmethod
     def steps(self) -> NDArray[np.int64]:
-        """Return the steps of each world since its last reset, shape (worlds,)."""
+        """Return the number of steps of each world since its last reset, shape (worlds,)."""
 
     @abc.abstractmethod
     def diverged_at(self) -> NDArray[np.int64]:
-        """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
+        """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
 
     @abc.abstractmethod
     def _reset(self, mask: NDArray[np.bool_], qpos: NDArray[np.float64] | None) -> None: ...
@@ -129,14 +129,14 @@ class RobotBatch(abc.ABC):
     # -- ports ------------------------------------------------------------------------------------------------------
 
     def ports(self) -> Mapping[str, PortInfo]:
-        """Return every port by name; shapes are those of one world."""
+        """Return the description of every port by name; shapes are those of one world."""
         return {name: place.info for name, place in self._places.items()}
 
     def place(self, name: str) -> PortPlace:
-        """Return where a port lies: its field of MuJoCo's data, its index there, and what it carries.
+        """Return the location of a port: its field of MuJoCo's data, its index in the field, and its description.
 
         Raises:
-            PortError: there is no such port; the message names the nearest.
+            PortError: there is no such port; the message suggests the most similar name.
         """
         place = self._places.get(name)
         if place is None:
@@ -157,11 +157,11 @@ class RobotBatch(abc.ABC):
 
         Args:
             name: the port.
-            values: a number, one world's values, or those of the chosen worlds, shape (chosen, ...).
-            worlds: which ones.
+            values: a number, the values of one world, or one row per selected world, shape (selected, ...).
+            worlds: the selected worlds.
 
         Raises:
-            PortError: no such port, one that cannot be written, another shape, NaN or infinity.
+            PortError: there is no such port, it cannot be written, the shape is wrong, or a value is not finite.
         """
         info = self.place(name).info
         if not info.writable:
@@ -188,10 +188,10 @@ class RobotBatch(abc.ABC):
         return np.broadcast_to(array, (count, *shape))
 
     def select(self, worlds: Selection) -> NDArray[np.bool_]:
-        """Return worlds as a mask of shape (worlds,).
+        """Return the selected worlds as a mask of shape (worlds,).
 
         Raises:
-            PortError: a mask of another length, or an index that does not exist.
+            PortError: the mask has the wrong length, or an index does not exist.
         """
         if worlds is None:
             return np.ones(self.worlds, dtype=bool)
@@ -215,18 +215,17 @@ class RobotBatch(abc.ABC):
         *,
         key: str | None = None,
     ) -> None:
-        """Return worlds to the initial pose, every actuator at rest there, and their clocks to 0.
+        """Reset worlds to the initial pose, with every actuator at rest, and their clocks to 0.
 
-        Parameters stay as they are.
+        Parameters keep their values.
 
         Args:
-            worlds: which ones.
-            positions: joint name -> position [rad or m], a number or one for each chosen world.
-            key: key frame of the model that gives all other positions; None takes the initial pose.
+            worlds: the selected worlds.
+            positions: joint name -> position [rad or m], one number or one per selected world.
+            key: key frame of the model that gives all other positions; None for the initial pose.
 
         Raises:
-            PortError: a joint or a key frame that does not exist, a shape that does not fit, a value that is not
-                finite.
+            PortError: a joint or a key frame does not exist, a shape is wrong, or a value is not finite.
         """
         mask = self.select(worlds)
         qpos = None
@@ -249,7 +248,7 @@ class RobotBatch(abc.ABC):
         return self.diverged_at() > 0
 
     def reason(self, world: int) -> str:
-        """Return why a world counts as diverged, with the joint and the time; "" where it does not."""
+        """Return the reason why a world is marked as diverged, with joint and time; "" if it is not marked."""
         at = int(self.diverged_at()[self.select(world)][0])
         if not at:
             return ""
@@ -263,18 +262,20 @@ class RobotBatch(abc.ABC):
     # -- parameters -------------------------------------------------------------------------------------------------
 
     def set_parameters(self, values: Mapping[str, ArrayLike], worlds: Selection = None) -> None:
-        """Give worlds their own parameters.
+        """Set parameters of individual worlds.
 
-        Paths as in `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints) for what
-        the law, the motors and the controllers have; ``<joint>.damping``, ``friction``, ``armature``;
-        ``<body>.mass`` (an inertia that the description gives stays, others follow); ``<geom>.friction``.
+        Paths are those of `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints)
+        for parameters of the law, the motors and the controllers; ``<joint>.damping``, ``friction``, ``armature``;
+        ``<body>.mass``; ``<geom>.friction``. A new mass scales the inertia of the body, unless the description of the
+        robot gives the inertia explicitly.
 
         Args:
-            values: path -> a number, or one for each chosen world.
-            worlds: which ones.
+            values: path -> one number, or one per selected world.
+            worlds: the selected worlds.
 
         Raises:
-            ModelError: an unknown name, a value that is out of range, one that changes the state of an actuator.
+            ModelError: a name is unknown, a value is out of range, or a value changes the state variables of an
+                actuator.
         """
         mask = self.select(worlds)
         changes = {joint: dict(columns) for joint, columns in self._changes.items()}
@@ -312,21 +313,21 @@ class RobotBatch(abc.ABC):
         return new
 
     def parameter(self, path: str) -> NDArray[np.float64]:
-        """Return the values that were given to a parameter, shape (worlds,); NaN where a world has the robot's own."""
+        """Return the values set for a parameter, shape (worlds,); NaN for worlds that use the value of the robot."""
         return self._given.get(path, np.full(self.worlds, np.nan)).copy()
 
     def randomize(
         self, distributions: Mapping[str, Distribution], seed: int, worlds: Selection = None
     ) -> dict[str, NDArray[np.float64]]:
-        """Draw parameters for worlds and set them; equal seeds give equal worlds, on every device.
+        """Draw random parameters for worlds and set them; equal seeds give equal worlds on every device.
 
         Args:
             distributions: path of a parameter -> `Uniform`, `LogUniform`, `Normal` or `Choice`.
-            seed: the seed.
-            worlds: which ones.
+            seed: seed of the random numbers.
+            worlds: the selected worlds.
 
         Returns:
-            The drawn values by path, shape (chosen,).
+            The drawn values by path, shape (selected,).
 
         Example:
             >>> batch.randomize({"joint_1.k1": Uniform(0.0015, 0.0024)}, seed=1)
@@ -367,7 +368,7 @@ class RobotBatch(abc.ABC):
         return np.array(rows)
 
     def can_differ(self, path: str) -> bool:
-        """Return whether `set_parameters` can give worlds their own values of a parameter that is no actuator's."""
+        """Return whether `set_parameters` can set a parameter that does not belong to an actuator."""
         owner, _, parameter = path.partition(".")
         try:
             return bool(self._fields_of(path, owner, parameter, np.ones(1)))
@@ -375,7 +376,10 @@ class RobotBatch(abc.ABC):
             return False
 
     def put_actuators(self, joint: str, rows: NDArray[np.float64]) -> None:
-        """Give each world the packed actuator of a joint, shape (worlds, PARAMETERS); their states must agree."""
+        """Set the packed actuator of a joint for each world, shape (worlds, PARAMETERS).
+
+        The state variables of the actuators must be the same in all worlds.
+        """
         self._put_rows(self.joints.index(joint), rows, np.ones(self.worlds, dtype=bool))
 
     def _fields_of(
@@ -426,12 +430,12 @@ def count_steps(qvel, stride, nv, worlds, n, most, steps, bad):
 
 
 class CpuBatch(RobotBatch):
-    """Worlds on the cores of this machine: `mujoco.batch.Batch` with the compiled laws in its threads.
+    """Batch of worlds on the CPU: a `mujoco.batch.Batch` whose threads evaluate the compiled laws.
 
     Args:
         robot: a robot, or a compiled `mujoco.MjModel`.
-        worlds: how many.
-        nthread: threads; 0 takes all cores.
+        worlds: number of worlds, >= 1.
+        nthread: number of threads; 0 uses all cores.
 
     Example:
         >>> batch = CpuBatch(build_robot("qbmove-2dof"), 64)
@@ -446,9 +450,10 @@ class CpuBatch(RobotBatch):
         # A reset that MuJoCo does by itself would hide a world that diverges.
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         self.batch = make_batch(self.robot or self.model, self.worlds, nthread=nthread, model=self.model)
-        """The `mujoco.batch.Batch` itself."""
+        """The underlying `mujoco.batch.Batch`."""
         self.observed = np.zeros((self.worlds, len(self.joints), layout.OBSERVATIONS))
-        """What the laws give at the end of the last step; kept up to date once a port of it was asked for."""
+        """Output of the laws at the end of the last step, shape (worlds, joints, OBSERVATIONS). It is
+        updated only after one of its ports has been requested."""
         self._watched = False
         self._steps = np.zeros(self.worlds, dtype=np.int64)
         self._bad = np.zeros(self.worlds, dtype=np.int64)
@@ -498,11 +503,11 @@ class CpuBatch(RobotBatch):
         return self.batch.bind(name)
 
     def steps(self) -> NDArray[np.int64]:
-        """Return the steps of each world since its last reset, shape (worlds,)."""
+        """Return the number of steps of each world since its last reset, shape (worlds,)."""
         return self._steps.copy()
 
     def diverged_at(self) -> NDArray[np.int64]:
-        """Return the step at which each world diverged, 0 where it did not, shape (worlds,)."""
+        """Return the step at which each world diverged, or 0 if it did not, shape (worlds,)."""
         return self._bad.copy()
 
     @property

@@ -1,4 +1,4 @@
-"""Constitutive laws of compliant transmissions, and the blocks of an actuator."""
+"""Constitutive laws of compliant transmissions, and the components of an actuator."""
 
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.awas2 import AwAS2

@@ -1,4 +1,4 @@
-"""A compliant actuator: a law, a mode, and what moves its motors."""
+"""Compliant actuator: law, operation mode, motors and controllers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["ActuatorTraces", "CompliantActuator"]
 
 @dataclass(frozen=True, slots=True)
 class ActuatorTraces:
-    """What `CompliantActuator.simulate` returns; every array has one entry a sample."""
+    """Result of `CompliantActuator.simulate`; every array has one entry per sample."""
 
     time: NDArray[np.float64]
     """Time of each sample [s], shape (n,)."""
     torque: NDArray[np.float64]
-    """Torque on the link applied in the step that begins at the sample [N m], shape (n,)."""
+    """Torque applied to the link in the step that begins at the sample [N m], shape (n,)."""
     values: dict[str, NDArray[np.float64]]
-    """The fields of `pliant.laws.fields.OBSERVED`, each of shape (n,): those of the motor positions that made the
-    torque (after the motors' step in modes 5 and 6, before it in mode 4)."""
+    """The fields of `pliant.laws.fields.OBSERVED`, each of shape (n,), at the motor positions that determine the
+    torque (after the step of the motors in modes 5 and 6, before it in mode 4)."""
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
         try:
@@ -43,7 +43,7 @@ class ActuatorTraces:
 
 @dataclass(frozen=True, slots=True)
 class CompliantActuator:
-    """A compliant joint actuator: constitutive law, operation mode, motors and their controllers.
+    """Compliant joint actuator: constitutive law, operation mode, motors and their controllers.
 
     Example:
         >>> arm.add_actuator("elbow", CompliantActuator(QbMove(), mode=Mode.PID_EQ_PRESET))
@@ -56,26 +56,27 @@ class CompliantActuator:
     motor_1: DCMotor = field(default_factory=DCMotor)
     """Motor 1."""
     motor_2: DCMotor | None = None
-    """Motor 2; None takes a `DCMotor`, or a `LeverDrive` where the law's second input is a lever."""
+    """Motor 2; None for a default `DCMotor`, or a `LeverDrive` if the second input of the law is a lever."""
     pid_1: PID | None = None
-    """Controller of motor 1 (modes 5, 6) or of the link (mode 1); None takes the toolbox's gains: 125/0/4.5, and
-    0.8/0/0.2 in mode 1."""
+    """Controller of motor 1 (modes 5, 6) or of the link (mode 1); None for the gains of the toolbox (kp/ki/kd):
+    125/0/4.5, and 0.8/0/0.2 in mode 1."""
     pid_2: PID | None = None
-    """Controller of motor 2; None takes the toolbox's gains, or those of a lever drive."""
+    """Controller of motor 2; None for the gains of the toolbox, or the default gains of a lever drive."""
     link_friction: PreslidingFriction | None = None
-    """Friction between spring and link, in the actuator itself; None for none (the original has none)."""
+    """Friction of the actuator on the link side of the spring; None for no friction, as in the original toolbox."""
     link_damping: float = option(0.0, unit="N m s/rad", low=0.0)
     """Viscous damping of the link in the actuator."""
     link_preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
-    """Growth of that damping with the preset."""
+    """Increase of the link damping per unit of preset."""
     command_delay: float = option(0.0, unit="s", low=0.0, high=10.0)
-    """Delay of the references on the bus; rounded to whole time steps."""
+    """Delay of the references on the bus, rounded to whole time steps."""
     command_resolution: float = option(0.0, unit="rad", low=0.0)
-    """Quantum of the references; the second one of a lever is not quantised. The qbMove's is 1.9175e-4."""
+    """Quantisation step of the references, 1.9175e-4 rad for the qbMove. Lever positions are not quantised."""
     initial_preset: float | None = None
-    """Preset at rest before the first command: theta_sr [rad] or sigma [m]; None takes 0, or 0.01 m for a lever."""
+    """Preset before the first command: theta_sr [rad] or sigma [m]; None for 0 rad, or 0.01 m for a lever."""
     start: str = option("pose", choices=("pose", "zero"))
-    """Where motors start: "pose" at the joint's pose, "zero" at 0 as in the original (which kicks)."""
+    """Initial motor position: "pose" for the joint position, "zero" for 0 as in the original toolbox. "zero" causes an
+    initial torque step if the joint position is not 0."""
 
     def __post_init__(self) -> None:
         put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
@@ -123,11 +124,11 @@ class CompliantActuator:
         self.check_preset(self.initial_preset, "initial_preset")
 
     def replace(self, **changes: Any) -> CompliantActuator:
-        """Return a copy with some fields changed; names as in the class."""
+        """Return a copy with some fields changed, given by field name."""
         return dataclasses.replace(self, **changes)
 
     def check_preset(self, preset: float | None, field: str = "stiffness_preset") -> None:
-        """Raise LawError where a preset is outside what the law can take (a lever at or beyond its length)."""
+        """Raise LawError if a preset is not valid for the law (a lever position at or beyond the lever length)."""
         if self.law.second_input != "lever" or preset is None:
             return
         length = getattr(self.law, "L", math.inf)
@@ -140,18 +141,18 @@ class CompliantActuator:
 
     @property
     def commands(self) -> int:
-        """How many references the mode takes: 1 or 2."""
+        """Number of references of the mode: 1 or 2."""
         return 1 if self.mode < Mode.SPRING_REFS or self.law.motors == 1 else 2
 
     def delay_steps(self, dt: float) -> int:
-        """Return the command delay in whole steps of dt [s]."""
+        """Return the command delay as a number of steps of length dt [s]."""
         return round(self.command_delay / dt) if self.command_delay > 0.0 else 0
 
     def pack(self, dt: float) -> NDArray[np.float64]:
         """Return the parameter vector of `pliant.laws.layout`, shape (PARAMETERS,).
 
         Args:
-            dt: time step [s], which sets the length of the delay line.
+            dt: time step [s], which determines the length of the delay line.
         """
         par = np.zeros(layout.PARAMETERS)
         law = self.law
@@ -213,11 +214,11 @@ class CompliantActuator:
         return par
 
     def states(self, dt: float) -> int:
-        """Return the number of state variables at a time step dt [s]."""
+        """Return the number of state variables for a time step dt [s]."""
         return int(self.pack(dt)[layout.P_STATES])
 
     def hold(self, q: float, dt: float) -> tuple[NDArray[np.float64], tuple[float, float]]:
-        """Return the state at rest at link angle q and the references that keep it.
+        """Return the state at rest at link angle q, and the references that maintain it.
 
         Args:
             q: link angle [rad].
@@ -245,21 +246,21 @@ class CompliantActuator:
         *,
         state: ArrayLike | None = None,
     ) -> ActuatorTraces:
-        """Run the actuator along a recorded motion of the link.
+        """Simulate the actuator along a prescribed motion of the link.
 
         Args:
             q: link angle at each sample, shape (n,) [rad].
-            dq: link velocity, shape (n,) [rad/s]; None takes differences of q.
-            ref_1: first reference of the mode, scalar or shape (n,).
-            ref_2: second reference of the mode, scalar or shape (n,).
+            dq: link velocity, shape (n,) [rad/s]; None for finite differences of q.
+            ref_1: first reference in the unit of the mode (see `Mode`), scalar or shape (n,).
+            ref_2: second reference in the unit of the mode, scalar or shape (n,).
             dt: time step [s].
-            state: initial state of shape (states,); None starts at rest at q[0].
+            state: initial state, shape (states,); None starts at rest at q[0].
 
         Returns:
             Torque and all observed fields at each sample.
 
         Raises:
-            LawError: shapes that do not fit, values that are not finite, dt not positive.
+            LawError: shapes do not match, values are not finite, or dt is not positive.
         """
         from pliant.laws.compile import compiled
 

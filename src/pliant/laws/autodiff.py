@@ -1,11 +1,12 @@
-"""Derive torque, loads and stiffness of a law from its energy, by symbolic differentiation.
+"""Torque, loads and stiffness of a law from its energy, by symbolic differentiation.
 
     torque = -dE/dq,    load_i = dE/dtheta_i,    stiffness = d2E/dq2
 
-The energy function is called once with symbols in place of numbers. While it runs, the names that it uses mean a small
-set of symbolic functions (`_functions`), and nothing else of `math` or of Python's builtins. The derivatives are
-written as straight-line Python that Python runs and numba compiles like any other kernel. The text is kept in the
-cache of compiled laws, so that sympy, which takes 2 s to import, is needed only when an energy has changed.
+The energy function is called once with symbols in place of numbers. During this call its names refer to a small set of
+symbolic functions (`_functions`); the rest of `math` and of Python's builtins is not available. The derivatives are
+written as straight-line Python code, which Python runs and numba compiles like any other kernel. This code is
+stored in the cache of compiled laws, so that sympy, which takes 2 s to import, is needed only after a change of an
+energy.
 """
 
 from __future__ import annotations
@@ -51,22 +52,24 @@ _BRANCH = (
 def derive(
     energy: types.FunctionType, parameters: Sequence[str], label: str
 ) -> dict[str, Callable[..., float | tuple[float, float, float]]]:
-    """Return the kernels ``energy``, ``torques`` and ``stiffness`` that follow from an energy.
+    """Return the kernels ``energy``, ``torques`` and ``stiffness`` derived from an energy.
 
-    The energy is ``energy(q, theta_1, theta_2, p)`` with p the parameters in the order of the fields and then the
-    stop stiffness, or takes what it needs by name: ``energy(q, theta_1, k, limit)``, with ``stop`` for the stop
-    stiffness. It may use arithmetic, the smooth functions of `math`, min, max, abs, ``saturate(x, limit)`` and
-    ``where(condition, a, b)`` of `pliant.laws.functions`, loops of fixed length, and other functions made of these; not
-    ``if`` on a coordinate or parameter. Kinks are differentiated on each side; at the kink itself the derivative is
-    that of the branch in force there. A jump in the energy has no derivative; it is not detected.
+    The energy has the form ``energy(q, theta_1, theta_2, p)``, where p contains the parameters in the order of the
+    fields, followed by the stop stiffness. Alternatively it takes its arguments by name, such as
+    ``energy(q, theta_1, k, limit)``, with ``stop`` for the stop stiffness.
+
+    The energy may use arithmetic, the smooth functions of `math`, min, max, abs, ``saturate(x, limit)`` and
+    ``where(condition, a, b)`` of `pliant.laws.functions`, loops of fixed length, and other functions that use only
+    these. It must not use ``if`` on a coordinate or parameter. Kinks are differentiated on each side; at the kink the
+    derivative is that of the active branch. A jump in the energy has no derivative and is not detected.
 
     Args:
-        energy: the function.
+        energy: the energy function; it returns the stored energy [J].
         parameters: names of the law's parameters, without the stop stiffness.
         label: module and class of the law, for messages and tracebacks.
 
     Raises:
-        LawError: the energy cannot be traced or differentiated; file and line of the cause where it has one.
+        LawError: the energy cannot be traced or differentiated; the message names file and line, if known.
     """
     name = f"{label.rpartition('.')[2]}.energy"
     arguments = _arguments(energy, parameters, name)

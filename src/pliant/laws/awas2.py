@@ -1,4 +1,4 @@
-"""AwAS-II: one motor for the equilibrium, a lever with a movable pivot for the stiffness."""
+"""AwAS-II: one motor sets the equilibrium, a lever with a movable pivot sets the stiffness."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class AwAS2(Law):
         load_1 = torque = -Ks R^2 sin(2 delta),    stiffness = 2 Ks R^2 cos(2 delta),    H = Ks R^2 sin^2(delta)
         load_2 = dH/dsigma = 2 Ks (L / r_t)^2 sigma L / (L - sigma)^3 sin^2(delta)   [N], on the lever drive
 
-    Singular at sigma = L, where the stiffness is infinite: sigma is held inside [0, 0.999 L], and references at or
-    beyond L are refused where they are commanded.
+    At sigma = L the law is singular and the stiffness infinite. The law therefore clips sigma to [0, 0.999 L], and
+    commanded references at or beyond L are refused.
     """
 
     Ks: float = option(10.0, unit="N m/rad", low=0.0, source="default of the toolbox")
-    """Stiffness of the spring of the lever."""
+    """Stiffness of the lever spring."""
     L: float = option(0.05, unit="m", low=0.0, above=True, source="default of the toolbox")
     """Length of the lever."""
     r_t: float = option(0.015, unit="m", low=0.0, above=True, source="default of the toolbox")
     """Radius of the transmission."""
     max_deflection: float = option(0.3, unit="rad", low=0.0, above=True, source="default of the toolbox")
-    """Largest deflection (the arm's 17 degrees); below pi/4, where the stiffness changes sign."""
+    """Maximum deflection (17 degrees for the arm), below pi/4, where the stiffness changes sign."""
 
     second_input: ClassVar[str] = "lever"
 

@@ -1,15 +1,15 @@
-"""What a constitutive law is, and the registry of laws.
+"""Base class of constitutive laws, and the registry of laws.
 
-A law says what a compliant transmission does: from the link angle q and the motor positions it gives the
-torque on the link, the load on each motor, the stiffness and the stored energy. It has parameters and no
-state. Its kernels are scalar functions that Python can run and numba can compile; `evaluate`, `simulate`
-and the engine all use these same functions.
+A law describes a compliant transmission. As functions of the link angle q and the motor positions it gives the torque
+on the link, the load on each motor, the stiffness and the stored energy. It has parameters but no state. Its kernels
+are scalar functions that Python can run and numba can compile; `evaluate`, `simulate` and the engine use the same
+kernels.
 
-Sign convention (every law): with the stored energy H(q, theta_1, theta_2),
+Sign convention of all laws, with the stored energy H(q, theta_1, theta_2):
 
-    load_i = dH/dtheta_i        the load the transmission puts on motor i
+    load_i = dH/dtheta_i        the load of the transmission on motor i
     torque = -dH/dq             the torque on the link
-    stiffness = -d torque/dq    the true slope, including the clip of the springs
+    stiffness = -d torque/dq    the true slope, including the clipping of the springs
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pliant.options import check_values, describe, option, place_of
 __all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
 
 LAW_PARAMETERS = 16
-"""Numbers that a law may have, the stop stiffness included."""
+"""Maximum number of parameters of a law, including the stop stiffness."""
 
 
 class LawValues(NamedTuple):
-    """What a law gives at one or many points; each field has the broadcast shape of the inputs."""
+    """Values of a law at one or many points; each field has the broadcast shape of the inputs."""
 
     torque: Any
     """Torque on the link, -dH/dq [N m]."""
@@ -42,43 +42,43 @@ class LawValues(NamedTuple):
     load_2: Any
     """Load on motor 2, dH/dtheta_2 [N m]; on a lever drive a force [N]; 0 without motor 2."""
     stiffness: Any
-    """True slope -d torque/dq [N m/rad]: springs that are clipped count with their stop only."""
+    """True slope -d torque/dq [N m/rad]; clipped springs contribute only the stiffness of their stop."""
     energy: Any
-    """Stored energy H [J], zero at a reference point of the law's choice."""
+    """Stored energy H [J], relative to a reference point defined by the law."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Law:
-    """Base of all laws. A subclass is a frozen dataclass of floats with static kernels.
+    """Base class of all laws. A subclass is a frozen dataclass of floats with static kernels.
 
-    A kernel takes scalars and ``p``, the parameters in the order of the fields followed by
-    the stop stiffness, and uses only arithmetic, comparisons and functions of `math`:
+    A kernel takes scalars and ``p``: the parameters in the order of the fields, followed by
+    the stop stiffness. It uses only arithmetic, comparisons and functions of `math`:
 
     * ``torques(q, theta_1, theta_2, p) -> (torque, load_1, load_2)``
     * ``stiffness(q, theta_1, theta_2, p) -> float``, the true slope
-    * ``reported_stiffness(q, theta_1, theta_2, p) -> float``, what the original toolbox publishes (optional)
+    * ``reported_stiffness(q, theta_1, theta_2, p) -> float``, the value published by the original toolbox (optional)
     * ``energy(q, theta_1, theta_2, p) -> float``
     * ``references(equilibrium, preset, p) -> (ref_1, ref_2)``, the reference map (optional)
 
-    A subclass that defines ``energy`` alone gets ``torques`` and ``stiffness`` by differentiation
+    A subclass that defines only ``energy`` gets ``torques`` and ``stiffness`` by differentiation
     (`pliant.laws.autodiff`).
 
     Raises:
-        LawError: a parameter is not a finite number or breaks the law's own rules.
+        LawError: a parameter is not a finite number or violates a rule of the law.
     """
 
     clip: str = option("flat", choices=("flat", "stop"), kw_only=True)
-    """What happens beyond ``max_deflection``: "flat" holds the torque (as the original toolbox does),
-    "stop" adds a stiff end stop on top of it."""
+    """Behaviour beyond ``max_deflection``: "flat" keeps the torque constant, as in the original toolbox;
+    "stop" adds the torque of a stiff end stop."""
     stop_stiffness: float | None = option(None, unit="N m/rad", low=0.0, kw_only=True)
-    """Slope of the end stop with ``clip="stop"``; None takes the law's own default."""
+    """Stiffness of the end stop with ``clip="stop"``; None for the default of the law."""
 
     name: ClassVar[str] = ""
-    """Name in the registry, in tags and on the command line."""
+    """Name of the law in the registry, in tags and on the command line."""
     motors: ClassVar[int] = 2
-    """Motor positions that the law takes: 1 or 2."""
+    """Number of motor positions of the law: 1 or 2."""
     second_input: ClassVar[str] = "angle"
-    """What theta_2 is: "angle" [rad], "lever" [m] or "none"."""
+    """Type of theta_2: "angle" [rad], "lever" [m] or "none"."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -91,14 +91,14 @@ class Law:
     # -- what a subclass may define ------------------------------------------------------------------
 
     def validate(self) -> None:
-        """Raise LawError where the parameters break the law's own rules."""
+        """Raise LawError if the parameters violate the rules of the law."""
 
     def default_stop_stiffness(self) -> float:
-        """Slope of the end stop when none is given [N m/rad]."""
+        """Default stiffness of the end stop [N m/rad]."""
         return 1000.0
 
     def max_stiffness(self, preset_range: tuple[float, float] = (0.0, 0.0)) -> float:
-        """Return the largest slope inside the clip over a range of presets, found on a grid [N m/rad]."""
+        """Return the largest stiffness at unclipped deflections over a range of presets, found on a grid [N m/rad]."""
         limit = float(getattr(self, "max_deflection", 1.0))
         p = self.parameters()
         low, high = preset_range
@@ -122,23 +122,23 @@ class Law:
 
     @property
     def label(self) -> str:
-        """The class's name, for messages."""
+        """Name of the class, for messages."""
         return type(self).__name__
 
     @classmethod
     def parameter_fields(cls) -> list[str]:
-        """Names of the law's own parameters, in the order of ``p``."""
+        """Names of the parameters of the law, in the order of ``p``."""
         return [f.name for f in dataclasses.fields(cls) if f.name not in ("clip", "stop_stiffness")]
 
     @property
     def stop(self) -> float:
-        """Slope of the end stop that is in force: 0 with ``clip="flat"`` [N m/rad]."""
+        """Effective stiffness of the end stop [N m/rad]; 0 with ``clip="flat"``."""
         if self.clip == "flat":
             return 0.0
         return self.default_stop_stiffness() if self.stop_stiffness is None else self.stop_stiffness
 
     def parameters(self) -> NDArray[np.float64]:
-        """Return ``p``: the parameters, then the stop stiffness, padded to LAW_PARAMETERS numbers."""
+        """Return ``p``: the parameters, then the stop stiffness, padded with zeros to shape (LAW_PARAMETERS,)."""
         out = np.zeros(LAW_PARAMETERS)
         values = [getattr(self, name) for name in self.parameter_fields()]
         out[: len(values)] = values
@@ -149,7 +149,7 @@ class Law:
         """Return a copy with some parameters changed.
 
         Raises:
-            LawError: a name that the law does not have.
+            LawError: the law has no parameter of that name.
         """
         valid = [f.name for f in dataclasses.fields(self)]
         for name in changes:
@@ -158,15 +158,15 @@ class Law:
         return dataclasses.replace(self, **changes)
 
     def evaluate(self, q: ArrayLike, theta_1: ArrayLike, theta_2: ArrayLike = 0.0) -> LawValues:
-        """Evaluate torque, loads, stiffness and energy; the inputs broadcast.
+        """Evaluate torque, loads, stiffness and energy at one or many points; the inputs are broadcast.
 
         Args:
             q: link angle, any shape [rad].
             theta_1: position of motor 1, reflected at the link [rad].
-            theta_2: position of motor 2 [rad], or of the lever [m]; ignored without motor 2.
+            theta_2: position of motor 2 [rad], or of the lever [m]; ignored by a law with one motor.
 
         Returns:
-            LawValues; floats where all inputs are scalars.
+            The values; floats if all inputs are scalars.
 
         Example:
             >>> QbMove().evaluate(0.0, 0.2, -0.2).stiffness   # preset 0.2 rad
@@ -227,13 +227,13 @@ def _derive_kernels(cls: type[Law]) -> None:
 def law(name: str) -> Callable[[L], L]:
     """Register a law under a name, for tags, catalogues and the command line (class decorator).
 
-    A class that defines only ``energy`` gets its other kernels by differentiation.
+    The other kernels of a class that defines only ``energy`` are derived by differentiation.
 
     Args:
-        name: the name; letters, digits and underscores.
+        name: the name, of letters, digits and underscores.
 
     Raises:
-        LawError: the name is taken by another class, or a kernel is missing.
+        LawError: another class is registered under the name, or a kernel is missing.
     """
 
     def register(cls: L) -> L:
@@ -283,10 +283,10 @@ def registered_laws() -> dict[str, type[Law]]:
 
 
 def get_law(name: str) -> type[Law]:
-    """Return the law class of a name.
+    """Return the law class registered under a name.
 
     Raises:
-        LawError: there is none of that name.
+        LawError: no law is registered under that name.
     """
     try:
         return _LAWS[name]

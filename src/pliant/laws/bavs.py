@@ -36,9 +36,9 @@ class BAVS(Law):
     k: float = option(1.60e5, unit="N m", low=0.0, source="default of the toolbox")
     """Torque scale."""
     k_e: float = option(8.71, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
-    """Exponent."""
+    """Exponent of the springs."""
     max_deflection: float = option(0.27, unit="rad", low=0.0, above=True, source="default of the toolbox")
-    """Largest deflection of each spring."""
+    """Maximum deflection of each spring."""
 
     def validate(self) -> None:
         if self.k_e * self.max_deflection > 300.0:

@@ -1,13 +1,13 @@
-"""Compile the kernels of a law, once, into the user's cache.
+"""Compilation of the kernels of a law into the cache of the user.
 
 For each law a small source file is written into the cache folder (``PLIANT_CACHE``, or ``~/.cache/pliant``), named
-after a fingerprint of all code and constants that take part (`pliant.codecache`). A changed kernel gives another
-fingerprint, so an outdated file is not used. The first use of a law compiles for some seconds, later ones load.
+after a fingerprint of all code and constants involved (`pliant.codecache`). A changed kernel has a different
+fingerprint, so an outdated file is not used. The first use of a law takes some seconds to compile; later uses load it.
 
-What the engine needs (``advance``, ``torque``, ``observe``, ``hold``) is kept as optimised LLVM assembly and turned
-into machine code by llvmlite alone, in milliseconds: importing numba and waking its compiler takes 1.5 s, which a
-warm start does not pay. ``simulate`` and ``evaluate``, which take arrays, are kept as numba's compiled functions. Each
-file has a digest; one that is damaged is compiled again.
+The functions for the engine (``advance``, ``torque``, ``observe``, ``hold``) are stored as optimised LLVM assembly.
+llvmlite converts it to machine code in milliseconds, so that a warm start avoids the 1.5 s that importing and
+initialising numba takes. ``simulate`` and ``evaluate``, which take arrays, are stored as compiled functions of numba.
+Each file has a digest; a damaged file is compiled again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _VERSION = f"{_SOURCE} 3"
 
 
 class Compilable(Protocol):
-    """What compilation needs of a law's class: its registered name, and `LAW_KERNELS` as static methods."""
+    """Law class as required for compilation: a registered name, and `LAW_KERNELS` as static methods."""
 
     name: ClassVar[str]
     """Name in the registry."""
@@ -101,9 +101,9 @@ class CompiledLaw:
 
     def __init__(self, cls: type[Compilable], path: Path, bound: dict[str, types.FunctionType]) -> None:
         self.name = cls.name
-        """The law's name."""
+        """Name of the law."""
         self.path = path
-        """The source file that the machine code belongs to."""
+        """Source file of the machine code."""
         self._label = cls.__name__
         self._bound = bound
         self._lock = threading.RLock()
@@ -176,12 +176,12 @@ class CompiledLaw:
 
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
-        """The loop over a recorded trace, on arrays."""
+        """Compiled loop over a recorded trace, on arrays."""
         return self._compile("simulate", _with_cache("simulate"))
 
     @functools.cached_property
     def evaluate(self) -> Callable[..., None]:
-        """The law at many points, on arrays."""
+        """Compiled evaluation of the law at many points, on arrays."""
         return self._compile("evaluate", _with_cache("evaluate"))
 
 
@@ -335,7 +335,7 @@ _lock = threading.Lock()
 
 
 def is_cached(cls: type[Compilable]) -> bool:
-    """Say whether the machine code that the engine needs is on disk already."""
+    """Return whether the machine code for the engine is already in the cache."""
     code = compiled(cls)
     return all(
         read_shipped(code._shipped(entry), ";") is not None or read_text(code._assembly_file(entry), ";") is not None
@@ -347,8 +347,8 @@ def compiled(cls: type[Compilable]) -> CompiledLaw:
     """Return the machine code of a law.
 
     Raises:
-        LawError: the class is not registered, or (on first use of an entry) numba cannot compile a kernel; the
-            message has numba's reason.
+        LawError: the class is not registered, or (on first use of an entry point) numba cannot compile a kernel; the
+            message contains the reason given by numba.
     """
     with _lock:
         if cls not in _compiled:
@@ -371,11 +371,11 @@ _natives: dict[str, tuple[Any, int]] = {}
 
 
 def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int:
-    """Return the address of a plain function as a C function, from the cached assembly where there is one.
+    """Return the address of a Python function compiled as a C function, from cached assembly if available.
 
     Args:
-        function: scalars and pointers only, as in a kernel; it may call other plain functions.
-        signature: makes the numba signature from `numba.types`; called only to compile.
+        function: function of scalars and pointers only, as in a kernel; it may call other such functions.
+        signature: function that creates the numba signature from `numba.types`; called only for compilation.
     """
     folder = private_folder("laws")
     name = function.__name__
@@ -398,9 +398,9 @@ def native(function: types.FunctionType, signature: Callable[[Any], Any]) -> int
 
 
 def bound(function: types.FunctionType, *arguments: np.ndarray | int | float) -> Callable[[], None]:
-    """Return a kernel as machine code with its arguments bound: addresses of arrays, which must stay, and numbers.
+    """Return a compiled kernel with its arguments bound: numbers, and addresses of arrays that must remain valid.
 
-    A function must always get arguments of the same types, because one machine code of it is kept.
+    All calls for one function must have arguments of the same types, because it is compiled only once.
     """
 
     def signature(kind: Any) -> Any:

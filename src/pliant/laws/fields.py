@@ -1,8 +1,8 @@
-"""The fields of a compliant joint, each declared once.
+"""Fields of a compliant joint, each declared once.
 
-`JOINT_FIELDS` says what a compliant joint has: the columns of the kernels' observation, the ports of the engine, the
-samples of the devices, and with them recordings, messages and the documentation take names, units and descriptions
-from here. `COMMANDS` says the same of the two references of each operation mode.
+`JOINT_FIELDS` declares the name, unit and description of every quantity of a compliant joint. Observations of the
+kernels, ports of the engine, samples of devices, recordings, messages and documentation use these declarations.
+`COMMANDS` declares the two references of each operation mode.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class JointField:
     """One quantity of a compliant joint."""
 
     name: str
-    """Its name from the kernel to the wire."""
+    """Name, used from the kernel to the network messages."""
     unit: str
     """Unit with rotary motors."""
     description: str
-    """One sentence: the quantity and its sign."""
+    """One sentence with the quantity and its sign convention."""
     lever: str | None = None
     """Unit where the second input of the law is a lever; None where it is the same."""
     observed: bool = True
-    """Whether the kernel `observe` writes it; the others are the joint's own in MuJoCo and the references."""
+    """Whether the kernel `observe` computes it. The other fields are the references and MuJoCo's joint quantities."""
     sampled: bool = True
-    """Whether a device measures it; the others are the audit's."""
+    """Whether a device measures it. The other fields are used only by the energy audit."""
 
     def __post_init__(self) -> None:
         for unit in (self.unit, self.lever or ""):
@@ -94,13 +94,13 @@ JOINT_FIELDS: dict[str, JointField] = _table(
     _audited("motor_2_damping", "N m", "damping of motor 2 or the lever, against its motion", "N"),
     _audited("link_damping_torque", "N m", "damping of the link, against its motion"),
 )
-"""The fields by name, in the order of samples and of observations."""
+"""All fields by name, in the order of samples and observations."""
 
 OBSERVED: tuple[str, ...] = tuple(name for name, field in JOINT_FIELDS.items() if field.observed)
-"""The columns of an observation, in order."""
+"""Names of the columns of an observation, in order."""
 
 SAMPLED: tuple[str, ...] = tuple(name for name, field in JOINT_FIELDS.items() if field.sampled)
-"""The fields of a sample of a joint, in order."""
+"""Names of the fields of a joint sample, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class JointCommand:
     """One of the two references of an operation mode."""
 
     name: str
-    """Its name, as the toolbox's topics spell it; "disabled" where the mode has no such reference."""
+    """Name as in the topics of the toolbox; "disabled" if the mode has no such reference."""
     unit: str = ""
     """Unit with rotary motors."""
     lever: str | None = None

@@ -1,4 +1,4 @@
-"""Presliding friction: an elasto-plastic bristle, the limiting case of Dahl's model."""
+"""Presliding friction: elasto-plastic bristle, the limiting case of Dahl's model."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ __all__ = ["PreslidingFriction"]
 class PreslidingFriction:
     """Rate-independent friction with presliding (Hayward and Armstrong 2000, after Dahl 1968).
 
-    An anchor w follows the position x so that the bristle x - w never exceeds z_max = F / K; the friction is
-    K (x - w), against the motion, at most F. Passive, with K (x - w)^2 / 2 stored in the bristle. With
+    An anchor w follows the position x such that the deflection of the bristle, x - w, never exceeds z_max = F / K in
+    magnitude. The friction is K (x - w), opposes the motion and is at most F. The model is passive and stores
+    K (x - w)^2 / 2 [J] in the bristle. With
 
         F = torque + load_coefficient |load| + preset_coefficient |preset|
 
-    it also depends on the load that the transmission carries and on the stiffness preset, as measured on variable
-    stiffness actuators; both coefficients are 0 in the original toolbox.
+    it also depends on the transmitted load and on the stiffness preset, as measured on variable stiffness actuators.
+    Both coefficients are 0 in the original toolbox.
     """
 
     torque: float = option(0.02, unit="N m", low=0.0, source="the toolbox's actuators")
-    """Coulomb level F at no load; on a lever drive a force [N]."""
+    """Coulomb friction F at zero load; on a lever drive a force [N]."""
     stiffness: float = option(1000.0, unit="N m/rad", low=0.0, above=True, source="the toolbox, for every motor")
     """Presliding stiffness K."""
     load_coefficient: float = option(0.0, low=0.0)
-    """Growth of F with the magnitude of the transmitted load [N m per N m]."""
+    """Increase of F per magnitude of the transmitted load [N m per N m]."""
     preset_coefficient: float = option(0.0, unit="N m/rad", low=0.0)
-    """Growth of F with the magnitude of the stiffness preset."""
+    """Increase of F per magnitude of the stiffness preset."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -39,8 +40,8 @@ class PreslidingFriction:
         """Advance the anchor and return the friction.
 
         Args:
-            position: position after the motion [rad].
-            anchor: anchor w before [rad].
+            position: position x at the end of the step [rad].
+            anchor: anchor w at the start of the step [rad].
             load: transmitted load [N m].
             preset: stiffness preset [rad].
 

@@ -1,8 +1,8 @@
-"""Where each number of a compliant actuator lies in its parameter vector and in its state.
+"""Layout of the parameter vector and the state of a compliant actuator.
 
-An actuator is described to the kernels by one vector of PARAMETERS numbers: the law's own (0..15), then the
-constants below. In MuJoCo the vector is the actuator's `actuator_user` row, so it can differ between the simulations
-of a batch. Infinite limits are stored as BIG, which survives a text format (see there).
+The kernels receive an actuator as one vector of PARAMETERS numbers: the parameters of the law (0..15), followed by the
+values whose indices are defined below. In MuJoCo this vector is the `actuator_user` row of the actuator, so it can
+differ between the simulations of a batch. Infinite limits are stored as `BIG`, which an XML file preserves.
 """
 
 from __future__ import annotations

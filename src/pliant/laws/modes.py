@@ -1,4 +1,4 @@
-"""The seven operation modes of the toolbox."""
+"""The seven operation modes of the compliant-actuator toolbox."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ __all__ = ["Mode"]
 
 
 class Mode(IntEnum):
-    """Where commands enter an actuator, and what lies between them and the link."""
+    """Operation mode: meaning of the references, and the elements between them and the link."""
 
     LINK_TORQUE = 0
-    """Reference 1 is the torque on the link [N m]; no spring, no motor."""
+    """Reference 1 is the torque on the link [N m]; no spring and no motor."""
     LINK_PID = 1
-    """A PID on the link angle; reference 1 is that angle [rad]."""
+    """Reference 1 is the link angle [rad], controlled by a PID that acts directly on the link."""
     SPRING_REFS = 2
-    """The references are the motor positions; ideal motors."""
+    """The references are the motor positions [rad], or [m] on a lever; ideal motors."""
     SPRING_EQ_PRESET = 3
-    """The references are equilibrium and stiffness preset; ideal motors."""
+    """The references are equilibrium [rad] and stiffness preset [rad], or [m] on a lever; ideal motors."""
     MOTOR_TORQUES = 4
-    """The references are the motor torques [N m]."""
+    """The references are the motor torques [N m], or [N] on a lever."""
     PID_REFS = 5
-    """The references are motor positions, followed by a PID on each motor."""
+    """The references are the motor positions [rad], or [m] on a lever; a PID controls each motor."""
     PID_EQ_PRESET = 6
-    """The references are equilibrium and stiffness preset, followed by a PID on each motor."""
+    """The references are equilibrium [rad] and stiffness preset [rad], or [m] on a lever; a PID controls each motor."""
 
     @property
     def has_spring(self) -> bool:
@@ -32,5 +32,5 @@ class Mode(IntEnum):
 
     @property
     def has_motors(self) -> bool:
-        """Whether motors move in this mode."""
+        """Whether the mode simulates motor dynamics."""
         return self >= Mode.MOTOR_TORQUES

@@ -1,4 +1,4 @@
-"""The motor side: rotary motor, lever drive, and their electrical part."""
+"""Motors: rotary motor, lever drive and armature circuit."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ __all__ = ["DCMotor", "Electrical", "LeverDrive"]
 class Electrical:
     """Voltage-driven armature circuit: V = R i + L di/dt + K_b omega, torque = K_t i.
 
-    A torque command u becomes the voltage R u / K_t that would give u at standstill, held inside the supply, so the
-    torque-speed line of a real motor follows by itself. All values as seen at the link (after the gear).
+    A torque command u becomes the voltage R u / K_t, which would give the torque u at standstill, limited to the supply
+    voltage. This reproduces the torque-speed line of a real motor. All values are reflected to the link (after the
+    gear).
     """
 
     resistance: float = option(2.3, unit="ohm", low=0.0, above=True, source="Maker Pro paper draft")
     """Armature resistance R."""
     inductance: float = option(0.0, unit="H", low=0.0)
-    """Armature inductance L; 0 takes the current as instantaneous."""
+    """Armature inductance L; with 0 the current changes instantaneously."""
     torque_constant: float = option(0.8, unit="N m/A", low=0.0, above=True, source="Maker Pro paper draft")
-    """K_t at the link."""
+    """Torque constant K_t, reflected to the link."""
     back_emf_constant: float = option(0.3, unit="V s/rad", low=0.0, source="Maker Pro paper draft")
-    """K_b at the link."""
+    """Back-EMF constant K_b, reflected to the link."""
     supply_voltage: float = option(24.0, unit="V", low=0.0, above=True, infinite=True, source="qbMove supply")
-    """Largest voltage."""
+    """Maximum voltage."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -37,18 +38,19 @@ class Electrical:
 
 @dataclass(frozen=True, slots=True)
 class DCMotor:
-    """Motor with inertia, viscous damping, presliding friction and stops, reflected at the link.
+    """Motor with inertia, viscous damping, presliding friction and stops, reflected to the link.
 
-    inertia theta'' + damping theta' = u - load - friction (Mengacci 2021, equation 7), advanced with semi-implicit
-    Euler in the order of the original code: saturate u, slide the friction anchor, accelerate, move, stop.
+    inertia theta'' + damping theta' = u - load - friction (Mengacci 2021, equation 7). The equation is integrated with
+    semi-implicit Euler in the order of the original code: saturate u, move the friction anchor, update the velocity,
+    update the position, apply the stops.
     """
 
     inertia: float = option(0.0233, unit="kg m^2", low=0.0, above=True, source="default of the toolbox")
-    """J."""
+    """Inertia J, reflected to the link."""
     damping: float = option(0.2698, unit="N m s/rad", low=0.0, source="default of the toolbox's code")
-    """D; the comments of the toolbox's templates print 0.0019."""
+    """Viscous damping D. The comments in the templates of the toolbox state 0.0019."""
     max_torque: float = option(6.0, unit="N m", low=0.0, infinite=True, source="default of the toolbox")
-    """Largest torque."""
+    """Maximum torque."""
     max_velocity: float = option(6.0, unit="rad/s", low=0.0, above=True, infinite=True, source="default of the toolbox")
     """Largest speed; enforced only with ``limit_velocity`` or ``torque_speed``."""
     min_position: float = option(-math.inf, unit="rad", infinite=True)
@@ -56,15 +58,15 @@ class DCMotor:
     max_position: float = option(math.inf, unit="rad", infinite=True)
     """Upper stop."""
     friction: PreslidingFriction = field(default_factory=PreslidingFriction)
-    """Friction of the motor and gear. 0.02 N m in the toolbox's code; its templates print 0.5."""
+    """Friction of motor and gear: 0.02 N m in the code of the toolbox; its templates state 0.5."""
     limit_velocity: bool = False
-    """Hold the speed inside max_velocity (the original stores the limit and never applies it)."""
+    """Whether to limit the speed to max_velocity. The original toolbox stores the limit but does not apply it."""
     torque_speed: bool = False
-    """Let the available torque fall linearly to 0 at max_velocity, in the direction of motion."""
+    """Whether the available torque in the direction of motion decreases linearly with speed, to 0 at max_velocity."""
     preset_damping: float = option(0.0, unit="N m s/rad^2", low=0.0)
-    """Growth of the damping with the magnitude of the preset."""
+    """Increase of the damping per magnitude of the preset."""
     electrical: Electrical | None = None
-    """Armature circuit; None applies the commanded torque directly."""
+    """Armature circuit; None to apply the commanded torque directly."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -80,7 +82,7 @@ class DCMotor:
     def step(
         self, state: tuple[float, float, float], torque: float, load: float, dt: float
     ) -> tuple[tuple[float, float, float], float]:
-        """Advance the motor by one step, mechanical part only.
+        """Advance the mechanical state of the motor by one step.
 
         Args:
             state: (position [rad], velocity [rad/s], friction anchor [rad]).
@@ -106,10 +108,10 @@ def _lever_friction() -> PreslidingFriction:
 
 @dataclass(frozen=True, slots=True)
 class LeverDrive(DCMotor):
-    """Linear drive of a lever: the same equations as `DCMotor` with mass [kg], damping [N s/m], force [N].
+    """Linear drive of a lever: the equations of `DCMotor` with mass [kg], damping [N s/m] and force [N].
 
-    The load on it is dH/dsigma [N]. The original toolbox drives sigma with a rotary motor of 0.0233 kg m^2 whose
-    reference is undefined; nothing is published of the real drive, so all values here are assumed.
+    Its load is dH/dsigma [N]. The original toolbox drives sigma with a rotary motor of 0.0233 kg m^2 whose reference is
+    undefined. No data of the real drive have been published, so all values are assumed.
     """
 
     inertia: float = option(2.0, unit="kg", low=0.0, above=True, source="assumed", other_meaning=True)
@@ -117,7 +119,7 @@ class LeverDrive(DCMotor):
     damping: float = option(100.0, unit="N s/m", low=0.0, source="assumed", other_meaning=True)
     """Viscous friction."""
     max_torque: float = option(2000.0, unit="N", low=0.0, infinite=True, source="assumed", other_meaning=True)
-    """Largest force."""
+    """Maximum force."""
     max_velocity: float = option(
         0.1, unit="m/s", low=0.0, above=True, infinite=True, source="assumed", other_meaning=True
     )
@@ -125,6 +127,6 @@ class LeverDrive(DCMotor):
     min_position: float = option(0.0, unit="m", infinite=True, other_meaning=True)
     """Lower stop."""
     max_position: float = option(0.045, unit="m", infinite=True, source="assumed", other_meaning=True)
-    """Upper stop, below the lever's length, where the stiffness is infinite."""
+    """Upper stop, less than the lever length, at which the stiffness is infinite."""
     friction: PreslidingFriction = field(default_factory=_lever_friction)
-    """Friction of the screw [N], presliding stiffness [N/m]. Assumed."""
+    """Friction of the screw [N] and its presliding stiffness [N/m]; assumed."""

@@ -13,12 +13,13 @@ __all__ = ["PID"]
 
 @dataclass(frozen=True, slots=True)
 class PID:
-    """PID on a position (Mengacci 2021, equation 11, as coded: the derivative acts on the measurement only).
+    """PID position controller (Mengacci 2021, eq. 11). As in its code, the derivative acts only on the measurement.
 
     I += ki e dt;  output = I + kp e - kd velocity
 
-    Options beyond the original: an integral limit, anti-windup (the integral rests while the output is saturated and
-    the error would drive it further), and velocity feed-forward kd d(ref)/dt.
+    with the position error e = reference - position. Options beyond the original: an integral limit, anti-windup (the
+    integral is constant while the output is saturated and the error would increase the saturation), and velocity
+    feed-forward kd d(ref)/dt.
     """
 
     kp: float = option(125.0, unit="N m/rad", low=0.0, source="default of the toolbox's motors")
@@ -28,11 +29,11 @@ class PID:
     kd: float = option(4.5, unit="N m s/rad", low=0.0, source="default of the toolbox's motors")
     """Derivative gain."""
     integral_limit: float = option(math.inf, unit="N m", low=0.0, infinite=True)
-    """Largest magnitude of the integral term."""
+    """Maximum magnitude of the integral term."""
     anti_windup: bool = False
-    """Stop integrating while the motor's torque is saturated in the direction of the error."""
+    """Whether to stop the integration while the motor torque is saturated in the direction of the error."""
     velocity_feedforward: bool = False
-    """Add kd times the difference quotient of the reference."""
+    """Whether to add kd times the finite-difference derivative of the reference."""
 
     def __post_init__(self) -> None:
         check_values(self, LawError)
@@ -40,10 +41,10 @@ class PID:
     def step(
         self, integral: float, reference: float, position: float, velocity: float, dt: float
     ) -> tuple[float, float]:
-        """Advance the integral and return the output, without the options that need the motor.
+        """Advance the integral term and return the output, without anti-windup and velocity feed-forward.
 
         Args:
-            integral: integral term before [N m].
+            integral: integral term at the start of the step [N m].
             reference: reference position [rad].
             position: measured position [rad].
             velocity: measured velocity [rad/s].

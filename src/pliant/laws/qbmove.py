@@ -28,13 +28,13 @@ class QbMove(Law):
     k1: float = option(0.0019, unit="N m", low=0.0, source="default of the toolbox")
     """Torque scale of spring 1."""
     a1: float = option(8.9992, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
-    """Shape of spring 1."""
+    """Shape factor of spring 1."""
     k2: float = option(0.0019, unit="N m", low=0.0, source="default of the toolbox")
     """Torque scale of spring 2."""
     a2: float = option(8.9992, unit="1/rad", low=0.0, above=True, source="default of the toolbox")
-    """Shape of spring 2."""
+    """Shape factor of spring 2."""
     max_deflection: float = option(0.8, unit="rad", low=0.0, above=True, source="default of the toolbox")
-    """Largest deflection of each spring."""
+    """Maximum deflection of each spring."""
 
     def validate(self) -> None:
         if max(self.a1, self.a2) * self.max_deflection > 300.0:

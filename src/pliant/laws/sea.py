@@ -28,7 +28,7 @@ class SEA(Law):
     k: float = option(10.0, unit="N m/rad", low=0.0, source="default of the toolbox")
     """Spring stiffness."""
     max_deflection: float = option(0.8, unit="rad", low=0.0, above=True, source="default of the toolbox")
-    """Largest deflection of the spring."""
+    """Maximum deflection of the spring."""
 
     motors: ClassVar[int] = 1
     second_input: ClassVar[str] = "none"
