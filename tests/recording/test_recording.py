@@ -16,8 +16,10 @@ from fake_engine import Board, SpringJoint, SpringMassEngine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleSource
+from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleSource, make_devices
+from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, RecordingError
+from pliant.loading import load
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
 from pliant.recording import mcap as mcap_file
 from pliant.simulation import Simulation, replay
@@ -243,6 +245,60 @@ def test_the_mcap_package_reads_it_by_its_index_with_all_checksums(recorded):
         late = list(bag.iter_messages(topics=["/elbow"], starting_at=90_000_000))
         assert len(late) == 11
         assert [m.name for m in bag.iter_metadata()] == ["pliant"]
+
+
+def test_payloads_and_resets_during_a_recording_are_in_it_and_everyone_reads_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(mcap_file, "CHUNK_SIZE", 2000)  # events stand in several chunks
+    robot = load("qbmove-1dof")
+    path = tmp_path / "run.mcap"
+    engine = MujocoEngine(robot)
+    with Simulation(engine, make_devices(robot), pacer="free", recorder=path, seed=3) as run:
+        run.run(0.1)
+        engine.set_payload("link", 0.1, (0.03, 0.02, -0.05))
+        run.run(0.1)
+        engine.set_payload("link", 0.1, (0.03, 0.02, -0.05))  # no change
+        run.run(0.1)
+        run.reset()
+        run.run(0.1)
+        engine.set_payload("link", 0.2, (0.0, 0.0, 0.0))
+        run.run(0.05)
+    recording = read_recording(path)
+    assert [(round(e.time, 9), e.name, e.values) for e in recording.events] == [
+        (0.1, "payloads", {"payloads": {"link": {"mass": 0.1, "offset": [0.03, 0.02, -0.05]}}}),
+        (0.3, "reset", {"seed": 3}),
+        (0.3, "payloads", {"payloads": {}}),
+        (0.4, "payloads", {"payloads": {"link": {"mass": 0.2, "offset": [0.0, 0.0, 0.0]}}}),
+    ]
+    assert str(recording.events[0]) == "0.1 s: payloads: 0.1 kg on link at (0.03, 0.02, -0.05) m"
+    assert str(recording.events[2]) == "0.3 s: payloads: none"
+    assert len(recording["joint/time"]) == 45
+    with pytest.importorskip("rosbags.highlevel").AnyReader([path]) as bag:
+        texts = [bag.deserialize(r, c.msgtype).data for c, _, r in bag.messages() if c.topic == "/pliant/events"]
+    assert [json.loads(text)["event"] for text in texts] == [e.name for e in recording.events]
+    reader = pytest.importorskip("mcap.reader")
+    with path.open("rb") as file:
+        found = list(reader.make_reader(file, validate_crcs=True).iter_messages(topics=["/pliant/events"]))
+    assert [message.log_time for _, _, message in found] == [100_000_000, 300_000_000, 300_000_000, 400_000_000]
+
+
+def test_a_recording_that_begins_under_a_payload_says_so_and_one_without_has_no_events(tmp_path):
+    robot = load("qbmove-1dof")
+    engine = MujocoEngine(robot)
+    with Simulation(engine, make_devices(robot), pacer="free") as run:
+        run.run(0.02)
+        run.record(tmp_path / "free.mcap")
+        run.run(0.02)
+        run.stop_recording()
+        engine.set_payload("link", 0.1)
+        run.run(0.02)
+        run.record(tmp_path / "loaded.mcap")
+        run.run(0.02)
+        run.stop_recording()
+    assert read_recording(tmp_path / "free.mcap").events == ()
+    assert "/pliant/events" not in [c.topic for c in mcap_file.read_mcap(tmp_path / "free.mcap").channels]
+    (event,) = read_recording(tmp_path / "loaded.mcap").events
+    assert event.time == pytest.approx(0.06)
+    assert event.values["payloads"]["link"]["mass"] == 0.1
 
 
 def test_joint_states_may_be_left_out(tmp_path):

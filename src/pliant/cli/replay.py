@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["recorded_robot", "replay", "say_missing"]
 
+MAX_EVENTS = 20
+"""Most events of a recording that are printed."""
+
 
 def replay(
     recording: Annotated[
@@ -120,6 +123,7 @@ def replay(
         if isinstance(found, Recording):
             done["duration"] = found.duration
             done["complete"] = found.complete
+            done["events"] = [{"time": e.time, "event": e.name, **e.values} for e in found.events]
             code = _export_plot_compare(found, export, plot, compare, overwrite, done)
             if video is not None:
                 code = _film(found, video, looks, robot, set, console, json, done) or code
@@ -405,6 +409,10 @@ def _show(opened: Any, console: Console) -> None:
         last = values[-1] if values.ndim == 1 else values[-1][0]
         table.add_row(plain(name), str(len(values)), *(number(float(v)) for v in (finite.min(), finite.max(), last)))
     print_table(console, table)
+    for event in found.events[:MAX_EVENTS]:
+        console.print(plain(str(event)), soft_wrap=True)
+    if len(found.events) > MAX_EVENTS:
+        console.print(f"... ({len(found.events)} events in all; --json lists them)")
 
 
 def _topic_row(topic: Any, duration: float) -> dict[str, Any]:

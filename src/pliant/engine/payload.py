@@ -73,6 +73,8 @@ class Payloads:
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model = model
         self._loads: dict[int, Payload] = {}
+        self.changes = 0
+        """How often the payloads have changed."""
         self._compiled: dict[int, _Compiled] = {}
         self._derived: dict[str, Array] = {}
         self._copy: mujoco.MjModel | None = None
@@ -139,6 +141,7 @@ class Payloads:
         after = Payload(kilograms, place) if kilograms > 0.0 else None
         if after == before:
             return
+        self.changes += 1
         if b not in self._compiled:
             self._keep(b)
         if after is None:
@@ -153,6 +156,7 @@ class Payloads:
         """Remove all payloads; this restores the compiled model bit by bit."""
         if not self._loads:
             return
+        self.changes += 1
         for b in self._loads:
             self._restore(b)
         self._loads.clear()

@@ -155,23 +155,26 @@ class McapWriter:
             atexit.register(self._drop_empty)  # a run that never begins leaves no empty file, even if nobody closes it
 
     # ------------------------------------------------------------------ one thread
-    def add_schema(self, name: str, encoding: str, data: str) -> int:
-        """Declare a message type; returns its id. Only before the first message."""
+    def add_schema(self, name: str, encoding: str, data: str, *, late: bool = False) -> int:
+        """Declare a message type; returns its id. After the first message it must be ``late``: it stands among them."""
         number = len(self._schemas) + 1
         schema = record(SCHEMA, struct.pack("<H", number) + _text(name) + _text(encoding) + _text(data))
         self._schemas.append(schema)
-        self._append(schema)
+        self._declare(schema, late)
         return number
 
-    def add_channel(self, schema: int, topic: str, encoding: str, metadata: Mapping[str, str]) -> int:
-        """Declare a topic; returns its id. Only before the first message."""
+    def add_channel(
+        self, schema: int, topic: str, encoding: str, metadata: Mapping[str, str], *, late: bool = False
+    ) -> int:
+        """Declare a topic; returns its id. After the first message it must be ``late``: it stands among them."""
         number = len(self._channels) + 1
         channel = record(
             CHANNEL, struct.pack("<HH", number, schema) + _text(topic) + _text(encoding) + _mapping(metadata)
         )
         self._channels.append(channel)
-        self._counts[number] = 0
-        self._append(channel)
+        with self._condition:
+            self._counts[number] = 0
+        self._declare(channel, late)
         return number
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
@@ -195,7 +198,7 @@ class McapWriter:
             raise self._error
         with self._condition:
             chunk = self._open_chunk
-            if not chunk.size:
+            if not chunk.index:
                 chunk.begin = chunk.end = log_time
             elif log_time > chunk.end:
                 chunk.end = log_time
@@ -384,6 +387,15 @@ class McapWriter:
         self._file.finish(summary + offsets, footer + struct.pack("<I", crc))
 
     # ------------------------------------------------------------------ inside
+    def _declare(self, declaration: bytes, late: bool) -> None:
+        if not late:
+            self._append(declaration)
+            return
+        with self._condition:
+            self._open_chunk.pending += declaration
+            self._open_chunk.size += len(declaration)
+            self._pending += len(declaration)
+
     def _append(self, declaration: bytes) -> None:
         try:
             self._file.append(declaration + padding(self._file.end + len(declaration)))

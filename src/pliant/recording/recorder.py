@@ -34,11 +34,14 @@ from pliant.recording.sample_message import (
     sample_topic,
 )
 
-__all__ = ["Recorder"]
+__all__ = ["EVENTS", "Recorder"]
 
 JOINT_STATE_TEXT = (
     "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n" + DEPENDENCIES
 )
+EVENTS = "events"
+"""What the metadata of the topic of events says of it."""
+EVENT_TOPIC = "/pliant/events"
 MESSAGE_HEAD = struct.Struct("<BQHIQQ")
 """Head of a message record of MCAP: kind, length of the rest, channel, running number, log time, time of sending."""
 
@@ -82,6 +85,7 @@ class Recorder:
         self._encoders: dict[str, Callable[[Sample, int], None]] = {}
         self._started = False
         self._joint_state_schema = 0
+        self._event_channel = self._events = 0
         self._writer = McapWriter(
             path,
             overwrite=overwrite,
@@ -160,6 +164,31 @@ class Recorder:
         encode = self._encoders.get(sample.device)
         if encode is not None:
             encode(sample, log_ns)
+
+    def event(self, name: str, values: Mapping[str, Any], log_ns: int, stamp_ns: int) -> None:
+        """Take what happened between two samples, as JSON text; its topic begins with the first event.
+
+        Args:
+            name: what happened, such as ``"reset"``.
+            values: what JSON can express.
+            log_ns: time on the axis of the file [ns].
+            stamp_ns: simulation time [ns].
+
+        Raises:
+            RecordingError: the disk refused an earlier sample.
+        """
+        writer = self._writer
+        if not self._event_channel:
+            schema = writer.add_schema("std_msgs/msg/String", "ros2msg", "string data\n", late=True)
+            about = {"offered_qos_profiles": "", "pliant": EVENTS}
+            self._event_channel = writer.add_channel(schema, EVENT_TOPIC, "cdr", about, late=True)
+        text = json.dumps({"event": name, **values}).encode()
+        body = CDR_LITTLE_ENDIAN + struct.pack("<I", len(text) + 1) + text + b"\0"
+        head = MESSAGE_HEAD.pack(
+            MESSAGE, MESSAGE_HEAD.size - 9 + len(body), self._event_channel, self._events, log_ns, stamp_ns
+        )
+        self._events += 1
+        writer.append(self._event_channel, log_ns, head + body)
 
     def close(self) -> None:
         """Write what is left and the index; may be called twice.

@@ -19,10 +19,12 @@ from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
 from pliant.errors import RecordingError, nearest
 from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap import Channel, read_mcap
+from pliant.recording.recorder import EVENTS
 
 __all__ = [
     "Difference",
     "RecordedDevice",
+    "RecordedEvent",
     "Recording",
     "RecordingWarning",
     "compare",
@@ -33,6 +35,28 @@ __all__ = [
 
 FORMATS = ("csv", "npz")
 AXES = ("time", "stamp", "seq")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """What happened between two samples of a recording."""
+
+    time: float
+    """Time on the axis of the file [s]."""
+    name: str
+    """``"reset"``, or ``"payloads"`` where they changed or the recording began with them."""
+    values: Mapping[str, Any]
+    """The new ``seed``; or ``payloads``: body -> ``mass`` [kg] and ``offset`` in its frame [m] of all there are."""
+
+    def __str__(self) -> str:
+        if self.name != "payloads":
+            return f"{self.time:g} s: {self.name}"
+        loads = self.values.get("payloads", {})
+        each = [
+            f"{load['mass']:g} kg on {body} at ({', '.join(f'{x:.6g}' for x in load['offset'])}) m"
+            for body, load in loads.items()
+        ]
+        return f"{self.time:g} s: payloads: {'; '.join(each) or 'none'}"
 
 
 class RecordingWarning(UserWarning):
@@ -93,6 +117,7 @@ class Recording(Mapping[str, np.ndarray]):
         stamp_ns: device -> simulation time [ns], shape (n,).
         metadata: versions, seed, dt, model_hash, command_line as texts.
         lost: what is missing because the file was cut off, "" if nothing is.
+        events: resets and payloads, in the order of time.
     """
 
     def __init__(
@@ -104,11 +129,13 @@ class Recording(Mapping[str, np.ndarray]):
         stamp_ns: Mapping[str, np.ndarray],
         metadata: Mapping[str, str],
         lost: str,
+        events: Iterable[RecordedEvent] = (),
     ) -> None:
         self.path = path
         self.devices = dict(devices)
         self.metadata = dict(metadata)
         self.lost = lost
+        self.events = tuple(events)
         self._arrays = dict(arrays)
         self._log_ns = dict(log_ns)
         self._stamp_ns = dict(stamp_ns)
@@ -298,7 +325,8 @@ def read_recording(path: str | Path) -> Recording:
             arrays[f"{name}/{field}"] = _frozen(np.ascontiguousarray(block if info.shape else block[:, 0]))
             begin += info.size
     lost = ""
-    recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost)
+    events = [e for c in contents.channels if c.metadata.get("pliant") == EVENTS for e in _events(c, path)]
+    recording = Recording(path, devices, arrays, log_ns, stamp_ns, metadata, lost, events)
     if contents.fault:
         recording.lost = (
             f"{contents.fault}; read are {sum(map(len, log_ns.values()))} samples up to "
@@ -446,6 +474,19 @@ def _decode(channel: Channel, path: Path) -> tuple[RecordedDevice, np.ndarray]:
             file=path,
         )
     return device, np.frombuffer(b"".join(channel.data), dtype=layout)
+
+
+def _events(channel: Channel, path: Path) -> list[RecordedEvent]:
+    events = []
+    for log_ns, body in zip(channel.log_times, channel.data, strict=True):
+        try:
+            values = json.loads(body[8:-1])
+            event = RecordedEvent(log_ns * 1e-9, str(values.pop("event")), values)
+            str(event)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise RecordingError(f"topic {channel.topic}: an event is damaged: {error}", file=path) from None
+        events.append(event)
+    return events
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

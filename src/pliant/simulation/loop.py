@@ -36,7 +36,7 @@ import numpy as np
 
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.devices.world import WorldDevice
-from pliant.engine.base import Engine
+from pliant.engine.base import Engine, MujocoState
 from pliant.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
 from pliant.simulation.bridge import Bridge, LockstepBridge
 from pliant.simulation.collector import Collector
@@ -230,6 +230,9 @@ class Simulation:
             recorder = Recorder(recorder)
         self.recorder: Recorder | None = recorder
         self._record: Callable[[Sample, int], None] | None = None
+        self._payloads = engine.payloads if isinstance(engine, MujocoState) else None
+        self._recorded_change = 0
+        self._was_reset = False
         _OPEN.add(self)
 
     # ------------------------------------------------------------------ what is there
@@ -423,6 +426,7 @@ class Simulation:
             if running:
                 self.pacer.suspend(self._now)
             self._log_offset_ns += self._now
+            self._was_reset |= self._now > 0
             self._offset_ns = 0 if rewind else self._offset_ns + self._now
             self._restart()
             if rewind:
@@ -476,6 +480,23 @@ class Simulation:
     def _open_recording(self, recorder: Recorder) -> None:
         recorder.start(self._devices, dt=self.dt_ns * 1e-9, seed=self._seed, model_hash=self.engine.model_hash)
         self._record = recorder.record
+        self._was_reset = False
+        if self._payloads is not None:
+            self._recorded_change = -1 if self._payloads else self._payloads.changes
+
+    def _record_events(self, log_ns: int) -> None:
+        """Record a reset and new payloads, at the time at which the present step began."""
+        recorder, payloads = self.recorder, self._payloads
+        if recorder is None:
+            return
+        times = log_ns - self.dt_ns, self._now - self.dt_ns
+        if self._was_reset:
+            self._was_reset = False
+            recorder.event("reset", {"seed": self._seed}, *times)
+        if payloads is not None and payloads.changes != self._recorded_change:
+            self._recorded_change = payloads.changes
+            loads = {body: {"mass": load.mass, "offset": load.offset} for body, load in payloads.loads.items()}
+            recorder.event("payloads", {"payloads": loads}, *times)
 
     @property
     def paced(self) -> bool:
@@ -734,6 +755,8 @@ class Simulation:
         record = self._record
         if record is not None:
             log_ns = now + self._log_offset_ns
+            if self._was_reset or (self._payloads is not None and self._payloads.changes != self._recorded_change):
+                self._record_events(log_ns)
             for sample in fresh:
                 record(sample, log_ns)
         if self._publish:
