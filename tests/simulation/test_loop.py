@@ -435,7 +435,7 @@ def test_events_of_one_time_run_in_the_order_given_at_the_first_step_not_before_
 def test_an_event_in_the_past_is_refused():
     simulation = Simulation(SpringMassEngine(), [])
     simulation.step(5)
-    with pytest.raises(PliantError, match=r"asked for at 0\.001 s, but the run is at 0\.005 s"):
+    with pytest.raises(PliantError, match=r"scheduled for 0\.001 s, but the run is at 0\.005 s"):
         simulation.at(0.001, lambda s: None)
 
 
