@@ -1,12 +1,12 @@
-"""What a device is: samples out, commands in through a mailbox, requests, a clock of its own.
+"""Devices: samples, a mailbox for commands, requests and a sampling period of their own.
 
-A device stands for a piece of the robot's electronics. It sees the engine through ports only and the outside
-world through two objects: the immutable `Sample` that it gives out and the `Mailbox` that others put commands
-into. The loop thread calls ``serve``, ``write`` and ``read``; every other thread may call ``inbox.put`` and
-``request`` and nothing else.
+A device models a piece of the robot's electronics. It accesses the engine through ports only and exchanges data with
+the outside through two objects: the immutable `Sample` that it returns and the `Mailbox` that receives commands.
+The loop thread calls ``serve``, ``write`` and ``read``; every other thread may call only ``inbox.put`` and
+``request``.
 
-`DeviceBase` carries what all devices share (delay lines, noise, watchdog, request queue, period check);
-a device is a subclass that fills in ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
+`DeviceBase` implements what all devices share: delay lines, noise, watchdog, request queue and period check.
+A device is a subclass that overrides ``_connect``, ``_latch``, ``_firmware``, ``_measure`` and ``_restart``:
 
     class Thermometer(DeviceBase):
         def __init__(self, name="thermometer", **options):
@@ -63,20 +63,20 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class FieldInfo:
-    """What a field of a sample or of a command carries."""
+    """Shape, unit and range of a field of a sample or a command."""
 
     shape: tuple[int, ...] = ()
-    """() for a number, (n,) for an array of length n, (height, width) or (height, width, 3) for an image."""
+    """Shape: () for a number, (n,) for an array of length n, (height, width) or (height, width, 3) for an image."""
     unit: str = ""
-    """Unit of every element, one of `pliant.options.UNITS`: "rad", "N m"; "" for none; "m, rad" for a pose."""
+    """Unit of every element, one of `pliant.options.UNITS`, such as "rad"; "" for none, "m, rad" for a pose."""
     description: str = ""
     """One sentence: the quantity and its sign convention."""
     low: float = -math.inf
-    """Lowest valid value of a command; samples ignore it."""
+    """Lower limit of a command, inclusive; not used for samples."""
     high: float = math.inf
-    """Highest valid value of a command; samples ignore it."""
+    """Upper limit of a command, inclusive; not used for samples."""
     dtype: str = "float64"
-    """Type of the elements: "float64"; "uint8" and "float32" for images, which only cameras give."""
+    """Type of the elements: "float64", or "uint8" and "float32" for camera images."""
 
     @property
     def size(self) -> int:
@@ -89,13 +89,13 @@ class Sample:
     """One immutable set of measured values, shared by reference with every bridge and the recorder."""
 
     device: str
-    """Name of the device that measured."""
+    """Name of the device that took the sample."""
     seq: int
-    """Running number since the last reset, from 0."""
+    """Sequence number since the last reset, from 0."""
     stamp_ns: int
-    """Simulation time [ns]: of arrival, or of measurement where the device says ``stamp="measurement"``."""
+    """Simulation time [ns] of arrival, or of measurement if the device has ``stamp="measurement"``."""
     values: Values
-    """Field -> float, or read-only array of the shape and type that ``Device.samples`` says."""
+    """Field -> float, or read-only array with the shape and type given in ``Device.samples``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,24 +103,27 @@ class Command:
     """One immutable set of commanded values."""
 
     seq: int
-    """The sample it answers, where the sender knows it; otherwise a running number."""
+    """Sequence number of the sample that the command answers, if the sender knows it; otherwise a counter."""
     mode: str
-    """The command mode that the values belong to, a key of ``Device.commands``."""
+    """Command mode of the values, a key of ``Device.commands``."""
     values: Values
-    """Field -> float, or read-only float64 array; fields of the mode that were never put are absent."""
+    """Field -> float, or read-only float64 array; fields of the mode that were never set are absent."""
     stamp_ns: int = 0
-    """The sender's time stamp [ns]; 0 where it gave none."""
+    """Time stamp of the sender [ns]; 0 if there is none."""
 
 
 def to_ns(seconds: float, what: str) -> int:
-    """Return a duration as a whole number of nanoseconds.
+    """Convert a duration to a whole number of nanoseconds.
 
     Args:
         seconds: the duration [s], >= 0.
-        what: how the message names it, such as ``"elbow: period"``.
+        what: name of the duration in error messages, such as ``"elbow: period"``.
+
+    Returns:
+        The duration, rounded to the nearest nanosecond [ns].
 
     Raises:
-        DeviceError: not a finite number >= 0.
+        DeviceError: the duration is not a finite number >= 0.
     """
     try:
         value = float(seconds)
@@ -132,10 +135,10 @@ def to_ns(seconds: float, what: str) -> int:
 
 
 def step_ns(engine: Engine) -> int:
-    """Return the engine's step as a whole number of nanoseconds.
+    """Return the time step of an engine as a whole number of nanoseconds [ns].
 
     Raises:
-        DeviceError: the step is not positive, or not a whole number of nanoseconds.
+        DeviceError: the time step is not positive, or not a whole number of nanoseconds.
     """
     dt = float(engine.dt)
     result = round(dt * 1e9) if math.isfinite(dt) else 0
@@ -147,30 +150,31 @@ def step_ns(engine: Engine) -> int:
 
 
 def request(method: F) -> F:
-    """Mark a method of a device as a request: it may be asked for by name, the loop thread runs it."""
+    """Mark a method of a device as a request, which clients call by name and the loop thread runs."""
     method.__pliant_request__ = True  # type: ignore[attr-defined]
     return method
 
 
 def button(method: F) -> F:
-    """Mark a method of a device as a request that a person gives: pressed, or switched by its one argument, a bool.
+    """Mark a method of a device as a push button, or as a switch if the method has one argument of type bool.
 
-    Bridges and the console of the command line offer these requests by themselves.
+    Buttons and switches are requests for a person to use. Bridges and the console of the command line offer them
+    automatically.
     """
     method.__pliant_button__ = True  # type: ignore[attr-defined]
     return request(method)
 
 
 class Mailbox:
-    """Latest-wins box of commands: the only object of the loop that another thread writes.
+    """Mailbox that keeps the latest command; the only object of the loop that other threads write to.
 
-    A put may name some fields of a mode only; the others keep what was last put there, so that two clients that each
-    send one reference do not erase each other. A field that several modes share (``external_torque``) keeps its value
-    through a switch between them.
+    `put` may set some fields of a mode only. The other fields keep their last values, so that two clients can each
+    send one reference. A field that several modes have in common, such as ``external_torque``, keeps its value when
+    the mode is switched.
 
     Args:
-        device: name of the device, for messages.
-        commands: mode -> field -> what it carries.
+        device: name of the device, used in error messages.
+        commands: command mode -> field -> description of the field.
     """
 
     __slots__ = ("_accepted", "_commands", "_condition", "_count", "_held", "_latest", "_shared", "_taken", "device")
@@ -195,11 +199,14 @@ class Mailbox:
 
     @property
     def accepted(self) -> frozenset[str]:
-        """The modes that the device takes at present."""
+        """The command modes that the device currently accepts."""
         return self._accepted
 
     def accept(self, modes: Iterable[str] | None = None) -> None:
-        """Take commands of these modes only, until told otherwise (None: of all). The loop thread calls this.
+        """Accept commands of these modes only, until the next call. Called by the loop thread.
+
+        Args:
+            modes: command modes; None accepts all modes.
 
         Raises:
             DeviceError: one of the modes does not exist.
@@ -220,19 +227,20 @@ class Mailbox:
         seq: int | None = None,
         stamp_ns: int = 0,
     ) -> Command:
-        """Check a command and leave it for the device; it replaces one that was not yet taken.
+        """Check a command and store it for the device, replacing a command that has not been taken yet.
 
         Args:
             values: field -> number or sequence of numbers, in the units of the fields.
-            mode: the command mode; None for the one that the device takes at present.
-            seq: number of the sample that this answers; None for a running number.
-            stamp_ns: the sender's time stamp [ns].
+            mode: the command mode; None for the only mode that the device currently accepts.
+            seq: sequence number of the sample that this command answers; None for a counter.
+            stamp_ns: time stamp of the sender [ns].
 
         Returns:
-            The command as it stands, with the fields that an earlier put gave.
+            The complete command, including the fields set by earlier calls.
 
         Raises:
-            DeviceError: unknown or inactive mode or field, wrong length, NaN, infinity, text, out of range.
+            DeviceError: the mode or a field is unknown or inactive, or a value has the wrong length, is out of range,
+                or is not a finite number.
         """
         mode = self._choose(mode)
         fields = self._commands[mode]
@@ -261,12 +269,12 @@ class Mailbox:
         return command
 
     def post(self, command: Command) -> None:
-        """Leave a command that its sender has checked, such as one decoded from a datagram into read-only arrays.
+        """Store a command that the sender has already checked, such as one decoded from a datagram.
 
-        Nothing is copied. The command replaces all values that were put before in its mode.
+        Arrays must be read-only; nothing is copied. The command replaces all earlier values of its mode.
 
         Raises:
-            DeviceError: the device does not take the mode.
+            DeviceError: the device does not accept the mode.
         """
         mode = command.mode
         if mode not in self._accepted:
@@ -278,7 +286,7 @@ class Mailbox:
             self._condition.notify_all()
 
     def take(self) -> Command | None:
-        """Return the newest command that was not yet taken, or None. The loop thread calls this."""
+        """Return the latest command if it has not been taken yet, else None. Called by the loop thread."""
         latest = self._latest
         if latest is self._taken:
             return None
@@ -286,18 +294,18 @@ class Mailbox:
         return latest
 
     def peek(self) -> Command | None:
-        """Return the newest command, taken or not, or None if there was none since the last clear."""
+        """Return the latest command, taken or not; None if there was none since the last `clear`."""
         return self._latest
 
     def wait_for(self, seq: int, timeout: float) -> bool:
-        """Wait until a command with this number or a later one was put.
+        """Wait for a command with this sequence number or a later one.
 
         Args:
-            seq: the number of the sample that must be answered.
-            timeout: longest wait [s] of wall time.
+            seq: sequence number of the sample that must be answered.
+            timeout: longest wait [s of wall time].
 
         Returns:
-            True if the command is there, False if the time ran out.
+            True if the command has arrived, False on timeout.
         """
 
         def answered() -> bool:
@@ -307,7 +315,7 @@ class Mailbox:
             return self._condition.wait_for(answered, timeout)
 
     def clear(self) -> None:
-        """Forget everything that was put; numbering starts at 0 again."""
+        """Remove all commands and restart the sequence numbers at 0."""
         with self._condition:
             self._held.clear()
             self._count = 0
@@ -371,49 +379,49 @@ class Mailbox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """Where the frame of a device is fixed on the robot."""
+    """Pose of the frame of a device on a body of the robot."""
 
     body: str
     """Name of the body."""
     position: tuple[float, float, float]
-    """Origin of the frame in the body's frame [m]."""
+    """Origin of the device frame, expressed in the body frame, (x, y, z) [m]."""
     orientation: tuple[float, float, float, float]
-    """Orientation of the frame in the body's frame, quaternion (w, x, y, z)."""
+    """Orientation of the device frame in the body frame, unit quaternion (w, x, y, z)."""
 
 
 @runtime_checkable
 class SampleSource(Protocol):
-    """What gives samples: a device of a simulation, or one of a recording. Bridges serve these."""
+    """Source of samples that bridges publish: a device of a simulation or of a recording."""
 
     name: str
-    """Unique in a simulation."""
+    """Name, unique in a simulation."""
     period_ns: int
-    """Time between two runs of its firmware [ns], a whole multiple of the engine's step. Set by attach."""
+    """Period of the firmware [ns], a whole multiple of the time step of the engine. Set by ``attach``."""
     sample_period_ns: int
-    """Time between two samples [ns], a whole multiple of ``period_ns``. Set by attach."""
+    """Time between two samples [ns], a whole multiple of ``period_ns``. Set by ``attach``."""
     inbox: Mailbox
-    """Where commands are put."""
+    """Mailbox that receives commands."""
     commands: Mapping[str, Mapping[str, FieldInfo]]
-    """Command mode -> field -> what it carries; empty for a sensor."""
+    """Command mode -> field -> description of the field; empty for a sensor."""
     samples: Mapping[str, FieldInfo]
-    """Field of a sample -> what it carries; every sample has exactly these, in this order."""
+    """Field -> description of the field; every sample has exactly these fields, in this order."""
     joints: tuple[str, ...]
-    """Names of the joints that the elements of its array fields stand for; () where they are no joints."""
+    """Names of the joints that the elements of array fields belong to; () if they do not belong to joints."""
     frame: str
-    """Frame that its samples are expressed in, the ``frame_id`` of messages; its name where it has none of its own."""
+    """Frame in which samples are expressed, the ``frame_id`` of messages; by default the name of the device."""
     topic: str
-    """Topic of its messages, absolute where it begins with "/"; "" for a topic named after the device."""
+    """Topic of its messages, absolute if it begins with "/"; "" for a topic named after the device."""
     noise: Mapping[str, Noise]
-    """Field -> its noise, from which messages make covariances; exact fields are absent."""
+    """Field -> noise, from which covariances in messages are computed; fields without noise are absent."""
     mount: Mount | None
-    """Where ``frame`` is fixed on the robot; None where it is not the device's own frame."""
+    """Pose of ``frame`` on the robot; None if ``frame`` is not a frame of the device itself."""
     metadata: Mapping[str, str]
-    """Constant facts that recordings keep with the samples, as text."""
+    """Constant properties that recordings store with the samples, as text."""
 
 
 @runtime_checkable
 class Device(SampleSource, Protocol):
-    """A piece of the robot's electronics, as the loop, the bridges and the recorder see it."""
+    """Interface of a device, as used by the loop, the bridges and the recorder."""
 
     @property
     def requests(self) -> Mapping[str, str]:
@@ -426,27 +434,27 @@ class Device(SampleSource, Protocol):
         ...
 
     def attach(self, engine: Engine) -> None:
-        """Resolve every port and fix the period; called once, before the first reset."""
+        """Resolve all ports and the period; called once, before the first reset."""
         ...
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Start anew at time 0, after the engine was reset; ``rng`` is the device's own generator."""
+        """Restart at time 0, after the engine was reset; ``rng`` is the random generator of the device."""
         ...
 
     def serve(self) -> None:
-        """Run the queued requests; the loop thread calls this at the start of every step."""
+        """Run the queued requests; called by the loop thread at the start of every step."""
         ...
 
     def write(self) -> None:
-        """Latch the mailbox and run the firmware; the loop thread calls this when the device is due."""
+        """Latch the mailbox and run the firmware; called by the loop thread once per firmware period."""
         ...
 
     def read(self, stamp_ns: int) -> Sample:
-        """Return the sample of this time; the loop thread calls this when the device is due."""
+        """Return the sample at this simulation time [ns]; called by the loop thread once per sample period."""
         ...
 
     def request(self, name: str, /, **args: Any) -> Future[Any]:
-        """Queue a request from any thread; the result or the error comes in the future."""
+        """Queue a request from any thread; the future receives the result or the error."""
         ...
 
     def health(self) -> Mapping[str, Any]:
@@ -454,11 +462,11 @@ class Device(SampleSource, Protocol):
         ...
 
     def keep_pace(self) -> None:
-        """Move work that takes longer than a step out of the loop's thread; called before a run at the clock's pace."""
+        """Move work that takes longer than a step to another thread; called before a run that keeps a pace."""
         ...
 
     def close(self) -> None:
-        """Free threads and libraries; the simulation calls this at its end. May be called twice."""
+        """Release threads and libraries; called when the simulation is closed. May be called twice."""
         ...
 
 
@@ -540,22 +548,23 @@ def _check_fields(
 
 
 class DeviceBase:
-    """What all devices share: period, mailbox, delay lines, noise, watchdog, requests.
+    """Base class of devices: period, mailbox, delay lines, noise, watchdog and requests.
 
     Args:
-        name: unique in a simulation.
-        samples: field -> what a sample carries there.
-        commands: mode -> field -> what a command carries there; none for a sensor.
-        period: time between two runs of the firmware [s]; None for every step of the engine.
+        name: name of the device, unique in a simulation.
+        samples: field of a sample -> description of the field.
+        commands: command mode -> field -> description of the field; empty for a sensor.
+        period: period of the firmware [s]; None for every step of the engine.
         sample_period: time between two samples [s], a whole multiple of the period; None for the period.
-        latency: age of a sample on arrival [s]. Until the first one has aged enough, the first one is given.
-        command_latency: time from the mailbox to the firmware [s].
-        watchdog: longest time [s] without a command, once one came, before ``_trip`` is called; None: none.
-        noise: field -> its noise; fields that are not named are exact.
-        stamp: what ``Sample.stamp_ns`` says: ``"arrival"`` or ``"measurement"``. They differ by the latency.
+        latency: age of a sample on arrival [s]. Until this time has passed, ``read`` returns the first sample.
+        command_latency: delay from the mailbox to the firmware [s].
+        watchdog: longest time without a command, after the first one, before ``_trip`` is called [s]; None disables
+            the watchdog.
+        noise: field -> noise; all other fields are exact.
+        stamp: time in ``Sample.stamp_ns``: ``"arrival"`` or ``"measurement"``. They differ by the latency.
 
     Raises:
-        DeviceError: an option is out of its range, or noise is given for a field that does not exist.
+        DeviceError: an option is out of range, or noise is given for a field that does not exist.
     """
 
     def __init__(
@@ -658,10 +667,10 @@ class DeviceBase:
 
     # ------------------------------------------------------------------ the loop thread
     def attach(self, engine: Engine) -> None:
-        """Fix the period and resolve the ports.
+        """Resolve the period and the ports.
 
         Raises:
-            DeviceError: the period is not a whole multiple of the engine's step.
+            DeviceError: the period is not a whole multiple of the time step of the engine.
             PortError: a port does not exist.
         """
         dt_ns = step_ns(engine)
@@ -686,7 +695,7 @@ class DeviceBase:
         )
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget commands, delays and counts, draw the biases, restart the firmware."""
+        """Clear commands, delay lines and counters, draw the noise biases and restart the firmware."""
         self._rng = rng
         self._seq = 0
         self._line.clear()
@@ -701,7 +710,7 @@ class DeviceBase:
         self._restart(rng)
 
     def serve(self) -> None:
-        """Run the requests that are queued now; later ones wait for the next step."""
+        """Run the requests queued at the time of the call; later ones wait for the next step."""
         queue = self._queue
         for _ in range(len(queue)):
             method, args, future = queue.popleft()
@@ -716,7 +725,7 @@ class DeviceBase:
                 future.set_exception(error)
 
     def write(self) -> None:
-        """Latch the newest command that has arrived, mind the watchdog, run the firmware."""
+        """Latch the latest command that has arrived, check the watchdog and run the firmware."""
         command = self.inbox.take()
         if self._command_latency_ns:
             command = self._delay_command(command)
@@ -741,7 +750,7 @@ class DeviceBase:
         self._firmware()
 
     def read(self, stamp_ns: int) -> Sample:
-        """Measure, add noise, delay; return what arrives at ``stamp_ns``."""
+        """Measure, add noise and latency; return the sample that arrives at ``stamp_ns`` [ns]."""
         values = self._measure()
         if not self._checked:
             self._check_measured(values)
@@ -768,14 +777,14 @@ class DeviceBase:
         """Queue a request; the loop runs it at the start of the next step.
 
         Args:
-            name: one of ``requests``.
-            **args: what the request takes.
+            name: name of the request, one of ``requests``.
+            **args: arguments of the request.
 
         Returns:
             A future with the result, or with the error that the request raised.
 
         Raises:
-            DeviceError: no such request, or arguments that it does not take.
+            DeviceError: the request does not exist, or does not accept the arguments.
         """
         found = self._requests.get(name)
         if found is None:
@@ -804,7 +813,7 @@ class DeviceBase:
         return self._buttons
 
     def health(self) -> Mapping[str, Any]:
-        """Return counters since the last reset: samples, commands, stale ones, watchdog trips, requests."""
+        """Return counters since the last reset: samples, commands, stale commands, watchdog trips, requests."""
         counters = self._counters
         return {
             "samples": self._seq,
@@ -818,10 +827,10 @@ class DeviceBase:
         }
 
     def keep_pace(self) -> None:
-        """Do nothing; a device whose firmware may take longer than a step hands that work to a thread here."""
+        """Do nothing. A device whose firmware may take longer than a step overrides this and starts a thread."""
 
     def close(self) -> None:
-        """Do nothing; a device that holds threads or libraries frees them here."""
+        """Do nothing. A device with threads or libraries overrides this and releases them."""
 
     # ------------------------------------------------------------------ inside
     def _delay_command(self, command: Command | None) -> Command | None:

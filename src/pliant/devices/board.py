@@ -1,4 +1,4 @@
-"""The robot-wide board: reference arrays in, state arrays out, as the toolbox's plugin manager."""
+"""Robot-wide board: accepts arrays of references and returns arrays of states, as the toolbox's plugin manager."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ BOARD_STATES: dict[str, tuple[str, str, str]] = {
     "motor_1_state": ("motor_1_position", "motor_1_velocity", "motor_1_effort"),
     "motor_2_state": ("motor_2_position", "motor_2_velocity", "motor_2_effort"),
 }
-"""The aggregated states of the toolbox's manager -> the fields of a sample: position, velocity, effort."""
+"""Aggregated state of the toolbox's manager -> fields of a sample: position, velocity, effort."""
 
 _SOURCE = {"effort": "torque"}
 """The board's own name of a joint's field, which is that of the toolbox's message."""
 
 
 class Board(DeviceBase):
-    """All compliant joints of a robot at once.
+    """Device for all compliant joints of a robot.
 
-    Commands (mode ``references``): ``reference_1``, ``reference_2``, arrays with one element a joint, in the units of
-    each joint's mode. An element of ``reference_2`` is ignored where the joint has no second reference, and an element
-    whose route is not a command of the joint's mode moves nothing, as in the original. Before the first array every
-    joint holds its pose (the original sends zeros from the start).
+    Commands (mode ``references``): the arrays ``reference_1`` and ``reference_2``, shape (joints,), each element in
+    the unit given by the mode of its joint. An element of ``reference_2`` is ignored if the joint has no second
+    reference. As in the original, an element has no effect if its route is not a command of the joint's mode. Before
+    the first command every joint holds its pose (the original sends zeros from the start).
 
-    Samples: ``position``, ``velocity``, ``effort`` of the links (the manager's robot_state), the same with
-    ``motor_1_`` and ``motor_2_`` in front (NaN where there is no such motor), and ``stiffness``, ``equilibrium``,
-    ``preset``, which the original collects and throws away.
+    Samples: ``position``, ``velocity`` and ``effort`` of the links (the manager's robot_state), the same fields with
+    the prefixes ``motor_1_`` and ``motor_2_`` (NaN if there is no such motor), and ``stiffness``, ``equilibrium`` and
+    ``preset``, which the original collects but does not publish. Each field has shape (joints,).
 
     Args:
         actuators: joint -> actuator, in the order of the arrays.
-        routes: joint -> the commands that its elements of the two arrays are meant for, as the manager's lists
-            ref1_topic_name and ref2_topic_name say; None for the commands of the joint's mode, whatever it is.
+        routes: joint -> commands to which its elements of the two arrays are routed, as in the manager's lists
+            ref1_topic_name and ref2_topic_name; None for the commands of the joint's present mode.
         name: name of the device.
-        options: `DeviceBase`'s: period, sample_period, latency, command_latency, watchdog, noise, stamp.
+        options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
     def __init__(

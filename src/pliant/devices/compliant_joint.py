@@ -1,4 +1,4 @@
-"""The electronics of one compliant joint: the commands of its mode in, its state out."""
+"""Electronics of one compliant joint: accepts the commands of its mode and returns its state."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def _mode_commands(actuator: CompliantActuator) -> dict[str, dict[str, FieldInfo
 
 
 class CompliantJoint(DeviceBase):
-    """One compliant joint as the toolbox's plugin shows it, with an external torque that works.
+    """Device for one compliant joint, with the interface of the toolbox's plugin and a working external torque.
 
-    Commands are the two references of the joint's mode, by the toolbox's names (mode 6: ``equilibrium_position``,
-    ``stiffness_preset``), and ``external_torque`` [N m]. Before the first command the joint holds its pose.
+    Commands are the two references of the joint's mode, with the toolbox's names (mode 6: ``equilibrium_position``
+    and ``stiffness_preset``), and ``external_torque`` [N m]. Before the first command the joint holds its pose.
 
     Args:
         joint: name of the joint, and of the device unless ``name`` is given.
-        actuator: the actuator of that joint.
-        name: name of the device; None takes the joint's.
-        options: `DeviceBase`'s: period, sample_period, latency, command_latency, watchdog, noise, stamp.
+        actuator: actuator of the joint.
+        name: name of the device; None uses the name of the joint.
+        options: options of `DeviceBase`: period, sample_period, latency, command_latency, watchdog, noise, stamp.
     """
 
     def __init__(self, joint: str, actuator: CompliantActuator, *, name: str | None = None, **options: Any) -> None:
@@ -122,16 +122,18 @@ class CompliantJoint(DeviceBase):
         self._engine.set_mode(self.joint, self.mode)
 
     def limits(self, mode: str, command: str) -> tuple[float, float]:
-        """Return the lowest and the highest value of a command in a mode that the joint can follow."""
+        """Return the lowest and the highest value of a command that the joint can follow, in the command's unit."""
         return self._range.limits(Mode[mode.upper()], command)
 
     @request
     def set_mode(self, mode: int | str) -> int:
-        """Switch the operation mode, among those with the same state; the joint holds its pose until commanded.
+        """Switch the operation mode; the joint holds its pose until the next command.
+
+        Only modes with the same state variables as the compiled robot are available.
 
         Raises:
-            DeviceError: no such mode.
-            ModelError: the mode needs another state than the robot was compiled with.
+            DeviceError: the mode does not exist.
+            ModelError: the mode needs other state variables than the robot was compiled with.
         """
         try:
             new = Mode[mode.upper()] if isinstance(mode, str) and not mode.isdigit() else Mode(int(mode))
@@ -147,15 +149,21 @@ class CompliantJoint(DeviceBase):
     def set_gains(
         self, motor: int = 1, kp: float | None = None, ki: float | None = None, kd: float | None = None
     ) -> None:
-        """Change the gains of a motor's controller.
+        """Change the gains of the controller of a motor.
+
+        Args:
+            motor: number of the motor, 1 or 2.
+            kp: proportional gain [N m/rad; lever: N/m]; None keeps the present value, for each of the gains.
+            ki: integral gain [N m/(rad s); lever: N/(m s)].
+            kd: derivative gain [N m s/rad; lever: N s/m].
 
         Raises:
-            LawError: a gain that is negative or not finite, or a motor that does not exist.
+            LawError: a gain is negative or not finite, or the motor does not exist.
         """
         gains = {name: value for name, value in (("kp", kp), ("ki", ki), ("kd", kd)) if value is not None}
         self._engine.set_gains(self.joint, motor, **gains)
 
     @request
     def hold(self) -> None:
-        """Hold the present pose until the next command."""
+        """Hold the current pose until the next command."""
         self._hold()

@@ -1,4 +1,4 @@
-"""The devices that a robot has."""
+"""Creation of the devices of a robot."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ __all__ = ["make_devices"]
 
 
 def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **options: Any) -> list[DeviceBase]:
-    """Return the devices of a robot: one a compliant joint, and the board over all of them.
+    """Return the devices of a robot: one for each compliant joint, and a board for all of them.
 
-    Commands reach the joints at every step. The board samples at every step; the joints, whose samples say the same in
-    more detail, by default a hundred times a second. Further devices are those of `Robot.devices`: the described
-    sensors that are enabled, a parallel robot with its controller, and what a device is registered for
-    (`pliant.devices.device_for`). A `DeviceSpec` and a foot that
-    was replaced make none.
+    Commands reach the joints at every step. The board is sampled at every step. The joints, whose samples have the
+    same quantities in more detail, are sampled at 100 Hz by default. Further devices come from `Robot.devices`:
+    enabled sensors, the controller of a parallel robot, and descriptions for which a device is registered
+    (`pliant.devices.device_for`). A `DeviceSpec` and a replaced foot have no device.
 
     Args:
         robot: a `pliant.model.Robot`.
-        joint_sample_period: time between two samples of a joint [s]; None takes 10 ms, or the nearest whole multiple
-            of the time step.
-        options: passed to every device (latency, command_latency, watchdog, ...).
+        joint_sample_period: time between two samples of a joint [s]; None for 10 ms, rounded to the nearest whole
+            multiple of the time step.
+        options: passed to every device: latency, command_latency, watchdog and so on.
     """
     dt = float(robot.spec.option.timestep)
     period = max(1, round(0.01 / dt)) * dt if joint_sample_period is None else joint_sample_period

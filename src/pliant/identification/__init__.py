@@ -1,11 +1,11 @@
 """Identify parameters of springs, friction and servo from measured traces, with standard errors.
 
-* `fit_law`: the static law, from torque and deflection. Friction makes two branches; their mean is fitted.
-* `fit_friction`: the loop between the branches gives the friction of the link; the law may stay fixed.
-* `fit_servo`: inertia, damping, friction, delay of the motors, from references and motor positions.
+* `fit_law` fits the static law to torque and deflection. Friction causes two branches, whose mean is fitted.
+* `fit_friction` fits the friction of the link to the hysteresis loop between the branches, with a fixed or free law.
+* `fit_servo` fits inertia, damping, friction and delay of the motors to references and motor positions.
 
-All three return an `Identification`. `fit_actuator` fits any set of parameters, and `datasheet` writes the data sheet
-of a variable stiffness actuator.
+All three return an `Identification`. `fit_actuator` fits any set of parameters, and `datasheet` computes the data
+sheet of a variable stiffness actuator.
 """
 
 from pliant.identification.datasheet import datasheet, loop_width

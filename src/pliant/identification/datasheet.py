@@ -1,6 +1,6 @@
 """The data sheet of a variable stiffness actuator.
 
-It has what Grioli et al. 2015 (doi 10.1177/0278364914566515) ask for.
+It contains the quantities proposed by Grioli et al. 2015 (doi 10.1177/0278364914566515).
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ def _curve(law: Law, preset: float, points: int = 4001) -> tuple[Array, Array, A
 
 
 def loop_width(actuator: CompliantActuator, torque: ArrayLike, preset: float = 0.0) -> Any:
-    """Return the width of the quasi-static loop of deflection at an external torque, by the link's friction [rad].
+    """Return the width of the quasi-static hysteresis loop that link friction causes in the deflection.
 
-    On the loading branch the spring carries (tau - F0) / (1 + c), on the unloading one (tau + F0) / (1 - c), with
-    F0 = torque + preset_coefficient |preset| and c the load coefficient; the width is the difference of the two
-    deflections, for |tau| > F0. Presliding (F / K) is added on both branches.
+    At the external torque tau the spring carries (tau - F0) / (1 + c) on the loading branch and
+    (tau + F0) / (1 - c) on the unloading branch, for |tau| > F0, where F0 = torque + preset_coefficient |preset| and c
+    is the load coefficient. The width is the difference of the two deflections. Presliding (F / K) is added on both
+    branches.
 
     Args:
-        actuator: law and link friction.
-        torque: external torque, any shape [N m].
-        preset: stiffness preset [rad].
+        actuator: actuator with law and link friction.
+        torque: external torque tau, any shape [N m].
+        preset: stiffness preset [rad; lever: m].
 
     Returns:
-        Width, shape of ``torque`` [rad]; NaN where a branch lies beyond the spring's range.
+        Width, same shape as ``torque`` [rad]; NaN if a branch is beyond the range of the spring.
     """
     tau = np.asarray(torque, dtype=float)
     f = actuator.link_friction
@@ -74,19 +75,20 @@ def datasheet(
     points: int = 41,
     dt: float = 1.0e-4,
 ) -> dict[str, Any]:
-    """Return what the data sheet of a variable stiffness actuator holds (Grioli et al. 2015), computed from the model.
+    """Compute the data sheet of a variable stiffness actuator (Grioli et al. 2015) from its model.
 
     Args:
-        actuator: actuator, or a law alone (the motors' entries are then None).
-        presets: presets of the torque-deflection curves [rad or m]; None takes five up to three quarters of the clip,
-            or of the lever's length.
-        nominal_torque: torque at which deflections and loops are given [N m]; None takes half of the torque limit.
-        points: points of each curve.
+        actuator: actuator, or a law alone; the entries of the motors are then None.
+        presets: presets of the torque-deflection curves [rad; lever: m]; None for five presets up to three quarters of
+            the clip, or of the length of the lever.
+        nominal_torque: torque at which deflections and loop widths are given [N m]; None for half of the torque limit.
+        points: number of points of each curve.
         dt: time step of the simulated preset change [s].
 
     Returns:
-        Plain types: "stiffness_range", "torque_range", "energy", "curves" (one a preset: deflection, torque,
-        stiffness, equilibrium offset, loop width), "servo" (lag, speed, time of a preset change).
+        Data sheet of plain types, with the keys "stiffness_range", "torque_range", "energy", "curves" (for each
+        preset: deflection, torque, stiffness, equilibrium offset, loop width) and "servo" (lag, speed, time of a
+        preset change).
     """
     law = actuator if isinstance(actuator, Law) else actuator.law
     whole = None if isinstance(actuator, Law) else actuator

@@ -1,4 +1,4 @@
-"""Fit an actuator that moves: friction of the link, motors and servo."""
+"""Fit the dynamic parameters of an actuator: friction of the link, motors and servo."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 MAX_STEPS = 5_000_000
-"""Most time steps of the simulation of one measurement."""
+"""Maximum number of time steps in the simulation of one measurement."""
 
 OUTPUTS: dict[str, str] = {
     "torque": "torque",
@@ -40,7 +40,7 @@ OUTPUTS: dict[str, str] = {
     "equilibrium": "equilibrium",
     "preset": "preset",
 }
-"""Columns that a simulation can be compared with, and the trace that each is."""
+"""Measured column -> simulated trace that it is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +74,35 @@ def fit_actuator(
     max_evaluations: int = 60,
     progress: Progress | None = None,
 ) -> Identification:
-    """Fit parameters of an actuator to recorded motion, by simulating it along the motion of the link.
+    """Fit parameters of an actuator to recorded motion, by simulating the actuator along the motion of the link.
 
-    The inputs follow the actuator's mode: "motor positions", or "equilibrium" and "preset", in modes 2 and 3;
-    "reference_1" and "reference_2" (or "equilibrium" and "preset" as commanded) in modes 5 and 6. References are held
-    between their samples, as on a bus, or drawn as straight lines where the delay is free.
+    The inputs depend on the mode of the actuator. In modes 2 and 3 they are the motor positions, or "equilibrium" and
+    "preset". In modes 5 and 6 they are "reference_1" and "reference_2", or the commanded "equilibrium" and "preset".
+    References are held between their samples, as on a bus; if the delay is free, they are interpolated linearly.
 
     Args:
-        actuator: its mode says what the references are; its values are the start and the fixed parameters.
-        data: one or several measurements with time and link position; in modes 2 and 3 without damping the time may be
-            left out, the samples then follow each other.
-        free: paths: "law.k1", "link_friction.torque", "motor.inertia" (both motors), "pid.kp" (both),
-            "command_delay", "position_offset", "torque_offset". A mapping gives their starts.
-        outputs: measured columns that the simulation must meet: "torque", "motor_1_position", "motor_2_position".
-        weights: standard deviation of each output's noise; None takes the output's own rms, so that all weigh alike.
-        ties: path -> free path that it follows.
+        actuator: actuator whose mode defines the references and whose values are the start values and the fixed
+            parameters.
+        data: one or several measurements with time and link position. In modes 2 and 3 without damping the time may be
+            omitted; the samples are then processed in their order.
+        free: paths of the free parameters: "law.k1", "link_friction.torque", "motor.inertia" (both motors), "pid.kp"
+            (both controllers), "command_delay", "position_offset", "torque_offset". A mapping gives start values.
+        outputs: measured columns that are compared with the simulation: "torque", "motor_1_position",
+            "motor_2_position".
+        weights: standard deviation of the noise of each output, in its unit; None for the rms of the output, which
+            gives all outputs equal weight.
+        ties: path of a tied parameter -> path of the free parameter that it follows.
         dt: largest time step of the simulation [s].
-        skip: seconds at the beginning that are simulated and not compared.
-        starts: searches from different starts.
-        spread: standard deviation of the starts, in e-folds.
-        seed: of the starts.
-        loss: as in `fit_law`.
-        max_evaluations: of each search.
-        progress: called with the searches that are done, and their number.
+        skip: initial duration that is simulated but not compared [s].
+        starts: number of searches, from different start values.
+        spread: standard deviation of the logarithm of the start values.
+        seed: seed of the start values.
+        loss: loss function, as in `fit_law`.
+        max_evaluations: maximum number of evaluations of each search.
+        progress: called with the number of finished searches and their total number.
 
     Raises:
-        LawError: unknown parameters or outputs, a mode that has no motion.
+        LawError: a parameter or output is unknown, or the mode has no motion.
         RecordingError: columns are missing.
     """
     if actuator.mode in (Mode.LINK_TORQUE, Mode.LINK_PID, Mode.MOTOR_TORQUES):
@@ -269,17 +272,19 @@ def fit_friction(
     free: Sequence[str] | Mapping[str, float] = ("link_friction.torque",),
     **options: Any,
 ) -> Identification:
-    """Fit the friction of a joint, and the law if wished, to loops of torque over deflection.
+    """Fit the friction of a joint, and optionally the law, to hysteresis loops of torque over deflection.
 
-    The friction sits between spring and link: F = torque + load_coefficient |load| + preset_coefficient |preset|, with
-    presliding of a given stiffness. The width of a loop gives F, its change over load and preset the coefficients.
+    Friction acts between spring and link: F = torque + load_coefficient |load| + preset_coefficient |preset|, with
+    presliding of a given stiffness. The width of a loop determines F, and its change with load and preset determines
+    the coefficients.
 
     Args:
-        actuator: actuator or law that the values start from; without link friction it starts with 0.05 N m.
+        actuator: actuator or law with the start values; without link friction it starts with 0.05 N m.
         data: measurements with time, link position (or deflection), motor positions (or equilibrium and preset) and
             torque (or external torque).
-        free: paths, for instance ("law.k1", "law.a1", "link_friction.torque", "link_friction.load_coefficient").
-        options: of `fit_actuator`.
+        free: paths of the free parameters, for instance ("law.k1", "law.a1", "link_friction.torque",
+            "link_friction.load_coefficient").
+        options: options of `fit_actuator`.
     """
     actuator = _as_actuator(actuator, Mode.SPRING_REFS)
     if actuator.mode not in (Mode.SPRING_REFS, Mode.SPRING_EQ_PRESET):
@@ -297,15 +302,15 @@ def fit_servo(
 ) -> Identification:
     """Fit motors and servo to references and measured motor positions.
 
-    Without a measured torque only ratios to kp are seen, and D + kd only as a sum: free kp or kd beside the defaults
-    makes the condition number say so. The lag of the servo is (kd + D) / kp.
+    Without a measured torque, only ratios to kp and the sum D + kd can be determined. If kp or kd is free in addition
+    to the default parameters, the condition number shows this. The lag of the servo is (kd + D) / kp [s].
 
     Args:
-        actuator: actuator in mode 5 or 6, or a law (mode 6 then).
-        data: measurements with time, link position, the references (or equilibrium and preset as commanded) and motor
+        actuator: actuator in mode 5 or 6, or a law, which is fitted in mode 6.
+        data: measurements with time, link position, references (or the commanded equilibrium and preset) and motor
             positions.
-        free: paths; "command_delay" fits the delay of the bus.
-        options: of `fit_actuator`; ``outputs`` defaults to the motor positions that were measured.
+        free: paths of the free parameters; "command_delay" fits the delay of the bus.
+        options: options of `fit_actuator`; ``outputs`` defaults to the measured motor positions.
     """
     actuator = _as_actuator(actuator, Mode.PID_EQ_PRESET)
     if actuator.mode not in (Mode.PID_REFS, Mode.PID_EQ_PRESET):

@@ -32,9 +32,9 @@ QUANTITIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference_1": ("rad", ("ref_1", "ref1")),
     "reference_2": ("rad", ("ref_2", "ref2")),
 }
-"""Quantities by name: unit inside pliant, and other names that a column may have. ``torque`` is what the actuator puts
-on the link; ``external_torque`` is what the world puts on it, and its negative where the motion is slow;
-``deflection`` is the link position minus the equilibrium."""
+"""Quantity -> SI unit and alternative column names. ``torque`` is the torque of the actuator on the link;
+``external_torque`` is the torque of the environment on the link, which is -``torque`` in slow motion; ``deflection``
+is the link position minus the equilibrium position."""
 
 UNITS: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
@@ -57,37 +57,37 @@ UNITS: dict[str, tuple[str, float]] = {
     "m": ("m", 1.0),
     "mm": ("m", 1e-3),
 }
-"""Units that a column may have: what they measure, and their factor to SI."""
+"""Unit of a column -> its SI unit and the factor to convert to it."""
 
 _HEADER = re.compile(r"^\s*(?P<name>[^\[\(]*?)\s*(?:[\[\(]\s*(?P<unit>[^\]\)]*?)\s*[\]\)])?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement(Mapping[str, NDArray[np.float64]]):
-    """Measured columns of one trial, by the names of `QUANTITIES`, in SI units, all of shape (n,).
+    """Measured columns of one trial with the names of `QUANTITIES`, in SI units, each of shape (n,).
 
     Example:
         >>> trial = Measurement.of({"q": q, "theta_eq": 0.0, "preset": 0.2, "tau_ext": torque})
     """
 
     columns: Mapping[str, Array]
-    """The columns, finite."""
+    """Name -> values, finite, shape (n,)."""
     source: str = "arrays"
-    """Where they come from: a file, or what the caller says."""
+    """Source of the data for messages: a file, or a name given by the caller."""
 
     @classmethod
     def of(
         cls, columns: Mapping[str, ArrayLike], units: Mapping[str, str] | None = None, source: str = "arrays"
     ) -> Measurement:
-        """Return a measurement of arrays; a number stands for a column that does not change.
+        """Return a measurement made from arrays; a scalar is a constant column.
 
         Args:
-            columns: values by name; names and units as in a header: "q", "deflection [deg]".
-            units: units by name, for those whose header has none; SI where neither says.
-            source: what messages call it.
+            columns: name -> values. Names may have a unit, as in a header: "q", "deflection [deg]".
+            units: name -> unit, for columns without a unit in the name; SI is the default.
+            source: name of the source in messages.
 
         Raises:
-            RecordingError: an unknown name or unit, columns of different length, values that are not finite.
+            RecordingError: a name or unit is unknown, columns differ in length, or a value is not finite.
         """
         out: dict[str, Array] = {}
         for header, values in columns.items():
@@ -151,9 +151,10 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         return int(next(iter(self.columns.values())).size)
 
     def without_rest(self, limit: float) -> Measurement:
-        """Return the measurement with every rest shortened to a duration, and the time moved up behind it.
+        """Return the measurement with all rest periods shortened, and later times shifted accordingly.
 
-        Rest is where no column but the time leaves a band of 1/500 of its range. Without a time nothing is left out.
+        A rest is an interval in which every column except the time stays within a band of 1/500 of its range. Without
+        a time column the measurement is unchanged.
 
         Args:
             limit: longest rest that is kept [s].
@@ -187,7 +188,7 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         return Measurement({name: a[distinct] for name, a in columns.items()}, self.source)
 
     def link_torque(self) -> Array:
-        """Return the torque of the actuator on the link: measured, or minus the external torque [N m]."""
+        """Return the torque of the actuator on the link [N m]: the measured one, or minus the external torque."""
         if "torque" in self:
             return self["torque"]
         if "external_torque" in self:
@@ -199,16 +200,19 @@ class Measurement(Mapping[str, NDArray[np.float64]]):
         )
 
     def spring_angles(self, second_input: str = "angle") -> tuple[Array, Array, Array]:
-        """Return (link, motor 1, motor 2 positions), from motor positions, or from equilibrium and preset.
+        """Return the positions of link, motor 1 and motor 2, from motor positions or from equilibrium and preset.
 
-        With a ``deflection`` alone the equilibrium counts as 0.
+        If only a ``deflection`` is given, the equilibrium is 0.
 
         Args:
-            second_input: of the law: "angle" (two motors, agonist and antagonist) [rad], "lever" (the preset is the
-                lever's position) [m], or "none" (one motor).
+            second_input: second input of the law: "angle" (two motors, agonist and antagonist) [rad], "lever" (the
+                preset is the position of the lever) [m], or "none" (one motor).
+
+        Returns:
+            Three arrays of shape (n,) [rad]; the third one is in m for a lever.
 
         Raises:
-            RecordingError: columns are missing; the message says which would do.
+            RecordingError: columns are missing; the message lists sufficient ones.
         """
         if "link_position" in self:
             q = self["link_position"]
@@ -250,19 +254,19 @@ def read_measurement(
 ) -> Measurement:
     """Read a CSV or NPZ file of measured columns.
 
-    CSV: a header line, then numbers; "," or ";" or tab separates; lines that begin with "#" are comments. A header may
-    carry a unit: ``q [deg]``. Rows in which a used column is empty are left out, so exports of recordings can be read;
-    columns with other names are ignored unless ``columns`` names them.
+    CSV: a header line, then numbers, separated by ",", ";" or tab; lines that begin with "#" are comments. A header
+    may include a unit: ``q [deg]``. Rows in which a used column is empty are skipped, so exported recordings can be
+    read. Columns with other names are ignored unless ``columns`` names them.
 
     Args:
-        path: file that ends in .csv, .txt, .tsv or .npz.
-        columns: quantity (see `QUANTITIES`) -> the column's name in the file; other quantities are found by their
+        path: file with the suffix .csv, .txt, .tsv or .npz.
+        columns: quantity (see `QUANTITIES`) -> name of the column in the file; other quantities are found by their
             known names.
-        units: units by the column's name in the file, or by quantity.
-        device: reads the columns ``<device>/<name>`` of an exported recording; None takes its only joint.
+        units: unit by the name of the column in the file, or by quantity.
+        device: device whose columns ``<device>/<name>`` of an exported recording are read; None for its only joint.
 
     Raises:
-        RecordingError: the file, the line and the column at fault.
+        RecordingError: the file cannot be read or has an invalid value. The message names file, line and column.
     """
     path = Path(path)
     if not path.is_file():
@@ -295,16 +299,16 @@ def measurement_of(
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Measurement:
-    """Return a measurement of columns under the names of a file, those of `QUANTITIES` or their other names.
+    """Return a measurement made from columns with the names of a file: those of `QUANTITIES` or their alternatives.
 
     Args:
         raw: column -> values, shape (n,); columns with other names are ignored unless ``columns`` names them.
-        source: the file, for messages.
-        columns: quantity (see `QUANTITIES`) -> the column's name; other quantities are found by their known names.
-        units: units by the column's name, or by quantity; SI where none is given.
+        source: name of the file in messages.
+        columns: quantity (see `QUANTITIES`) -> name of the column; other quantities are found by their known names.
+        units: unit by the name of the column, or by quantity; SI is the default.
 
     Raises:
-        RecordingError: no column is known, two are the same quantity, or one has a wrong unit or values.
+        RecordingError: no column is known, two columns are the same quantity, or a column has an invalid unit or value.
     """
     chosen, used_units = _chosen(raw, columns, units, None, Path(source))
     return Measurement.of(chosen, used_units, source=source)
@@ -508,14 +512,14 @@ def _numbers(path: Path, name: str, cells: list[str], lines: list[int]) -> Array
 
 
 Trials = Mapping[str, ArrayLike] | Iterable[Mapping[str, ArrayLike]]
-"""One or several measurements, as `Measurement` or as mappings of columns."""
+"""One or several measurements, each a `Measurement` or a mapping from names to columns."""
 
 
 def as_measurements(data: Trials) -> list[Measurement]:
     """Return one or several measurements as a list.
 
     Raises:
-        LawError: there is none.
+        LawError: there is no measurement.
         RecordingError: columns are missing or differ in length.
     """
     if isinstance(data, Measurement):

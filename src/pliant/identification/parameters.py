@@ -1,4 +1,4 @@
-"""Parameters of an actuator by path, with units, and scaled for a fit: positive ones on a logarithmic scale."""
+"""Parameters of an actuator by path, with units, and scaled for a fit: positive parameters are logarithmic."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ TYPICAL: dict[str, float] = {
     "torque_offset": 0.01,
     "torque": 0.02,
 }
-"""Scale of parameters that may be 0 or negative, hence have no logarithm."""
+"""Scale of parameters that may be 0 or negative and therefore have no logarithm."""
 
 SIGNED = ("position_offset", "torque_offset")
-"""Offsets of the measurement: link position read minus true [rad], torque read minus true [N m]."""
+"""Offsets of the sensors: measured minus true link position [rad], measured minus true torque [N m]."""
 
 _BLOCKS = {
     "motor": DCMotor,
@@ -63,11 +63,11 @@ _BLOCKS = {
     "electrical": Electrical,
 }
 _OFFSETS = {"position_offset": "rad", "torque_offset": "N m"}
-"""Units of what a measurement has and an actuator has not."""
+"""Units of parameters that belong to the measurement and not to the actuator."""
 
 
 def parameter_unit(law: Law, path: str) -> str:
-    """Return the unit of a parameter such as "law.k1" or "motor_1.friction.torque"; "" where it has none."""
+    """Return the unit of a parameter such as "law.k1" or "motor_1.friction.torque"; "" if it has none."""
     *blocks, last = path.split(".")
     kind: type = CompliantActuator
     if blocks:
@@ -79,7 +79,7 @@ def parameter_unit(law: Law, path: str) -> str:
 
 
 def target_paths(path: str) -> list[str]:
-    """Return the paths that a path means: "motor.x" is both motors, "pid.x" both controllers."""
+    """Expand a path: "motor.x" refers to both motors, "pid.x" to both controllers."""
     head, _, rest = path.partition(".")
     if head in ("motor", "pid") and rest:
         return [f"{head}_1.{rest}", f"{head}_2.{rest}"]
@@ -90,7 +90,7 @@ def get_value(actuator: CompliantActuator, path: str) -> float:
     """Return the value at a path.
 
     Raises:
-        LawError: there is no such parameter, or it is no number.
+        LawError: the parameter does not exist, or is not a number.
     """
     value: Any = actuator
     parts = target_paths(path)[0].split(".")
@@ -115,8 +115,10 @@ def _put(block: Any, tree: Mapping[str, Any]) -> Any:
 
 
 def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> CompliantActuator:
-    """Return a copy of an actuator with values at some paths; offsets of the measurement and a missing motor 2 are
-    passed over."""
+    """Return a copy of an actuator with new values at some paths.
+
+    Offsets of the sensors and parameters of a missing motor 2 are ignored.
+    """
     tree: dict[str, Any] = {}
     for path, value in values.items():
         if path in SIGNED:
@@ -134,21 +136,21 @@ def with_values(actuator: CompliantActuator, values: Mapping[str, float]) -> Com
 
 @dataclass(frozen=True, slots=True)
 class ScaledParameters:
-    """Free parameters on the scale of the search: log(p / start) where p > 0 always, (p - 0) / typical else."""
+    """Free parameters, scaled for the search: log(p / start) for positive parameters, p / typical for all others."""
 
     names: tuple[str, ...]
     """Path of each free parameter."""
     start: Array
-    """Value of each at the start, in its own unit."""
+    """Start value of each parameter, in its unit."""
     typical: Array
-    """Unit of the scale: the start, or a typical value where it may be 0 or negative."""
+    """Scale of each parameter, in its unit: the start value, or a typical value if it may be 0 or negative."""
     logarithmic: NDArray[np.bool_]
-    """Whether each is searched on a logarithmic scale."""
+    """Whether each parameter has a logarithmic scale."""
     ties: Mapping[str, str]
-    """Parameters that follow a free one: path -> path."""
+    """Path of a tied parameter -> path of the free parameter that it follows."""
 
     def values(self, x: Array) -> dict[str, float]:
-        """Return the values by path at a point of the search, the tied ones included."""
+        """Return the values by path at a point of the search, including tied parameters."""
         with np.errstate(over="ignore"):
             p = np.where(self.logarithmic, self.typical * np.exp(np.clip(x, -60.0, 60.0)), self.typical * x)
         out = {name: float(v) for name, v in zip(self.names, p, strict=True)}
@@ -157,7 +159,7 @@ class ScaledParameters:
         return out
 
     def x(self, p: Array) -> Array:
-        """Return the point of the search at which the free parameters have the values p."""
+        """Return the point of the search for the values ``p`` of the free parameters; the inverse of `values`."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.logarithmic, np.log(p / self.typical), p / self.typical)
 
@@ -166,7 +168,7 @@ class ScaledParameters:
         return np.where(self.logarithmic, self.typical * np.exp(x), self.typical)
 
     def bounds(self) -> tuple[Array, Array]:
-        """Return the lowest and the highest point of the search."""
+        """Return the lower and the upper bounds of the search."""
         signed = np.array([name in SIGNED for name in self.names])
         low = np.where(self.logarithmic, -14.0, np.where(signed, -1e6, 0.0))
         return low, np.where(self.logarithmic, 14.0, 1e6)
@@ -175,15 +177,15 @@ class ScaledParameters:
 def scale_parameters(
     actuator: CompliantActuator, free: Sequence[str] | Mapping[str, float], ties: Mapping[str, str]
 ) -> ScaledParameters:
-    """Return the free parameters of an actuator on the scale of the search.
+    """Return the free parameters of an actuator, scaled for the search.
 
     Args:
-        actuator: has the values that the search starts from.
-        free: paths; a mapping gives their starts.
-        ties: parameters that follow a free one.
+        actuator: actuator with the start values.
+        free: paths of the free parameters; a mapping gives start values.
+        ties: path of a tied parameter -> path of the free parameter that it follows.
 
     Raises:
-        LawError: no path, an unknown one, or one without a finite number.
+        LawError: there is no path, a path is unknown, or its value is not a finite number.
     """
     if not free:
         raise LawError("no parameter is free; name paths such as 'law.k1', 'link_friction.torque'", field="free")

@@ -1,6 +1,6 @@
-"""Results of a fit: values with standard errors, residuals, the condition of the problem, warnings.
+"""Results of a fit: values with standard errors, residuals, condition number and warnings.
 
-They are given as values, as a report in words, and as a figure.
+Results are available as values, as a text report and as a figure.
 """
 
 from __future__ import annotations
@@ -31,79 +31,79 @@ class Estimate:
     value: float
     """Value in SI units."""
     standard_error: float
-    """One standard deviation; infinite where the data do not determine it."""
+    """Standard error (one standard deviation); infinite if the data do not determine the parameter."""
     unit: str
-    """Unit of both."""
+    """Unit of the value and its standard error."""
     start: float
-    """Value at which the best search began."""
+    """Start value of the best search."""
 
     @property
     def relative_error(self) -> float:
-        """Standard error as a part of the value."""
+        """Standard error as a fraction of the value."""
         return self.standard_error / abs(self.value) if self.value else math.inf
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain types."""
+        """Return the fields as plain types, for JSON."""
         return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """One compared quantity of one measurement."""
+    """Comparison of model and data for one quantity of one measurement."""
 
     source: str
-    """Where the measurement comes from."""
+    """Source of the measurement."""
     quantity: str
-    """What was compared, such as "torque" or "motor_1_position"."""
+    """Compared quantity, such as "torque" or "motor_1_position"."""
     unit: str
-    """Its unit."""
+    """Unit of the quantity."""
     abscissa: Array
     """Time [s], or deflection [rad] for static fits, shape (n,)."""
     group: Array
-    """Preset of each sample [rad], or 0, shape (n,)."""
+    """Preset of each sample [rad; lever: m], or 0, shape (n,)."""
     measured: Array
-    """Measured values, shape (n,)."""
+    """Measured values, in ``unit``, shape (n,)."""
     predicted: Array
-    """Values of the fitted model, shape (n,)."""
+    """Values of the fitted model, in ``unit``, shape (n,)."""
 
     @property
     def residual(self) -> Array:
-        """Measured minus predicted, shape (n,)."""
+        """Measured minus predicted values, in ``unit``, shape (n,)."""
         return self.measured - self.predicted
 
     @property
     def rms(self) -> float:
-        """Root mean square of the residual."""
+        """Root mean square of the residual, in ``unit``."""
         return float(np.sqrt(np.mean(self.residual**2)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identification:
-    """Identified parameters and how far they can be trusted."""
+    """Identified parameters with standard errors and diagnostics."""
 
     actuator: CompliantActuator
-    """The actuator with the identified values put in."""
+    """The actuator with the identified values."""
     estimates: tuple[Estimate, ...]
-    """The free parameters, in the order asked for."""
+    """Estimates of the free parameters, in the order of ``free``."""
     covariance: Array
-    """Covariance of the values, shape (n, n), in the units of the estimates."""
+    """Covariance matrix of the values, shape (n, n), in the units of the estimates."""
     fits: tuple[Fit, ...]
-    """Measured against predicted."""
+    """Comparison of measured and predicted values, one entry for each quantity of each measurement."""
     cost: float
     """Sum of squared weighted residuals."""
     condition: float
-    """Condition number of the scaled Jacobian: how much worse the worst combination of parameters is known than the
-    best. Above 1e3 a combination of them is hardly determined."""
+    """Condition number of the scaled Jacobian: ratio of the uncertainties of the least and the best determined
+    combination of parameters. Above 1e3 the data hardly determine one of the combinations."""
     correlation: float
-    """Correlation of neighbouring residuals, -1 to 1; near 0 for noise, near 1 where the model misses something."""
+    """Correlation of successive residuals, -1 to 1; near 0 for white noise, near 1 for a systematic model error."""
     starts: int
-    """Searches made."""
+    """Number of searches."""
     agreeing: int
-    """Searches that ended at the same values as the best one (within 1 %)."""
+    """Number of searches that ended at the same values as the best one (within 1 %)."""
     converged: bool
-    """Whether the best search ended by its own criterion."""
+    """Whether the best search met its convergence criterion."""
     warnings: tuple[str, ...]
-    """What a reader must know, one sentence each."""
+    """Warnings about the result, one sentence each."""
 
     @property
     def law(self) -> Law:
@@ -112,7 +112,7 @@ class Identification:
 
     @property
     def values(self) -> dict[str, float]:
-        """Values by name."""
+        """Name -> value in SI units."""
         return {e.name: e.value for e in self.estimates}
 
     def __getitem__(self, name: str) -> Estimate:
@@ -132,7 +132,7 @@ class Identification:
         return float(np.sqrt(np.mean(np.concatenate([f.residual for f in chosen]) ** 2)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the traces as plain types, for JSON."""
+        """Return all results except the traces as plain types, for JSON."""
         return {
             "law": self.law.name,
             "estimates": [e.as_dict() for e in self.estimates],
@@ -173,9 +173,9 @@ class Identification:
         return "\n".join(lines)
 
     def figure(self) -> Any:
-        """Return a `matplotlib.figure.Figure`: measured and predicted, and the residuals below.
+        """Return a `matplotlib.figure.Figure` with measured and predicted values above and residuals below.
 
-        One column a quantity; against time, or against the deflection for a static fit.
+        Each quantity has one column. The abscissa is the time [s], or the deflection [rad] for a static fit.
         """
         require("matplotlib", extra="plot", purpose="drawing a figure")
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,8 +1,9 @@
-"""Nonlinear least squares from several starts, and what the solution says about the parameters.
+"""Nonlinear least squares from several start points, with an analysis of the solution.
 
-The solver is `scipy.optimize.least_squares` on a logarithmic scale, so that k = 0.001 and a = 9 weigh alike. Standard
-errors assume independent residuals of equal variance: cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n). Where the
-residuals of neighbouring samples are correlated, a warning says by how much the errors are too small.
+The solver is `scipy.optimize.least_squares`. Positive parameters have a logarithmic scale, so that small and large
+values, such as k = 0.001 and a = 9, are treated alike. Standard errors assume independent residuals of equal variance:
+cov = s^2 (J^T J)^-1 with s^2 = r^T r / (m - n). If successive residuals are correlated, a warning states by which
+factor the standard errors are too small.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ __all__ = ["Progress", "Residuals", "Solution", "identification_of", "solve", "s
 
 Array = NDArray[np.float64]
 Residuals = Callable[[Mapping[str, float]], Array]
-"""Residuals of a model by the values of its parameters, scaled to order 1."""
+"""Function from the values of the parameters by path to the residuals of a model, scaled to order 1."""
 Progress = Callable[[float, float], None]
-"""Called with the searches that are done, and their number."""
+"""Callback with the number of finished searches and their total number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +41,21 @@ class Solution:
     """The best of the searches from several starts."""
 
     x: Array
-    """Where it ended, on the scale of the search."""
+    """Scaled parameters of the solution, shape (n,)."""
     jacobian: Array
-    """Derivatives of the residuals there."""
+    """Jacobian of the residuals at the solution, shape (m, n)."""
     residual: Array
-    """Residuals there."""
+    """Residuals at the solution, shape (m,)."""
     cost: float
-    """Sum of the squared residuals, after the loss function."""
+    """Sum of the squared residuals after the loss function."""
     success: bool
     """Whether the search converged."""
     others: tuple[tuple[Array, float], ...]
-    """End point and cost of every search, the best first."""
+    """Scaled end point and cost of every search, best first."""
     starts: int
     """Number of searches."""
     begin: Array
-    """Where the best one started."""
+    """Scaled start point of the best search, shape (n,)."""
 
 
 def solve(
@@ -67,16 +68,16 @@ def solve(
     max_evaluations: int,
     progress: Progress | None = None,
 ) -> Solution:
-    """Minimise the sum of squared residuals from several starts.
+    """Minimise the sum of squared residuals from several start points.
 
     Args:
         scaled: the free parameters.
-        residuals: the model; what is not finite counts as 1e6.
-        begins: starts, on the scale of the search.
-        step: step of the central differences.
+        residuals: function that returns the residuals; values that are not finite count as 1e6.
+        begins: scaled start points, each of shape (n,).
+        step: step of the central differences, in scaled parameters.
         loss: loss function of `scipy.optimize.least_squares`.
-        max_evaluations: bound on the evaluations of one search.
-        progress: called with the searches that are done, and their number.
+        max_evaluations: maximum number of evaluations of one search.
+        progress: called with the number of finished searches and their total number.
     """
     require("scipy", extra="fit", purpose="identification")
     from scipy.optimize import least_squares
@@ -247,7 +248,7 @@ def starting_points(
 def identification_of(
     actuator: CompliantActuator, scaled: ScaledParameters, solution: Solution, fits: Sequence[Fit], notes: Sequence[str]
 ) -> Identification:
-    """Return what a solution says: values, standard errors, condition, warnings."""
+    """Return values, standard errors, condition number and warnings for a solution."""
     breaks = np.cumsum([f.measured.size for f in fits])[:-1].tolist()
     found = with_values(actuator, scaled.values(solution.x))
     estimates, covariance, said = _judge(scaled, solution, found.law, breaks)

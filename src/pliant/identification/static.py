@@ -44,27 +44,27 @@ def fit_law(
 ) -> Identification:
     """Fit a law to measured torques and deflections.
 
-    Minimises sum (torque - law(q, theta_1, theta_2))^2 over all samples of all measurements. Velocities play no role:
-    data with friction must hold both directions of motion alike, so that the branches average out (or use
-    `fit_friction` together with the law's parameters).
+    Minimises sum (torque - law(q, theta_1, theta_2))^2 over all samples of all measurements. Velocities are not used.
+    Data with friction must contain both directions of motion equally, so that the branches average out; otherwise use
+    `fit_friction` and include the parameters of the law.
 
     Args:
-        law: a law whose values are the start and the fixed parameters, or a law's name.
+        law: law with the start values and the fixed parameters, or the name of a law.
         data: one or several measurements (`Measurement`, or mappings of columns) with link position or deflection,
             motor positions or equilibrium and preset, and torque or external torque.
-        free: the law's parameters to fit, by name; a mapping gives their starts. None takes the springs' parameters:
-            all but max_deflection.
-        symmetric: for a qbMove, k2 = k1 and a2 = a1.
-        offsets: any of "position_offset", "torque_offset": zero errors of the sensors to be fitted as well.
-        starts: searches from different starts. For a qbMove they come from a grid over a1, a2, where the k follow
-            from a linear fit.
-        spread: standard deviation of the other starts, in e-folds.
-        seed: of the starts.
-        loss: "linear", or "soft_l1", "huber", "cauchy" for data with outliers.
-        progress: called with the searches that are done, and their number.
+        free: names of the free parameters of the law; a mapping gives start values. None for all parameters of the
+            springs, without max_deflection.
+        symmetric: set k2 = k1 and a2 = a1 for a qbMove.
+        offsets: offsets of the sensors to fit, any of "position_offset" and "torque_offset".
+        starts: number of searches, from different start values. For a qbMove they come from a grid over a1 and a2,
+            with k1 and k2 from a linear fit.
+        spread: standard deviation of the logarithm of the other start values.
+        seed: seed of the start values.
+        loss: loss function: "linear", or "soft_l1", "huber" or "cauchy" for data with outliers.
+        progress: called with the number of finished searches and their total number.
 
     Raises:
-        LawError: unknown parameters, or nothing to fit.
+        LawError: a parameter is unknown, or there is no parameter to fit.
         RecordingError: columns are missing.
 
     Example:

@@ -1,4 +1,4 @@
-"""Trace plots: a recording as one figure, in the style of the reports."""
+"""Plots of a recording: one figure in the style of the reports."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PANELS = {
     "stiffness": ("N m/rad", "N/m"),
     "preset": (),
 }
-"""Panel -> the units of the fields that it has of a device that is no compliant joint."""
+"""Panel -> units of the fields that it shows, for devices that are not compliant joints."""
 JOINT_FIELDS = {"position", "equilibrium", "torque", "stiffness", "preset", "reference_1", "reference_2"}
-"""Fields that tell a compliant joint from other devices."""
+"""Fields by which a compliant joint is recognised."""
 LABELS = {
     "rad": "angle", "m": "position", "m or rad": "joint value", "m, rad": "pose", "N m": "torque", "N": "force",
     "N, N m": "wrench", "N m/rad": "stiffness", "N/m": "stiffness",
@@ -55,26 +55,27 @@ def plot_recording(
     devices: Iterable[str] | None = None,
     overwrite: bool = True,
 ) -> Figure:
-    """Draw a recording, one column of panels for each device.
+    """Plot a recording, with one column of panels for each device.
 
-    A compliant joint has four panels over time: the link's position with the equilibrium, the torque, the stiffness and
-    the preset, each with what was commanded as a dashed line. A board that repeats these joints is not drawn.
+    A compliant joint has four panels over time: link position with equilibrium, torque, stiffness and preset.
+    Commanded values are dashed lines. A board that repeats these joints is not plotted.
 
-    Of other devices a field is drawn by its unit: rad and m in the first panel, N m and N in the second, N m/rad and
-    N/m in the third; poses and wrenches, which have both units, beside them. References are dashed. An array field
-    gives one line for each element.
+    For other devices the unit of a field selects the panel: rad and m in the first, N m and N in the second, N m/rad
+    and N/m in the third. Poses are in the first panel and wrenches in the second. References are dashed lines. An array
+    field has one line for each element.
 
     Args:
         source: a recording or its path.
-        output: where the figure is saved; the suffix chooses the format (.png, .svg, .pdf); None saves nothing.
-        devices: names of the devices to draw; None draws all that have such fields.
-        overwrite: replace a file that exists.
+        output: path of the saved figure, whose suffix selects the format (.png, .svg, .pdf); None does not save it.
+        devices: names of the devices to plot; None plots all devices with such fields.
+        overwrite: replace an existing file.
 
     Returns:
-        The figure; it belongs to no window and no pyplot state.
+        The figure, which belongs to no window and no pyplot state.
 
     Raises:
-        RecordingError: unreadable recording, unknown device, nothing to draw, or the file may not be written.
+        RecordingError: the recording cannot be read, a device is unknown, there is nothing to plot, or the file cannot
+            be written.
     """
     from pliant.figures import label, legend, new_figure, thin
 
@@ -122,10 +123,10 @@ def plot_recording(
 
 
 def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
-    """Write a figure; the suffix chooses the format (.png, .svg, .pdf).
+    """Write a figure to a file, whose suffix selects the format (.png, .svg, .pdf).
 
     Raises:
-        RecordingError: the file exists and must not be replaced, or cannot be written.
+        RecordingError: the file exists and ``overwrite`` is False, or cannot be written.
     """
     from pliant.figures import saving
 
@@ -142,7 +143,7 @@ def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
 
 
 def widen(axis: Axes, lines: list[Line]) -> None:
-    """Give values that hardly change a range in which that is seen."""
+    """Widen the range of an axis whose values hardly change, so that small changes are not exaggerated."""
     values = np.concatenate([line.values[np.isfinite(line.values)] for line in lines])
     if values.size:
         middle, least = 0.5 * (values.min() + values.max()), MIN_RANGE * np.abs(values).max()
@@ -156,7 +157,7 @@ def _is_joint(recording: Recording, device: str) -> bool:
 
 
 def default_devices(recording: Recording) -> list[str]:
-    """Return all devices but the boards of joints that have a device of their own."""
+    """Return all devices except boards whose joints have their own devices."""
     joints = {name for name in recording.devices if _is_joint(recording, name)}
     return [
         name for name, device in recording.devices.items()
@@ -165,7 +166,7 @@ def default_devices(recording: Recording) -> list[str]:
 
 
 def lines_of(recording: Recording, device: str) -> dict[str, list[Line]]:
-    """Return panel -> lines of a device."""
+    """Return the lines of a device by panel."""
     return _joint_lines(recording, device) if _is_joint(recording, device) else _lines_by_unit(recording, device)
 
 

@@ -1,12 +1,12 @@
-"""The recorder: every sample of every device into one MCAP file.
+"""The recorder: writes all samples of the devices to one MCAP file.
 
-Each device gets a topic ``/<device>`` with a message type made from its fields (a header with the stamp, the running
-number, then one float64 or float64[n] a field), whose text is in the file, so that Foxglove, Lichtblick, PlotJuggler
-and rosbags show the fields by name. A device with position, velocity and effort (or torque) gets a second topic
-``/<device>/joint_states`` of type sensor_msgs/msg/JointState, which ``ros2 bag play`` can send without any other
-package. Bodies are CDR (XCDR1, little endian); every message of a topic has the same length.
+Each device has a topic ``/<device>``. Its message type is made from its fields: a header with the stamp, the sequence
+number, then one float64 or float64[n] for each field. The file contains the definition of the type, so Foxglove,
+Lichtblick, PlotJuggler and rosbags show the fields by name. A device with position, velocity and effort (or torque)
+has a second topic ``/<device>/joint_states`` of type sensor_msgs/msg/JointState, which ``ros2 bag play`` can publish
+without additional packages. Message bodies are CDR (XCDR1, little endian). All messages of a topic have equal length.
 
-The file holds simulation time only. Equal seed, equal commands: equal bytes.
+The file contains simulation time only: runs with equal seeds and equal commands give identical files.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ EVENTS = "events"
 """What the metadata of the topic of events says of it."""
 EVENT_TOPIC = "/pliant/events"
 MESSAGE_HEAD = struct.Struct("<BQHIQQ")
-"""Head of a message record of MCAP: kind, length of the rest, channel, running number, log time, time of sending."""
+"""Header of an MCAP message record: opcode, remaining length, channel, sequence number, log time, publish time."""
 
 
 class Recorder:
-    """Writes samples to an MCAP file through a thread of its own; loses nothing.
+    """Writes samples to an MCAP file in a separate thread, without dropping samples.
 
-    The file is a valid MCAP file at any time: after a kill it holds everything up to the last flush. When the disk
-    is too slow, the loop waits, and ``health`` says how often and how long. An existing file is replaced with the
-    first sample, and a run without a sample leaves no file.
+    The file is a valid MCAP file at any time: if the process is killed, it contains everything up to the last flush.
+    If the disk is too slow, the loop waits, and ``health`` returns how often and how long. An existing file is replaced
+    at the first sample. A run without samples writes no file.
 
     Args:
-        path: the file; its name ends in .mcap, its folder exists.
-        devices: names of the devices to record; None records all but cameras, whose images are left out.
-        overwrite: replace a file that exists.
-        command_line: what would repeat the run; it goes into the file.
-        metadata: further texts that go into the file.
-        joint_states: also write sensor_msgs/msg/JointState where a device has what it needs.
-        flush_interval: longest time from a sample to the disk [s of wall time].
-        pending_limit: bytes in memory above which the loop waits for the disk.
+        path: path of the file; the name must end in .mcap and the folder must exist.
+        devices: names of the devices to record; None records all devices except cameras.
+        overwrite: replace an existing file.
+        command_line: command line that repeats the run, stored in the file.
+        metadata: further texts stored in the file.
+        joint_states: also write sensor_msgs/msg/JointState for devices that have the necessary fields.
+        flush_interval: longest time until a sample is written to the disk [s of wall time].
+        pending_limit: size of the data in memory above which the loop waits for the disk [bytes].
 
     Raises:
-        RecordingError: the file exists, its folder does not, or it may not be written.
+        RecordingError: the file exists and ``overwrite`` is False, its folder does not exist, or it cannot be written.
     """
 
     def __init__(
@@ -97,20 +97,20 @@ class Recorder:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Path of the file."""
         return self._writer.path
 
     def start(self, devices: Mapping[str, Device], *, dt: float, seed: int, model_hash: str = "") -> None:
-        """Declare the topics; the simulation calls this once.
+        """Declare the topics; called once by the simulation.
 
         Args:
-            devices: name -> device, attached.
-            dt: step of the engine [s].
+            devices: name -> attached device.
+            dt: time step of the engine [s].
             seed: seed of the run.
-            model_hash: what identifies the model, "" if nothing does.
+            model_hash: hash that identifies the model, "" if there is none.
 
         Raises:
-            RecordingError: started twice, or a device that is to be recorded does not exist.
+            RecordingError: the recorder was started before, or a device to record does not exist.
         """
         if self._started:
             raise RecordingError("a recorder can be used for one simulation only; make a new one", file=self.path)
@@ -152,14 +152,14 @@ class Recorder:
             self._encoders[device.name] = encode
 
     def record(self, sample: Sample, log_ns: int) -> None:
-        """Take one sample; waits only if the disk cannot follow.
+        """Add one sample; waits only if the disk is too slow.
 
         Args:
-            sample: of a device; one that is not recorded is ignored.
-            log_ns: time on the axis of the file [ns]; goes on through resets, unlike the stamp.
+            sample: sample of a device; ignored if the device is not recorded.
+            log_ns: log time [ns], which is not set back by a reset, unlike the stamp.
 
         Raises:
-            RecordingError: the disk refused an earlier sample.
+            RecordingError: an earlier sample could not be written.
         """
         encode = self._encoders.get(sample.device)
         if encode is not None:
@@ -191,10 +191,10 @@ class Recorder:
         writer.append(self._event_channel, log_ns, head + body)
 
     def close(self) -> None:
-        """Write what is left and the index; may be called twice.
+        """Write the remaining samples and the index. May be called twice.
 
         Raises:
-            RecordingError: the disk refused; the message says what is readable.
+            RecordingError: the file could not be completed; the message says which part is readable.
         """
         self._writer.close()
 
@@ -205,7 +205,7 @@ class Recorder:
         self.close()
 
     def health(self) -> Mapping[str, Any]:
-        """Return messages so far, and how often and how long the loop waited for the disk [s]."""
+        """Return the number of messages, and how often and how long [s] the loop waited for the disk."""
         writer = self._writer
         return {
             "path": str(writer.path),

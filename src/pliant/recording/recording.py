@@ -1,4 +1,4 @@
-"""Recordings after the run: read, export, compare."""
+"""Read, export and compare recordings."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ class RecordedEvent:
 
 
 class RecordingWarning(UserWarning):
-    """A recording was cut off; the message says what is lost."""
+    """A recording is truncated; the message says what is missing."""
 
 
 class RecordedDevice:
-    """A device as it was recorded: what a bridge sees in a replay. It takes no commands and no requests.
+    """A recorded device, which bridges publish in a replay. It accepts no commands and no requests.
 
     Args:
-        name: of the device.
-        period_ns: time between two runs of its firmware [ns].
+        name: name of the device.
+        period_ns: period of its firmware [ns].
         sample_period_ns: time between two samples [ns].
-        samples: field -> what it carries.
-        joints: names of the joints that the elements of its array fields stand for.
-        frame: frame that its samples are expressed in; "" for its name.
+        samples: field -> description of the field.
+        joints: names of the joints that the elements of array fields belong to.
+        frame: frame in which samples are expressed; "" for the name of the device.
         topic: topic of its messages; "" for a topic named after the device.
-        metadata: the constant facts that were recorded with it.
+        metadata: constant properties that were recorded with the device.
     """
 
     def __init__(
@@ -104,19 +104,20 @@ class RecordedDevice:
 
 
 class Recording(Mapping[str, np.ndarray]):
-    """A recording as arrays, by ``"<device>/<field>"``.
+    """A recording as a mapping from ``"<device>/<field>"`` to arrays.
 
-    A number gives shape (n,), an array field (n, size). Besides the fields every device has ``time`` [s], the axis of
-    the file, which goes on through resets; ``stamp`` [s], the simulation time of the sample; and ``seq``.
+    A scalar field has shape (n,), an array field shape (n, size), in the unit that `unit` returns. In addition every
+    device has ``time``, the log time, which is not set back by a reset [s]; ``stamp``, the simulation time of the
+    sample [s]; and ``seq``, its sequence number.
 
     Args:
-        path: the file.
-        devices: name -> device as recorded.
+        path: path of the file.
+        devices: name -> recorded device.
         arrays: "<device>/<field>" -> values.
-        log_ns: device -> time on the axis of the file [ns], shape (n,).
-        stamp_ns: device -> simulation time [ns], shape (n,).
-        metadata: versions, seed, dt, model_hash, command_line as texts.
-        lost: what is missing because the file was cut off, "" if nothing is.
+        log_ns: device -> log times [ns], shape (n,).
+        stamp_ns: device -> simulation times [ns], shape (n,).
+        metadata: versions, seed, dt, model_hash and command_line as text.
+        lost: description of what is missing in a truncated file, "" if the file is complete.
         events: resets and payloads, in the order of time.
     """
 
@@ -149,7 +150,7 @@ class Recording(Mapping[str, np.ndarray]):
             ) from None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return an array, or the default if there is none of this name."""
+        """Return an array by name, or ``default`` if it does not exist."""
         return self._arrays.get(name, default)
 
     def __contains__(self, name: object) -> bool:
@@ -172,17 +173,17 @@ class Recording(Mapping[str, np.ndarray]):
 
     @property
     def log_times(self) -> Mapping[str, np.ndarray]:
-        """Device -> times of its samples on the axis of the file [ns], shape (n,)."""
+        """Device -> log times of its samples [ns], shape (n,)."""
         return MappingProxyType(self._log_ns)
 
     @property
     def complete(self) -> bool:
-        """True if the run that wrote it closed it."""
+        """Whether the recording was closed properly."""
         return not self.lost
 
     @property
     def begin_ns(self) -> int:
-        """Begin on the axis of the file [ns]: first samples, each less the time between two of its device."""
+        """Log time at which the recording begins [ns]: one sample period before the first samples."""
         first = [(int(times[0]), self.devices[name]) for name, times in self._log_ns.items() if len(times)]
         if not first:
             return 0
@@ -191,12 +192,12 @@ class Recording(Mapping[str, np.ndarray]):
 
     @property
     def end_ns(self) -> int:
-        """Time of the last sample on the axis of the file [ns]."""
+        """Log time of the last sample [ns]."""
         return max((int(times[-1]) for times in self._log_ns.values() if len(times)), default=0)
 
     @property
     def duration(self) -> float:
-        """Length [s]: from the begin of the recording, which need not be time 0, to its last sample."""
+        """Duration [s], from the begin of the recording, which need not be time 0, to its last sample."""
         return (self.end_ns - self.begin_ns) * 1e-9
 
     def unit(self, name: str) -> str:
@@ -209,10 +210,10 @@ class Recording(Mapping[str, np.ndarray]):
 
     @property
     def interface(self) -> Interface:
-        """The names under which the recorded robot was reached; a bridge takes them in a replay.
+        """Names of the topics and services of the recorded robot, which bridges use in a replay.
 
         Raises:
-            RecordingError: what the file says of them is damaged.
+            RecordingError: the metadata with these names are damaged.
         """
         text = self.metadata.get("interface", "")
         if not text:
@@ -239,7 +240,7 @@ class Recording(Mapping[str, np.ndarray]):
             raise RecordingError(f"the names of the robot's topics are damaged: {error}", file=self.path) from None
 
     def samples(self) -> Iterator[tuple[int, Sample]]:
-        """Yield (time on the axis of the file [ns], sample) of all devices, in the order of the run."""
+        """Yield (log time [ns], sample) for the samples of all devices, in the order of the run."""
         order = {name: number for number, name in enumerate(self.devices)}
         yield from (
             (log_ns, sample)
@@ -261,7 +262,7 @@ class Recording(Mapping[str, np.ndarray]):
 
 
 def recorded_names(interface: Interface) -> str:
-    """Return an interface as text for the metadata of a recording; `Recording.interface` reads it."""
+    """Encode an interface as text for the metadata of a recording; `Recording.interface` decodes it."""
     manager = interface.manager
     joints = interface.joints.items()
     return json.dumps(
@@ -285,19 +286,19 @@ def recorded_names(interface: Interface) -> str:
 
 
 def read_recording(path: str | Path) -> Recording:
-    """Read a recording; of one that was cut off everything that is there.
+    """Read a recording; a truncated file is read as far as possible.
 
     Args:
-        path: an MCAP file that a `Recorder` wrote.
+        path: MCAP file written by a `Recorder`.
 
     Returns:
         The recording as arrays.
 
     Raises:
-        RecordingError: no such file, no MCAP, or not written by a `Recorder`.
+        RecordingError: the file does not exist, is not an MCAP file, or was not written by a `Recorder`.
 
     Warns:
-        RecordingWarning: the file was cut off; the message says what is lost.
+        RecordingWarning: the file is truncated; the message says what is missing.
     """
     path = Path(path)
     contents = read_mcap(path)
@@ -339,23 +340,23 @@ def read_recording(path: str | Path) -> Recording:
 def export(
     source: str | Path | Recording, format: str, output: str | Path | None = None, *, overwrite: bool = False
 ) -> Path:
-    """Write a recording as one CSV or NPZ file.
+    """Write a recording to a CSV or NPZ file.
 
-    CSV: a column ``time`` [s] and one column for each number (``<device>/<field>``, arrays as ``<device>/<field>[i]``);
-    one row for each time at which any device was sampled; a cell is empty where its device was not. NPZ: the arrays of
-    `Recording` by name, and ``metadata`` and ``units`` as JSON texts.
+    CSV: a column ``time`` [s] and one column for each number, ``<device>/<field>`` or, for arrays,
+    ``<device>/<field>[i]``. There is one row for each time at which any device was sampled; the cells of the other
+    devices are empty. NPZ: the arrays of `Recording` by name, and ``metadata`` and ``units`` as JSON text.
 
     Args:
         source: a recording or its path.
         format: "csv" or "npz".
-        output: the file; None for the recording's path with the other suffix.
-        overwrite: replace a file that exists.
+        output: path of the new file; None for the path of the recording with the suffix of the format.
+        overwrite: replace an existing file.
 
     Returns:
         The path of the new file.
 
     Raises:
-        RecordingError: unknown format, unreadable recording, the file exists or may not be written.
+        RecordingError: the format is unknown, the recording cannot be read, or the file exists or cannot be written.
     """
     if format not in FORMATS:
         raise RecordingError(f"the format {format!r} is not known; {nearest(str(format), FORMATS)}", field="format")
@@ -383,29 +384,30 @@ def export(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How one field differs between two recordings."""
+    """Difference of one field between two recordings."""
 
     name: str
-    """"<device>/<field>"."""
+    """Name of the field, "<device>/<field>"."""
     samples: int
-    """Samples compared: those that both have."""
+    """Number of compared samples, which both recordings have."""
     missing: int
-    """Samples that only one of the two has."""
+    """Number of samples that only one of the recordings has."""
     largest: float
-    """Largest absolute difference, unit of the field; 0 means equal bit by bit or both NaN."""
+    """Largest absolute difference, in the unit of the field; 0 if all values are identical or both NaN, NaN if the
+    field cannot be compared."""
     at: float
-    """Time of the largest difference [s]; NaN if there is none."""
+    """Log time of the largest difference [s]; NaN if there is none."""
 
 
 def compare(first: str | Path | Recording, second: str | Path | Recording) -> list[Difference]:
-    """Compare two recordings field by field, as a run with its repetition.
+    """Compare two recordings field by field, such as a run and its repetition.
 
     Args:
         first: a recording or its path.
         second: a recording or its path.
 
     Returns:
-        The fields that differ, the largest difference first; nothing if the recordings are equal.
+        The fields that differ, largest difference first; empty if the recordings are equal.
 
     Raises:
         RecordingError: a recording cannot be read.

@@ -1,4 +1,4 @@
-"""What a bridge is: an adapter between the devices and a wire, driven by the loop."""
+"""Bridges: adapters between the devices and a network protocol, driven by the loop."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ __all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "Topic
 
 
 class SimulationControl(Protocol):
-    """What a bridge may ask of the simulation that it serves. Any thread may call everything but ``step`` and
-    ``serve``."""
+    """Interface of a simulation for its bridges.
+
+    Any thread may call these methods, except those whose docstring says otherwise.
+    """
 
     engine: Engine
-    """The physics, for ports that are resolved in ``start`` and read in the loop thread."""
+    """Physics engine, for ports that are resolved in ``start`` and read in the loop thread."""
 
     @property
     def time_ns(self) -> int:
@@ -34,11 +36,11 @@ class SimulationControl(Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether it is paused."""
+        """Whether the simulation is paused."""
         ...
 
     def pause(self) -> None:
-        """Wait before the next step."""
+        """Pause before the next step."""
         ...
 
     def resume(self) -> None:
@@ -46,173 +48,182 @@ class SimulationControl(Protocol):
         ...
 
     def stop(self) -> None:
-        """End the run after the present step."""
+        """End the run after the current step."""
         ...
 
     def step(self, n: int = 1) -> None:
-        """Advance by ``n`` steps; only what `submit` runs may call this."""
+        """Advance by ``n`` steps; may only be called by an action passed to `submit`."""
         ...
 
     @property
     def recording(self) -> Path | None:
-        """The file that is written, None where nothing is recorded."""
+        """Path of the current recording; None if nothing is recorded."""
         ...
 
     def record(self, path: Path, metadata: Mapping[str, str] | None = None) -> None:
-        """Record from the next step on, with texts about the run; only what `submit` runs may call this."""
+        """Record from the next step on, with texts about the run.
+
+        May only be called by an action passed to `submit`.
+        """
         ...
 
     def stop_recording(self) -> None:
-        """End the recording; only what `submit` runs may call this."""
+        """End the recording; may only be called by an action passed to `submit`."""
         ...
 
     @property
     def paced(self) -> bool:
-        """Whether the run keeps a pace, which ``set_speed`` can change."""
+        """Whether the run keeps a real-time factor, which ``set_speed`` can change."""
         ...
 
     def set_speed(self, rtf: float) -> None:
-        """Change the real-time factor of a run that keeps a pace; only what `submit` runs may call this."""
+        """Change the real-time factor of a paced run; may only be called by an action passed to `submit`."""
         ...
 
     def submit(self, action: Callable[[], Any]) -> Future[Any]:
-        """Let the loop thread call ``action()`` at the start of the next step."""
+        """Run ``action()`` in the loop thread at the start of the next step; the future receives its result."""
         ...
 
     def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
-        """Ask a device, or ``"simulation"``, for something by name."""
+        """Send a request to a device, or to ``"simulation"``, by name."""
         ...
 
     def serve(self, timeout: float) -> bool:
-        """Run what was submitted and requested, then wait up to a time [s] for more; False if the run ends.
+        """Run submitted actions and requests, then wait up to ``timeout`` [s of wall time] for more.
 
-        For `LockstepBridge.wait`, so that clients are answered while the loop waits; no other may call this.
+        Only `LockstepBridge.wait` may call this; it keeps clients served while the loop waits.
+
+        Returns:
+            False if the run ends, else True.
         """
         ...
 
 
 class TopicReport(TypedDict):
-    """One row of the table that a run prints for a bridge at its end."""
+    """Row of the table that the command line prints for a bridge at the end of a run."""
 
     topic: str
     """Name of the topic, socket or service."""
     type: str
     """Type of its messages."""
     direction: str
-    """``"out"`` for what is published, ``"in"`` for what is received."""
+    """``"out"`` for published messages, ``"in"`` for received messages."""
     count: int
-    """Messages."""
+    """Number of messages."""
     rate: float
-    """Messages a second of the wall time in which somebody listened, or in which messages came [Hz]."""
+    """Message rate [Hz], over the wall time during which there were subscribers or messages arrived."""
     peers: Sequence[str]
-    """Who listened or sent, as far as it is known."""
+    """Subscribers or publishers, as far as they are known."""
 
 
 @runtime_checkable
 class Bridge(Protocol):
-    """Carries samples to the outside and commands to the mailboxes.
+    """Interface of a bridge, which publishes samples and puts received commands into the mailboxes.
 
-    The loop thread calls every method. A bridge may have threads of its own; they touch nothing of the simulation but
-    ``device.inbox.put``, ``device.request`` and what `Simulation` allows any thread. A wire that is lost raises
-    `BridgeError` from ``publish`` or ``tick``, which ends the run. `BridgeBase` has defaults for all but ``publish``.
+    The loop thread calls every method. A bridge may have its own threads. They may only use ``device.inbox.put``,
+    ``device.request`` and the methods of `Simulation` that any thread may call. A lost connection raises `BridgeError`
+    from ``publish`` or ``tick``, which ends the run. `BridgeBase` has defaults for all methods except ``publish``.
 
-    Threads are started by ``threads.start``: whoever drives the bridge hears of each that dies, and the simulation ends
-    the run then (its option ``on_dead_thread``).
+    Threads must be started with ``threads.start``, so that the simulation detects a thread that dies and can end the
+    run (see its argument ``on_dead_thread``).
     """
 
     name: str
-    """How messages, tables and the health of a run call it."""
+    """Name of the bridge in messages, tables and ``health()``."""
     lockstep: bool
-    """True if the loop waits, after each step, until the other side has answered; then see `LockstepBridge`."""
+    """Whether the loop waits for an answer of the client after each step; see `LockstepBridge`."""
     paced: bool
-    """True if a run with this bridge keeps real time unless it is asked for another speed."""
+    """Whether a run with this bridge keeps real time unless another speed is requested."""
     own_timeout: str
-    """Name of the bridge's option that limits the wait of a step; "" where the simulation's ``sync_timeout`` does."""
+    """Name of the bridge option that limits the wait in a step; "" if ``sync_timeout`` of the simulation does."""
 
     @property
     def threads(self) -> Threads:
-        """The bridge's threads; one that dies is told."""
+        """Threads of the bridge, monitored by the simulation."""
         ...
 
     @property
     def addresses(self) -> Mapping[str, str]:
-        """What is served -> where clients connect, as the user is told; known once it has started."""
+        """Name of each service -> address for clients, as shown to the user; available after ``start``."""
         ...
 
     @property
     def awaited(self) -> Sequence[str]:
-        """Names of the messages that each step waits for, without a limit for the first; () where nobody is awaited."""
+        """Names of the messages that each step waits for; () if none.
+
+        There is no time limit for the first message.
+        """
         ...
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences that the user is told at the start, such as what sets the pace; known once it has started."""
+        """Messages shown to the user at the start, such as what sets the pace; available after ``start``."""
         ...
 
     def bind(self, simulation: SimulationControl) -> None:
-        """Take the simulation that it serves, for services that pause, step or reset it; called before ``start``.
+        """Store the simulation, for services that pause, step or reset it; called before ``start``.
 
-        A replay has no simulation and does not call this.
+        Not called in a replay, which has no simulation.
         """
         ...
 
     def start(self, devices: Mapping[str, SampleSource]) -> None:
-        """Open the wire.
+        """Open the connection.
 
         Args:
             devices: name -> device, attached and reset; in a replay, name -> recorded device.
 
         Raises:
-            BridgeError: the wire cannot be opened.
-            MissingDependency: a package is not installed.
+            BridgeError: the connection cannot be opened.
+            MissingDependency: a required package is not installed.
         """
         ...
 
     def publish(self, sample: Sample) -> None:
-        """Send one sample; returns without waiting for the receiver."""
+        """Publish one sample without waiting for the receiver."""
         ...
 
     def tick(self, stamp_ns: int) -> None:
-        """Send the simulation time [ns]; called once a step, before the samples of that step."""
+        """Publish the simulation time [ns]; called once per step, before the samples of that step."""
         ...
 
     def stop(self) -> None:
-        """Close the wire and join every thread. May be called twice, and after a failed ``start``."""
+        """Close the connection and join all threads. May be called twice, and after a failed ``start``."""
         ...
 
     def health(self) -> Mapping[str, Any]:
-        """Return counters and the last fault, as plain numbers and text."""
+        """Return counters and the last error, as numbers and strings."""
         ...
 
     def report(self) -> Sequence[TopicReport]:
-        """Return one row for everything that was served."""
+        """Return one row for each topic, socket or service."""
         ...
 
 
 @runtime_checkable
 class LockstepBridge(Bridge, Protocol):
-    """A bridge whose other side answers samples."""
+    """A bridge whose client must answer samples."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait until every sample that needs an answer has one.
+        """Wait until every sample that needs an answer has been answered.
 
         ``device.inbox.wait_for(seq, timeout)`` does this for one device.
 
         Args:
-            timeout: longest wait [s] of wall time.
+            timeout: longest wait [s of wall time].
 
         Returns:
-            True at once if nothing is open, True when all is answered, False if the time ran out.
+            True when all samples are answered, at once if none needs an answer; False on timeout.
         """
         ...
 
     def release(self) -> None:
-        """Let `wait` return, now and from now on, because the run ends; any thread may call this."""
+        """Make this and all later calls of `wait` return at once, because the run ends. Any thread may call this."""
         ...
 
 
 class BridgeBase:
-    """Defaults for everything of a `Bridge`; a bridge overrides what it needs, at least ``publish``.
+    """Default implementation of `Bridge`; a bridge overrides the methods it needs, at least ``publish``.
 
     Example:
         >>> class Printer(BridgeBase):
@@ -223,7 +234,7 @@ class BridgeBase:
     """
 
     name = ""
-    """Empty for the name of the class in small letters."""
+    """Name of the bridge; empty for the lower-case name of the class."""
     lockstep = False
     paced = True
     own_timeout = ""
@@ -234,29 +245,29 @@ class BridgeBase:
 
     @functools.cached_property
     def threads(self) -> Threads:
-        """The bridge's threads; start one by ``self.threads.start(name, work)``."""
+        """Threads of the bridge; start one with ``self.threads.start(name, work)``."""
         return Threads()
 
     @property
     def addresses(self) -> Mapping[str, str]:
-        """Nothing: clients connect nowhere."""
+        """Empty: there are no addresses for clients."""
         return {}
 
     @property
     def awaited(self) -> Sequence[str]:
-        """Nothing: nobody is awaited."""
+        """Empty: a step waits for no message."""
         return ()
 
     @property
     def notes(self) -> Sequence[str]:
-        """Nothing: there is nothing to say."""
+        """Empty: there are no messages for the user."""
         return ()
 
     def bind(self, simulation: SimulationControl) -> None:
-        """Do nothing: it has no services."""
+        """Do nothing: the bridge has no services."""
 
     def start(self, devices: Mapping[str, SampleSource]) -> None:
-        """Do nothing: there is no wire to open."""
+        """Do nothing: there is no connection to open."""
 
     def publish(self, sample: Sample) -> None:
         """Do nothing with the sample."""
@@ -265,15 +276,15 @@ class BridgeBase:
         """Do nothing with the time."""
 
     def stop(self) -> None:
-        """Do nothing: there is no wire to close."""
+        """Do nothing: there is no connection to close."""
 
     def health(self) -> Mapping[str, Any]:
-        """Return nothing: nothing is counted."""
+        """Return an empty mapping: there are no counters."""
         return {}
 
     def release(self) -> None:
-        """Do nothing: no wait is without an end."""
+        """Do nothing: there is no wait to end."""
 
     def report(self) -> Sequence[TopicReport]:
-        """Return nothing: nothing is counted."""
+        """Return no rows: there are no counters."""
         return ()

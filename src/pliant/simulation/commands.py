@@ -1,9 +1,12 @@
-"""Command files: references over time, played into the mailboxes.
+"""Command files: references over time, played into the mailboxes of devices.
 
 A table has a column ``time`` [s] and columns ``<device>/<field>``; one element of an array field is
-``<device>/<field>[i]``. CSV (a header line, then numbers; an empty cell keeps the value; lines that begin with # are
-skipped), NPZ (arrays of equal length by name; an array field is one array of shape (n, size)), YAML and JSON (lists by
-name, and optionally ``interpolation``). Bags of ROS 1 and ROS 2 are tables too, see `pliant.recording.bags`.
+``<device>/<field>[i]``. The formats are:
+
+- CSV: a header line, then numbers. An empty cell keeps the previous value; lines that begin with # are skipped.
+- NPZ: named arrays of equal length. An array field is one array of shape (n, size).
+- YAML and JSON: named lists, and optionally ``interpolation``.
+- Bags of ROS 1 and ROS 2, see `pliant.recording.bags`.
 """
 
 from __future__ import annotations
@@ -39,15 +42,17 @@ class CommandTable:
     time: np.ndarray
     """Times [s], shape (n,), strictly increasing, >= 0."""
     columns: Mapping[str, np.ndarray]
-    """"<device>/<field>" or "<device>/<field>[i]" -> values, shape (n,) or (n, size); NaN keeps the value before."""
+    """"<device>/<field>" or "<device>/<field>[i]" -> values, shape (n,) or (n, size), in the unit of the field; NaN
+    keeps the previous value."""
     interpolation: str = "hold"
-    """Between two times: "hold" keeps the earlier value, "linear" goes straight; after the end the last value holds."""
+    """Interpolation between two times: "hold" keeps the earlier value, "linear" interpolates linearly. After the last
+    time the last value is held."""
     file: Path | None = None
-    """Where it came from."""
+    """File that the table was read from; None for a table made in code."""
     topics: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Of a bag: column -> the topic that it comes from. Columns of a bag that fit no device are left out."""
+    """For a bag: column -> topic it was read from. Columns of a bag that match no device are skipped."""
     unused: tuple[str, ...] = ()
-    """Of a bag: topics that are no commands, with their types."""
+    """For a bag: topics that are not commands, with their types."""
 
     def __post_init__(self) -> None:
         time = np.asarray(self.time, dtype=np.float64)
@@ -103,11 +108,11 @@ class CommandTable:
                 )
 
     def player(self, devices: Mapping[str, Device], start_ns: int = 0) -> CommandPlayer:
-        """Resolve the columns against devices.
+        """Return a player of this table for some devices.
 
         Args:
             devices: name -> device.
-            start_ns: run time [ns] at which the table's time 0 lies.
+            start_ns: run time that corresponds to time 0 of the table [ns].
 
         Raises:
             DeviceError: a column names a device, a field or an element that does not exist.
@@ -119,12 +124,13 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
     """Read a table of commands from CSV, NPZ, YAML or JSON, or from a bag (.bag, .mcap, .db3, a folder of rosbag2).
 
     Args:
-        path: the file.
-        interpolation: "hold" or "linear"; None for what the file says, else "hold".
+        path: the file, or the folder of a bag.
+        interpolation: "hold" or "linear"; None for the value given in the file, or "hold" if it gives none.
 
     Raises:
-        DeviceError: no such file, another suffix, text where a number belongs, a ragged row; with file, line, column.
-        RecordingError: a bag that cannot be read.
+        DeviceError: the file does not exist, its suffix is unknown, a value is not a number, or a row has the wrong
+            length. The message names file, line and column.
+        RecordingError: a bag cannot be read.
     """
     path = Path(path)
     if path.is_dir() or is_bag(path):
@@ -159,18 +165,19 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
 
 
 class CommandPlayer:
-    """Puts the values of a table into the mailboxes when their time comes.
+    """Puts the values of a table into the mailboxes at their times.
 
     Args:
         table: the references.
         devices: name -> device.
-        start_ns: run time [ns] at which the table's time 0 lies.
+        start_ns: run time that corresponds to time 0 of the table [ns].
 
     Raises:
-        DeviceError: a column names a device, a field or an element that does not exist; of a bag: no column fits.
+        DeviceError: a column names a device, a field or an element that does not exist, or, for a bag, no column
+            matches a device.
 
     Attributes:
-        left_out: columns of a bag that fit no device.
+        left_out: columns of a bag that match no device.
     """
 
     def __init__(self, table: CommandTable, devices: Mapping[str, Device], start_ns: int) -> None:
@@ -228,11 +235,11 @@ class CommandPlayer:
         self._row = -1
 
     def restart(self) -> None:
-        """Begin anew, after a reset has emptied the mailboxes."""
+        """Restart from the first row, after a reset has emptied the mailboxes."""
         self._row = -1
 
     def __call__(self, elapsed_ns: int) -> None:
-        """Put what is due at this run time [ns]; the loop thread calls this every step."""
+        """Put the values that are due at this run time [ns]; called by the loop thread at every step."""
         times = self._times
         row = self._row
         last = len(times) - 1
@@ -261,7 +268,12 @@ class CommandPlayer:
 
 
 def command_mode(device: Device, values: Mapping[str, Any]) -> str | None:
-    """Return the mode to put a command into: None where the device takes one mode, else the first with all fields."""
+    """Return the command mode to use for some values.
+
+    Returns:
+        None if the device accepts one mode only, or if no accepted mode has all the fields; otherwise the first
+        accepted mode that has all the fields.
+    """
     accepted = device.inbox.accepted
     if len(accepted) == 1:
         return None

@@ -2,16 +2,16 @@
 
 One step:
 
-1. run queued work: submitted calls, scenario events, command files, requests of devices;
+1. run queued work: submitted actions, scenario events, command files, requests of devices;
 2. each device that is due latches its mailbox and runs its firmware;
 3. the engine advances by one step;
-4. each device that is due builds one immutable sample;
-5. the recorder, then every bridge, get the clock and the very same samples;
-6. a lock-step bridge waits for the answer;
-7. the pacer, and in the time that it would sleep away Python's garbage collector, where somebody waits for the step.
+4. each device that is due returns one immutable sample;
+5. the recorder, then every bridge, receive the time and the same samples;
+6. lock-step bridges wait for answers;
+7. the pacer waits; in real-time and lock-step runs Python's garbage collector runs during this wait.
 
-Time is a whole number of nanoseconds. A device writes in the steps that start at a multiple of its period, and reads
-after the steps that end at a multiple of its sample period.
+Time is a whole number of nanoseconds. The firmware of a device runs in steps that start at a multiple of its period;
+the device is sampled after steps that end at a multiple of its sample period.
 """
 
 from __future__ import annotations
@@ -52,39 +52,39 @@ NO_EVENT_NS = 2**63 - 1
 TIMEOUT_POLICIES = ("hold", "halt", "error")
 DEAD_THREAD_POLICIES = ("hold", "error")
 WAKE_MARGIN_NS = 150_000
-"""How long before a step is due nothing that was submitted is begun any more [ns of wall time]."""
+"""Time before the deadline of a step from which no submitted action is started any more [ns of wall time]."""
 PAUSE_POLL_S = 0.02
-"""How often a paused run looks for requests of devices [s of wall time]."""
+"""Interval at which a paused run checks for requests of devices [s of wall time]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is."""
+    """Progress of a run."""
 
     done: float
-    """Simulated so far in this run [s]."""
+    """Simulation time of this run so far [s]."""
     total: float | None
-    """Duration of the run [s], None if it has no end."""
+    """Duration of the run [s]; None if it runs until it is stopped."""
     time: float
     """Simulation time [s]."""
     wall: float
-    """Wall time since the run began [s]."""
+    """Wall time since the start of the run [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """What a run did."""
+    """Result of a run."""
 
     steps: int
-    """Steps of the engine in this run."""
+    """Number of engine steps in this run."""
     time: float
     """Simulation time at the end [s]."""
     wall: float
     """Wall time of the run [s]."""
     achieved_rtf: float
-    """Simulated / wall time over this run; NaN if nothing ran."""
+    """Simulation time / wall time of this run; NaN if nothing ran."""
     halted: str
-    """Why the run ended early: "" if it did not, "stopped", or what the time-out policy said."""
+    """Why the run ended early: "" if it did not, "stopped", or the message of the time-out."""
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class _Waiting:
 def seeded(seed: int, name: str) -> np.random.Generator:
     """Return the random generator of one device.
 
-    It depends on the seed and on the name alone, so that adding a device changes no other device's noise.
+    The generator depends only on the seed and the name, so adding a device does not change the noise of other devices.
 
     Args:
         seed: the seed of the run, >= 0.
@@ -114,24 +114,24 @@ def seeded(seed: int, name: str) -> np.random.Generator:
 
 
 class Simulation:
-    """The loop over an engine, its devices and its bridges.
+    """The simulation loop for an engine, its devices and its bridges.
 
     Args:
-        engine: the physics.
-        devices: what the robot's electronics is; names must differ.
-        bridges: the wires; they start with the first step and stop with ``close``, or with any error.
-        pacer: ``sync()``, ``paced(rtf)``, ``free()``, their names, or a real-time factor.
-        recorder: a `Recorder`, or a path for one; None records nothing.
+        engine: physics engine.
+        devices: devices of the robot, with unique names.
+        bridges: bridges; they start with the first step and stop with ``close`` or on any error.
+        pacer: ``sync()``, ``paced(rtf)``, ``free()``, the name of a clock mode, or a real-time factor.
+        recorder: a `Recorder`, or the path of a recording; None records nothing.
         sync_timeout: longest wait for the answer of a lock-step bridge [s of wall time].
-        on_timeout: what happens then: ``"hold"`` goes on with the last command, ``"halt"`` ends the run and leaves
-            everything open, ``"error"`` raises `BridgeError` and closes everything. Each case is counted.
-        on_dead_thread: what happens when a thread of a bridge dies: ``"error"`` raises `DeadThreadError` and closes
-            everything, ``"hold"`` goes on. Either way ``health()["dead_threads"]`` names it.
-        seed: seed of all randomness, >= 0.
+        on_timeout: action after this time: ``"hold"`` continues with the last command, ``"halt"`` ends the run and
+            leaves everything open, ``"error"`` raises `BridgeError` and closes everything. All time-outs are counted.
+        on_dead_thread: action when a thread of a bridge dies: ``"error"`` raises `DeadThreadError` and closes
+            everything, ``"hold"`` continues. In both cases ``health()["dead_threads"]`` names the thread.
+        seed: seed of all random numbers, >= 0.
 
     Raises:
-        PliantError: two devices of one name, a wrong option.
-        DeviceError: a device's period is no whole multiple of the engine's step.
+        PliantError: two devices have the same name, or an option is invalid.
+        DeviceError: the period of a device is not a whole multiple of the time step of the engine.
         BridgeError: a lock-step bridge has no ``wait``.
 
     Example:
@@ -243,12 +243,12 @@ class Simulation:
 
     @property
     def bridges(self) -> Mapping[str, Bridge]:
-        """Name -> bridge; the second of a name has ``_2`` behind it."""
+        """Name -> bridge; a second bridge with the same name has the suffix ``_2``."""
         return dict(self._bridges)
 
     @property
     def seed(self) -> int:
-        """The seed of the present run."""
+        """Seed of the current run."""
         return self._seed
 
     @property
@@ -263,12 +263,12 @@ class Simulation:
 
     @property
     def elapsed(self) -> float:
-        """Run time [s]: simulation time that a reset inside a scenario does not set back."""
+        """Run time [s]: simulation time that is not set back by a reset inside a scenario."""
         return (self._now + self._offset_ns) * 1e-9
 
     @property
     def steps(self) -> int:
-        """Steps since the simulation was made."""
+        """Number of steps since the simulation was created."""
         return self._steps
 
     @property
@@ -278,13 +278,14 @@ class Simulation:
 
     @property
     def halted(self) -> str:
-        """Why the last run ended early, "" if it did not."""
+        """Why the last run ended early; "" if it did not."""
         return self._halted
 
     @property
     def world(self) -> WorldDevice:
-        """The device that makes, moves and deletes objects. Call its methods between steps, in the loop's thread;
-        other threads use ``request``.
+        """The device that creates, moves and deletes objects.
+
+        Its methods may be called between steps in the loop thread; other threads use ``request``.
 
         Raises:
             DeviceError: the robot has no spare objects.
@@ -299,10 +300,10 @@ class Simulation:
         )
 
     def sample(self, device: str) -> Sample:
-        """Return the newest sample of a device.
+        """Return the latest sample of a device.
 
         Raises:
-            PliantError: no such device, or it has not measured since the last reset.
+            PliantError: the device does not exist, or has no sample since the last reset.
         """
         found = self._latest.get(device)
         if found is not None:
@@ -316,7 +317,7 @@ class Simulation:
 
     # ------------------------------------------------------------------ running
     def start(self) -> None:
-        """Open the recording and start the bridges; the first step does it if nobody did.
+        """Open the recording and start the bridges; otherwise the first step does this.
 
         Raises:
             PliantError: the simulation was closed, or another thread runs it.
@@ -325,7 +326,7 @@ class Simulation:
             self._begin()
 
     def step(self, n: int = 1) -> None:
-        """Advance by ``n`` steps, paused or not; a ``stop`` that comes meanwhile ends it after the present step.
+        """Advance by ``n`` steps, also while paused; ``stop`` ends the call after the current step.
 
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
@@ -351,14 +352,14 @@ class Simulation:
                 self.pacer.suspend(self._now)
 
     def run(self, duration: float | None = None, progress: Callable[[Progress], None] | None = None) -> RunReport:
-        """Run for a time, or until ``stop``.
+        """Run for a duration, or until ``stop``.
 
         Args:
             duration: simulation time [s], rounded up to whole steps; None runs until ``stop`` is called.
-            progress: called about ten times a second of wall time, and at the end.
+            progress: called about ten times per second of wall time, and at the end.
 
         Returns:
-            What was done. Bridges and recorder stay open until ``close``.
+            Steps, times and reason of an early end. Bridges and recorder stay open until ``close``.
 
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
@@ -411,11 +412,11 @@ class Simulation:
             )
 
     def reset(self, seed: int | None = None, *, rewind: bool = True) -> None:
-        """Return engine and devices to time 0; commands are forgotten. From another thread use ``request``.
+        """Reset engine and devices to time 0 and clear all commands. Other threads use ``request``.
 
         Args:
-            seed: a new seed; None repeats the same random numbers.
-            rewind: also let events and command files begin again; False (a reset inside a scenario) lets them go on.
+            seed: new seed, >= 0; None repeats the same random numbers.
+            rewind: also restart events and command files; False (a reset inside a scenario) lets them continue.
         """
         with self._owned():
             if self._closed:
@@ -436,7 +437,7 @@ class Simulation:
                 self.pacer.start(self._now)
 
     def pause(self) -> None:
-        """Let ``run`` wait before its next step; requests are still served. Any thread may call this."""
+        """Pause ``run`` before its next step; requests are still served. Any thread may call this."""
         with self._wake:
             self._paused = self._interrupt = True
             self._wake.notify_all()
@@ -449,18 +450,18 @@ class Simulation:
 
     @property
     def recording(self) -> Path | None:
-        """The file that is written, None where nothing is recorded."""
+        """Path of the current recording; None if nothing is recorded."""
         return None if self._record is None or self.recorder is None else self.recorder.path
 
     def record(self, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
-        """Record from the next step on. From another thread use ``submit``.
+        """Record from the next step on. Other threads use ``submit``.
 
         Args:
-            path: the file.
-            metadata: texts that go into the file, such as the ``command_line`` that names the robot.
+            path: path of the file.
+            metadata: texts stored in the file, such as the ``command_line`` that names the robot.
 
         Raises:
-            PliantError: it records already, or the simulation has not started.
+            PliantError: a recording is already open, or the simulation has not started.
             RecordingError: the file exists, or cannot be written.
         """
         from pliant.recording.recorder import Recorder
@@ -472,7 +473,7 @@ class Simulation:
         self.recorder = recorder
 
     def stop_recording(self) -> None:
-        """End the recording and close its file. From another thread use ``submit``."""
+        """End the recording and close its file. Other threads use ``submit``."""
         recorder, self.recorder, self._record = self.recorder, None, None
         if recorder is not None:
             recorder.close()
@@ -500,28 +501,28 @@ class Simulation:
 
     @property
     def paced(self) -> bool:
-        """Whether the run keeps a pace, which ``set_speed`` can change."""
+        """Whether the run keeps a real-time factor, which ``set_speed`` can change."""
         return self.pacer.paces
 
     def set_speed(self, rtf: float) -> None:
-        """Change the real-time factor of a run that keeps a pace. From another thread use ``submit``.
+        """Change the real-time factor of a paced run. Other threads use ``submit``.
 
         Raises:
-            PliantError: the run keeps no pace, or the factor is not a finite number above 0.
+            PliantError: the run is not paced, or the factor is not a finite number > 0.
         """
         self.pacer.change(rtf, self._now)
 
     def stop(self) -> None:
-        """Let ``run`` return after the present step. Any thread may call this."""
+        """End ``run`` after the current step. Any thread may call this."""
         with self._wake:
             self._stopping = self._interrupt = True
             self._wake.notify_all()
 
     def close(self) -> None:
-        """Stop every bridge, close cameras and the recording; may be called twice.
+        """Stop all bridges, and close cameras and the recording. May be called twice.
 
         Raises:
-            PliantError: the first fault of a bridge, a device or the recorder; all are closed nevertheless.
+            PliantError: the first error of a bridge, a device or the recorder; all of them are closed in any case.
         """
         if self._closed:
             return
@@ -557,21 +558,21 @@ class Simulation:
 
     # ------------------------------------------------------------------ asking for things
     def at(self, when: float, action: Callable[[Simulation], Any]) -> int:
-        """Let the loop call ``action(simulation)`` at the start of the first step at or after a time.
+        """Schedule ``action(simulation)`` for the start of the first step at or after a time.
 
-        Events of one time run in the order in which they were given. An error of the action ends the run. If the
-        action returns a future, as ``device.request`` does, its error counts as the action's. While a run is on,
-        another thread asks by ``submit(lambda: simulation.at(...))``.
+        Events with equal times run in the order of scheduling. An error in the action ends the run; if the action
+        returns a future, as ``device.request`` does, so does an error of the future. While the simulation runs, other
+        threads use ``submit(lambda: simulation.at(...))``.
 
         Args:
-            when: run time [s]: simulation time, but not set back by resets inside the scenario.
-            action: what to do; it may call ``reset``, ``pause``, ``stop``.
+            when: run time [s]: simulation time that is not set back by a reset inside a scenario.
+            action: function to call; it may call ``reset``, ``pause`` and ``stop``.
 
         Returns:
             The number of the event, for `forget`.
 
         Raises:
-            PliantError: the time is negative, not finite, or already past.
+            PliantError: the time is negative, not finite, or has already passed.
         """
         when_ns = to_ns(when, "event time")
         with self._wake:
@@ -588,9 +589,9 @@ class Simulation:
         return number
 
     def forget(self, events: Iterable[int]) -> None:
-        """Take events back: they do not happen, nor do those that have happened come again after a reset.
+        """Remove events, including those that have already happened, so that they are not repeated after a reset.
 
-        From another thread use ``submit``.
+        Other threads use ``submit``.
 
         Args:
             events: numbers that `at` returned.
@@ -606,24 +607,24 @@ class Simulation:
         """Play a table of commands into the mailboxes.
 
         Args:
-            commands: from `read_commands`.
-            start: run time [s] at which the table's time 0 lies.
+            commands: table, for instance from `read_commands`.
+            start: run time that corresponds to time 0 of the table [s].
 
         Raises:
             DeviceError: a column names a device, a field or a mode that does not exist.
 
         Returns:
-            The player; its ``left_out`` names the columns of a bag that fit no device.
+            The player; its ``left_out`` lists the columns of a bag that match no device.
         """
         player = commands.player(self._devices, to_ns(start, "start"))
         self._players.append(player)
         return player
 
     def submit(self, action: Callable[[], Any]) -> Future[Any]:
-        """Let the loop thread call ``action()`` at the start of the next step. Any thread may call this.
+        """Run ``action()`` in the loop thread at the start of the next step. Any thread may call this.
 
         Returns:
-            A future with the result or the error; an error there does not end the run.
+            A future with the result or the error; an error of the action does not end the run.
         """
         future: Future[Any] = Future()
         with self._wake:
@@ -635,19 +636,19 @@ class Simulation:
         return future
 
     def request(self, target: str, name: str, /, **args: Any) -> Future[Any]:
-        """Ask a device, or the simulation itself, for something by name. Any thread may call this.
+        """Send a request to a device or to the simulation. Any thread may call this.
 
         Args:
             target: name of a device, or ``"simulation"``.
-            name: a request of the device; of the simulation: reset(seed), pause, resume, stop, health.
-            **args: what the request takes.
+            name: name of a request of the device, or of the simulation: reset(seed), pause, resume, stop, health.
+            **args: arguments of the request.
 
         Returns:
             A future with the result or the error.
 
         Raises:
-            PliantError: there is no such target.
-            DeviceError: there is no such request, or it takes other arguments.
+            PliantError: the target does not exist.
+            DeviceError: the request does not exist, or does not accept the arguments.
         """
         if target != "simulation" or target in self._devices:
             return self._device(target, extra=("simulation",)).request(name, **args)
@@ -673,12 +674,12 @@ class Simulation:
         return self.submit(lambda: actions[name](**args))
 
     def serve(self, timeout: float) -> bool:
-        """Run what was submitted and requested, then wait up to a time [s of wall time] for more.
+        """Run submitted actions and requests, then wait up to ``timeout`` [s of wall time] for more.
 
-        Only `LockstepBridge.wait` may call this: clients are answered while the loop waits for the next step.
+        Only `LockstepBridge.wait` may call this; it keeps clients served while the loop waits for the next step.
 
         Returns:
-            False if the run ends: it was stopped, or a thread of a bridge died.
+            False if the run ends because it was stopped or a thread of a bridge died, else True.
         """
         self._run_submitted()
         for serve in self._serve:
@@ -689,7 +690,7 @@ class Simulation:
         return not (self._stopping or self._deaths)
 
     def health(self) -> dict[str, Any]:
-        """Return the state and the counters of everything, as plain numbers and text."""
+        """Return state and counters of simulation, devices and bridges, as numbers and strings."""
         return {
             "time": self.time,
             "steps": self._steps,

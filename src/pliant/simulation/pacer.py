@@ -1,11 +1,11 @@
-"""Pacers: what simulation time has to do with wall time.
+"""Pacers: the relation between simulation time and wall time.
 
 Three clock modes:
 
-- ``sync()``: none. A lock-step bridge is waited for, so a run does not depend on how fast anything is, and is
-  bit-reproducible.
-- ``paced(rtf)``: simulation time runs at ``rtf`` times wall time. Lock-step bridges are waited for as well.
-- ``free()``: as fast as possible, and nobody is waited for.
+- ``sync()``: as fast as possible, but the loop waits for lock-step bridges. A run does not depend on the speed of the
+  machine or of clients and is bit-reproducible.
+- ``paced(rtf)``: simulation time runs at ``rtf`` times wall time. The loop waits for lock-step bridges as well.
+- ``free()``: as fast as possible, without waiting for bridges.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacerStats:
-    """How simulation time and wall time went together."""
+    """Statistics of simulation time and wall time."""
 
     mode: str
-    """"sync", "paced" or "free"."""
+    """Clock mode: "sync", "paced" or "free"."""
     requested_rtf: float
-    """Real-time factor that was asked for; infinity where none was."""
+    """Requested real-time factor; infinity if none was requested."""
     simulated: float
     """Simulation time that passed while running [s]."""
     wall: float
     """Wall time that passed while running, pauses excluded [s]."""
     achieved_rtf: float
-    """simulated / wall over the whole run; NaN before the first step."""
+    """Real-time factor of the whole run, ``simulated / wall``; NaN before the first step."""
     recent_rtf: float
-    """simulated / wall since the statistics were last asked for; NaN if nothing ran since."""
+    """Real-time factor since the previous call of ``stats``; NaN if nothing ran since."""
     late_steps: int
-    """Steps that ended after their deadline (paced only)."""
+    """Number of steps that ended after their deadline (paced only)."""
     worst_lag: float
-    """Longest time past a deadline [s] (paced only)."""
+    """Longest delay after a deadline [s of wall time] (paced only)."""
     dropped: float
-    """Wall time given up because the lag exceeded ``max_lag`` [s] (paced only)."""
+    """Lag that was discarded because it exceeded ``max_lag`` [s of wall time] (paced only)."""
 
 
 class Pacer:
-    """Keeps simulation time beside wall time. Make one with ``sync()``, ``paced()`` or ``free()``.
+    """Synchronises simulation time with wall time. Create one with ``sync()``, ``paced()`` or ``free()``.
 
     Args:
-        mode: "sync", "paced" or "free".
-        rtf: simulation seconds per wall second, > 0; infinity for no pace.
-        max_lag: when the simulation is later than this [s of wall time], the lag is given up instead of caught up.
-        clock: returns wall time [ns]; tests pass their own.
-        sleep: sleeps for some seconds; tests pass their own.
+        mode: clock mode, "sync", "paced" or "free".
+        rtf: real-time factor, simulation time per wall time, > 0; infinity for no pace.
+        max_lag: lag above which it is discarded instead of caught up [s of wall time].
+        clock: function that returns wall time [ns]; tests replace it.
+        sleep: function that sleeps for a duration [s]; tests replace it.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Pacer:
         return self._running
 
     def start(self, time_ns: int) -> None:
-        """Start, or go on after a pause or a reset, at this simulation time [ns]."""
+        """Start, or continue after a pause or a reset, at this simulation time [ns]."""
         if self._running:
             return
         self._running = True
@@ -101,7 +101,7 @@ class Pacer:
         self._sim_start = time_ns
 
     def suspend(self, time_ns: int) -> None:
-        """Stop counting at this simulation time [ns], until ``start``."""
+        """Stop counting time at this simulation time [ns], until ``start``."""
         if not self._running:
             return
         self._running = False
@@ -109,10 +109,14 @@ class Pacer:
         self._wall_done += self._clock() - self._wall_start
 
     def change(self, rtf: float, time_ns: int) -> None:
-        """Keep another pace from this simulation time [ns] on.
+        """Change the real-time factor from this simulation time [ns] on.
+
+        Args:
+            rtf: simulation time per wall time, > 0.
+            time_ns: simulation time [ns].
 
         Raises:
-            PliantError: it keeps no pace, or the factor is not a finite number above 0.
+            PliantError: the pacer is not paced, or the factor is not a finite number > 0.
         """
         if not self.paces:
             raise PliantError(
@@ -144,7 +148,7 @@ class Pacer:
                 self._dropped += lag
 
     def slack(self, time_ns: int) -> float:
-        """Return the wall time until ``pace`` would return [ns], 0 or less if at once; infinity without a pace."""
+        """Return the wall time until the deadline of ``pace`` [ns]; <= 0 if it has passed, infinity if not paced."""
         if not self.paces:
             return math.inf
         return self._base + (time_ns - self._sim_start) / self.rtf - self._clock()
@@ -171,7 +175,7 @@ class Pacer:
 
 
 def sync() -> Pacer:
-    """Return a pacer that leaves wall time out: lock-step bridges are waited for."""
+    """Return a pacer that ignores wall time and waits for lock-step bridges."""
     return Pacer("sync")
 
 
@@ -185,27 +189,27 @@ def paced(
     """Return a pacer that keeps simulation time at ``rtf`` times wall time.
 
     Args:
-        rtf: simulation seconds per wall second, > 0; 1 is real time.
-        max_lag: lag [s of wall time] above which it is given up instead of caught up.
-        clock: returns wall time [ns].
-        sleep: sleeps for some seconds.
+        rtf: real-time factor, simulation time per wall time, > 0; 1 is real time.
+        max_lag: lag above which it is discarded instead of caught up [s of wall time].
+        clock: function that returns wall time [ns].
+        sleep: function that sleeps for a duration [s].
 
     Raises:
-        PliantError: rtf is not a finite number above 0.
+        PliantError: ``rtf`` is not a finite number > 0.
     """
     return Pacer("paced", rtf, max_lag=max_lag, clock=clock, sleep=sleep)
 
 
 def free() -> Pacer:
-    """Return a pacer that runs as fast as possible and waits for nobody."""
+    """Return a pacer that runs as fast as possible and does not wait for bridges."""
     return Pacer("free")
 
 
 def as_pacer(value: Pacer | str | float) -> Pacer:
-    """Return a pacer from its name or from a real-time factor.
+    """Return a pacer from the name of its clock mode or from a real-time factor.
 
     Raises:
-        PliantError: neither "sync", "paced", "free", nor a number above 0.
+        PliantError: the value is neither "sync", "paced" or "free" nor a number > 0.
     """
     if isinstance(value, Pacer):
         return value

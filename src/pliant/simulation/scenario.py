@@ -1,4 +1,4 @@
-"""Scenario events: things that happen at a time of the run.
+"""Scenarios: events at given times of a run.
 
 From a file:
 
@@ -55,7 +55,7 @@ class _Base(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """When [s of run time], >= 0."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         device = getattr(self, "device", None)
         if device is not None and device not in devices:
             return f"there is no device {device!r}; {nearest(device, devices)}"
@@ -74,10 +74,10 @@ class Set(_Base, frozen=True, kw_only=True, tag="set"):
     values: dict[str, Number]
     """Field -> number or list of numbers, in the unit of the field."""
     mode: str | None = None
-    """Command mode; None for the one that the device takes at that time."""
+    """Command mode; None for the one that the device accepts at that time."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices) or _field_problem(devices[self.device], self.values, self.mode)
 
     def apply(self, simulation: Simulation) -> None:
@@ -86,23 +86,23 @@ class Set(_Base, frozen=True, kw_only=True, tag="set"):
 
 
 class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
-    """Add a torque to the joints of a device, for a time or for good."""
+    """Apply an external torque to the joints of a device, for a limited time or until it is changed."""
 
     device: str
-    """Name of the device; its commands have the field ``external_torque``."""
+    """Name of the device, whose commands must have the field ``external_torque``."""
     torque: Number
-    """Torque about the joint axis [N m]; a list for a device of several joints."""
+    """Torque about the joint axis [N m]; a list for a device with several joints."""
     duration: float | None = None
-    """How long [s], > 0; None: until something else is put."""
+    """Duration [s], > 0; None until another value is set."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         if self.duration is not None and not (math.isfinite(self.duration) and self.duration > 0.0):
             return f"duration is {self.duration!r}; must be a finite number of seconds above 0"
         return super().problem(devices) or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
 
     def apply(self, simulation: Simulation) -> int | None:
-        """Put the torque, and see to its end; return the number of the event that ends it."""
+        """Apply the torque; return the number of the event that ends it, None if there is no duration."""
         device = simulation.devices[self.device]
         device.inbox.put({"external_torque": self.torque})
         if self.duration is None:
@@ -114,30 +114,30 @@ class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
         )
 
     def release(self, device: Device) -> None:
-        """End the torque."""
+        """Set the torque to 0."""
         zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
         device.inbox.put({"external_torque": zero})
 
 
 class SetMode(_Base, frozen=True, kw_only=True, tag="mode"):
-    """Switch the command mode of a device by its request ``set_mode``."""
+    """Switch the command mode of a device with its request ``set_mode``."""
 
     device: str
     """Name of the device."""
     mode: str | int
-    """The mode, as the device names it."""
+    """Name or number of the mode, as defined by the device."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices) or _request_problem(devices[self.device], "set_mode")
 
     def apply(self, simulation: Simulation) -> Future[Any]:
-        """Ask for the switch; it happens in the same step."""
+        """Request the switch, which takes effect in the same step."""
         return simulation.request(self.device, "set_mode", mode=self.mode)
 
 
 class SetGains(_Base, frozen=True, kw_only=True, tag="gains"):
-    """Change gains of a device by its request ``set_gains``."""
+    """Change gains of a device with its request ``set_gains``."""
 
     device: str
     """Name of the device."""
@@ -145,16 +145,16 @@ class SetGains(_Base, frozen=True, kw_only=True, tag="gains"):
     """Arguments of the request."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices) or _request_problem(devices[self.device], "set_gains")
 
     def apply(self, simulation: Simulation) -> Future[Any]:
-        """Ask for the gains; they hold from the same step on."""
+        """Request the gains, which take effect in the same step."""
         return simulation.request(self.device, "set_gains", **self.gains)
 
 
 class Request(_Base, frozen=True, kw_only=True, tag="request"):
-    """Ask a device for anything that it offers."""
+    """Send any request to a device."""
 
     device: str
     """Name of the device."""
@@ -164,19 +164,19 @@ class Request(_Base, frozen=True, kw_only=True, tag="request"):
     """Its arguments."""
 
     def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return what is wrong with the event for these devices, "" if nothing is."""
+        """Return the error of the event for these devices; "" if there is none."""
         return super().problem(devices) or _request_problem(devices[self.device], self.request)
 
     def apply(self, simulation: Simulation) -> Future[Any]:
-        """Ask for it; it happens in the same step."""
+        """Send the request, which runs in the same step."""
         return simulation.request(self.device, self.request, **self.args)
 
 
 class Reset(_Base, frozen=True, kw_only=True, tag="reset"):
-    """Return engine and devices to time 0; later events of the scenario still come."""
+    """Reset engine and devices to time 0; later events of the scenario still happen."""
 
     seed: int | None = None
-    """A new seed, >= 0; None repeats the same random numbers."""
+    """New seed, >= 0; None repeats the same random numbers."""
 
     def apply(self, simulation: Simulation) -> None:
         """Reset."""
@@ -184,7 +184,7 @@ class Reset(_Base, frozen=True, kw_only=True, tag="reset"):
 
 
 class Pause(_Base, frozen=True, kw_only=True, tag="pause"):
-    """Pause the run until somebody resumes it."""
+    """Pause the run until it is resumed."""
 
     def apply(self, simulation: Simulation) -> None:
         """Pause."""
@@ -210,12 +210,12 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A list of events."""
 
     events: list[Event]
-    """In any order; events of one time happen in the order of the list."""
+    """Events in any order; events with equal times happen in the order of the list."""
     description: str = ""
-    """One sentence about it."""
+    """Description of the scenario, one sentence."""
 
     def problems(self, devices: Mapping[str, Device]) -> list[str]:
-        """Return everything that is wrong with the events for these devices."""
+        """Return all errors of the events for these devices; empty if there are none."""
         found = []
         for number, event in enumerate(self.events):
             text = ""
@@ -227,41 +227,41 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return found
 
     def check(self, devices: Mapping[str, Device]) -> None:
-        """Refuse events that do not fit these devices.
+        """Check that all events can be applied to these devices.
 
         Raises:
-            DeviceError: all problems of all events at once.
+            DeviceError: an event cannot be applied; the message lists the errors of all events.
         """
         problems = self.problems(devices)
         if problems:
             raise DeviceError("the scenario does not fit the robot: " + "; ".join(problems), field="events")
 
     def install(self, simulation: Simulation) -> ScenarioRun:
-        """Give all events to a simulation; their times count from its present time on.
+        """Schedule all events in a simulation; their times count from its current run time.
 
         Returns:
             The run of the scenario, which can be stopped.
 
         Raises:
-            DeviceError: all problems of all events at once.
+            DeviceError: an event cannot be applied; the message lists the errors of all events.
         """
         return ScenarioRun(self, simulation)
 
 
 class ScenarioRun:
-    """A scenario that is played from the present time of a run on, and that can be ended.
+    """A scenario that starts at the current time of a run and can be stopped.
 
-    With ``tell`` the run goes on whatever happens: the event ``stop`` ends the scenario, not the run, and an event that
-    is refused is told and ends the scenario, too. Without it, an event that is refused ends the run with its error.
-    All methods are for the loop's thread; other threads use ``simulation.submit``.
+    With ``tell`` the run continues in every case: the event ``stop`` ends the scenario but not the run, and an event
+    that fails is reported and ends the scenario. Without ``tell``, an event that fails ends the run with its error.
+    Only the loop thread may call the methods; other threads use ``simulation.submit``.
 
     Args:
-        scenario: what happens; its times count from now on.
-        simulation: where it happens.
-        tell: called with what was refused; None raises it.
+        scenario: the scenario; its times count from the current run time.
+        simulation: simulation in which it runs.
+        tell: called with a message when an event fails; None raises the error.
 
     Raises:
-        DeviceError: the scenario does not fit the devices; all problems at once.
+        DeviceError: an event cannot be applied to the devices; the message lists the errors of all events.
     """
 
     def __init__(self, scenario: Scenario, simulation: Simulation, tell: Callable[[str], None] | None = None) -> None:
@@ -280,16 +280,16 @@ class ScenarioRun:
 
     @property
     def time(self) -> float:
-        """Time since it began [s]."""
+        """Run time since the start of the scenario [s]."""
         return self._simulation.elapsed - self.begin
 
     @property
     def over(self) -> bool:
-        """Whether all has happened, or it was stopped."""
+        """Whether all events have happened, or the scenario was stopped."""
         return self._stopped or self.time > self.duration
 
     def stop(self) -> None:
-        """End it: events that have not happened do not happen, and torques that would end later end now."""
+        """End the scenario: cancel the remaining events and end torques whose duration has not passed."""
         simulation = self._simulation
         simulation.forget(self._numbers)
         self._numbers.clear()
@@ -333,7 +333,8 @@ def read_scenario(path: str | Path) -> Scenario:
     """Read a scenario from a YAML or JSON file.
 
     Raises:
-        DeviceError: no such file, a syntax error, an unknown event or field, a wrong type; with file and line.
+        DeviceError: the file does not exist or has a syntax error, an unknown event or field, or a value of the wrong
+            type. The message names file and line.
     """
     document = read_yaml(path, DeviceError)
     _check_names(document)
