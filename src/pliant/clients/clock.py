@@ -1,4 +1,4 @@
-"""The time that a controller acts on: wall time, or the time of a simulation from ``/clock``."""
+"""Clocks for controllers: wall time, or simulation time from ``/clock``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["CLOCKS", "CLOCK_TOPIC", "Clock", "RosClock", "WallClock"]
 
 CLOCKS = ("auto", "wall", "ros")
-"""What a user may ask for: ``auto`` takes ``/clock`` where somebody publishes it."""
+"""Names of the clocks; ``auto`` uses ``/clock`` if it is published."""
 CLOCK_TOPIC = "/clock"
 POLL_S = 0.05
-"""How often a wait looks at the event that ends it [s]."""
+"""Interval at which a wait checks the event that ends it [s of wall time]."""
 
 
 class Clock(Protocol):
-    """A time that never goes back."""
+    """Interface of a monotonic clock."""
 
     def now(self) -> float:
         """Return the time [s]."""
@@ -32,7 +32,7 @@ class Clock(Protocol):
         """Wait until a time, or until ``stop`` is set.
 
         Raises:
-            BridgeError: the time stands still.
+            BridgeError: the time has stopped.
         """
         ...
 
@@ -52,11 +52,11 @@ class WallClock:
 
 
 class RosClock:
-    """The time that a simulation publishes on ``/clock``; where it is set back, this time goes on.
+    """The simulation time from ``/clock``, made monotonic: if ``/clock`` is set back, this time continues.
 
     Args:
-        arrived: notified with each message.
-        timeout: wall time for which the time may stand still [s].
+        arrived: condition that is notified at each message.
+        timeout: longest time without progress of ``/clock`` [s of wall time].
     """
 
     def __init__(self, arrived: threading.Condition, timeout: float) -> None:
@@ -70,7 +70,7 @@ class RosClock:
         self._moved = time.monotonic()
 
     def subscribe(self, node: Node) -> None:
-        """Listen to the topic."""
+        """Subscribe to the topic."""
         node.subscribe(CLOCK_TOPIC, "rosgraph_msgs/Clock", self._take)
 
     def _take(self, message: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ class RosClock:
         """Wait until a time, or until ``stop`` is set.
 
         Raises:
-            BridgeError: the time stood still for longer than the timeout.
+            BridgeError: the time made no progress for longer than the timeout.
         """
         with self._arrived:
             while self.now() < due - 1e-9 and not stop.is_set():

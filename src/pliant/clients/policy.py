@@ -1,4 +1,4 @@
-"""Run a policy as a controller of a robot, real or simulated, over the joint topics of ROS."""
+"""Run a policy as the controller of a real or simulated robot, over the joint topics of ROS."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
 
 ROS = ("ros1", "ros2")
-"""Wires of ROS."""
+"""Bridges that use ROS."""
 BRIDGES = (*ROS, "fci")
-"""Wires that a policy can talk on; `pliant.clients.franka.policy` has the last one."""
+"""Bridges over which a policy can run; the last one is implemented in `pliant.clients.franka.policy`."""
 STATE = {
     "position": "q",
     "velocity": "dq",
@@ -35,22 +35,22 @@ STATE = {
     "elastic_torque": "tau",
     "reported_stiffness": "stiff",
 }
-"""Quantity of a joint -> its field in the message ``link_state``."""
+"""Quantity of a joint -> field in the message ``link_state``."""
 FIRST_MESSAGE_S = 10.0
-"""How long the first message of each joint may take [s]."""
+"""Longest wait for the first message of each joint [s]."""
 TIMEOUT_S = 0.5
 """Age of an observation after which the run stops [s]."""
 ROBOT_TOPIC = "robot_state"
-"""Topic below the name space whose messages name all joints of the robot."""
+"""Topic below the namespace whose messages name all joints of the robot."""
 JOINT_NAMES_S = 2.0
-"""How long the names may take where another node publishes that topic [s]; without them, nothing is checked."""
+"""Longest wait for the joint names if another node publishes that topic [s]; without names nothing is checked."""
 
 
 def open_node(bridge: str, name: str = "pliant_policy") -> Node:
-    """Return a node of ROS that is not started; ``ROS_MASTER_URI`` and ``ROS_DOMAIN_ID`` say where it goes.
+    """Return a ROS node that is not started; ``ROS_MASTER_URI`` or ``ROS_DOMAIN_ID`` selects its network.
 
     Raises:
-        BridgeError: an unknown bridge.
+        BridgeError: the bridge is unknown.
     """
     if bridge == "ros1":
         from pliant.bridges.ros1.node import Ros1Node
@@ -64,18 +64,18 @@ def open_node(bridge: str, name: str = "pliant_policy") -> Node:
 
 
 class RosJoints:
-    """The joints that a policy observes and commands: ``<namespace>/<joint>/link_state`` and one topic a command.
+    """ROS interface to the joints of a policy: ``<namespace>/<joint>/link_state`` and one topic for each command.
 
     Args:
-        policy: names the joints.
-        node: a node that is not started.
-        namespace: prefix of the robot's topics; "" takes that of the policy.
-        clock: what the policy's period is measured with: ``wall`` time, ``ros`` for ``/clock``, or ``auto``: ``/clock``
-            where somebody publishes it.
+        policy: policy that names the joints.
+        node: ROS node that is not started.
+        namespace: prefix of the topics of the robot; "" for the namespace of the policy.
+        clock: clock that measures the period of the policy: ``wall`` time, ``ros`` for ``/clock``, or ``auto`` for
+            ``/clock`` if it is published.
 
     Raises:
-        PolicyError: an observation that ``link_state`` does not have.
-        BridgeError: an unknown clock.
+        PolicyError: ``link_state`` does not contain one of the observations.
+        BridgeError: the clock is unknown.
     """
 
     def __init__(self, policy: Policy, node: Node, *, namespace: str = "", clock: str = "auto") -> None:
@@ -115,7 +115,7 @@ class RosJoints:
         return topic_name(self._space, joint, name)
 
     def start(self) -> None:
-        """Open the node, listen to the joints, announce the commands."""
+        """Start the node, subscribe to the joint states and advertise the commands."""
         self.node.start()
         for joint in self.joints:
             self.node.subscribe(self.topic(joint, "link_state"), self.node.state_type, self._taker(joint))
@@ -152,15 +152,14 @@ class RosJoints:
         return take
 
     def wait(self, timeout: float = FIRST_MESSAGE_S, *, silence: float = TIMEOUT_S) -> None:
-        """Wait for the first message of each joint, and for a listener to each command; choose the clock.
+        """Wait for the first message of each joint and for a subscriber to each command, and select the clock.
 
         Args:
-            timeout: how long each of these may take [s].
-            silence: wall time for which ``/clock`` may stand still afterwards [s].
+            timeout: longest wait for each of these [s of wall time].
+            silence: longest time without progress of ``/clock`` afterwards [s of wall time].
 
         Raises:
-            BridgeError: a topic that nobody sends, or that nobody listens to, or a robot with other joints than the
-                policy's.
+            BridgeError: a topic has no publisher or no subscriber, or the robot has other joints than the policy.
         """
 
         def silent() -> list[str]:
@@ -227,7 +226,7 @@ class RosJoints:
         return values, age
 
     def send(self, commands: NDArray[np.float64]) -> None:
-        """Send one value for each command."""
+        """Publish the commands in their units, shape (commands,)."""
         for publication, value in zip(self._publications, commands, strict=True):
             publication.send(self.node.codec.encode("std_msgs/Float64", {"data": float(value)}))
 
@@ -244,10 +243,10 @@ class RosJoints:
 
 
 def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) -> None:
-    """Refuse inputs that a policy does not have, that are missing or not finite, and a timeout of 0 or less.
+    """Check the inputs of a policy and a timeout [s].
 
     Raises:
-        PolicyError: the first of these.
+        PolicyError: an input is unknown, missing or not finite, or the timeout is not > 0.
     """
     for name in inputs:
         if name not in policy.inputs:
@@ -262,7 +261,7 @@ def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) ->
 
 
 def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float]) -> list[float]:
-    """Return what a policy observes, in its order: inputs, and what was measured."""
+    """Combine inputs and measured observations in the order of the policy."""
     rest = iter(measured)
     return [
         inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else float(next(rest))
@@ -272,34 +271,34 @@ def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iter
 
 @dataclass(slots=True)
 class PolicyRun:
-    """A policy that acts on joints, once a period.
+    """Runs a policy on the joints of a robot, once per period.
 
     Raises:
-        PolicyError: an input that the policy does not have, or one that is missing.
+        PolicyError: an input is unknown or missing.
     """
 
     policy: Policy
-    """What acts."""
+    """The policy."""
     joints: RosJoints
-    """What it acts on."""
+    """Interface to the joints of the robot."""
     inputs: Mapping[str, float]
-    """Value of each ``input/<name>``."""
+    """Input name, without ``input/`` -> value."""
     timeout: float = TIMEOUT_S
-    """Age of an observation after which `step` refuses to act [s]."""
+    """Age of an observation above which `step` raises an error [s]."""
     steps: int = 0
-    """Commands that were sent."""
+    """Number of commands sent."""
     late: int = 0
-    """Commands that were sent more than a period late."""
+    """Number of commands sent more than one period late."""
 
     def __post_init__(self) -> None:
         check_inputs(self.policy, self.inputs, self.timeout)
 
     def step(self) -> NDArray[np.float64]:
-        """Observe, act, send; return the commands.
+        """Read the observations, evaluate the policy and send the commands; return the commands.
 
         Raises:
-            BridgeError: the last message of a joint is too old, the wire is lost, or a message holds NaN. Nothing is
-                sent: the robot keeps its last references.
+            BridgeError: the last message of a joint is too old, the connection is lost, or a message contains NaN. No
+                command is sent then, and the robot keeps its last references.
         """
         lost = self.joints.node.lost()
         if lost:
@@ -321,10 +320,10 @@ class PolicyRun:
 
 
 def run_policy(run: PolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
-    """Act once a period of the joints' clock, until the duration is over or ``stop`` is set.
+    """Run a policy once per period of the clock of the joints, for a duration [s] or until ``stop`` is set.
 
     Raises:
-        BridgeError: the robot is silent, has other joints than the policy's, or its clock stands still.
+        BridgeError: the robot sends no messages, has other joints than the policy, or its clock has stopped.
     """
     run.joints.wait(silence=run.timeout)
     stop = stop or threading.Event()

@@ -1,6 +1,6 @@
-"""A trained policy as a file: what it observes, its layers, what it commands, and how often.
+"""Trained policies as files with observations, layers, commands and period.
 
-The archive is a NumPy .npz without pickles: a JSON header and the arrays. Nothing in it is code.
+A file is a NumPy .npz archive with a JSON header and arrays. It contains no pickles and no code.
 """
 
 from __future__ import annotations
@@ -21,65 +21,65 @@ from pliant.errors import PliantError, nearest
 __all__ = ["Policy", "PolicyError"]
 
 FORMAT = 1
-"""Version of the archive."""
+"""Version of the file format."""
 MAX_BYTES = 64 * 2**20
-"""Largest size of all arrays of an archive [bytes]."""
+"""Maximum total size of the arrays of an archive [bytes]."""
 MAX_HEADER = 2**20
-"""Longest header [bytes]."""
+"""Maximum length of the header [bytes]."""
 ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
-"""What follows every layer but the last."""
+"""Activation functions after every layer except the last."""
 OUTPUTS = {"clip": lambda x: np.clip(x, -1.0, 1.0), "tanh": np.tanh}
-"""What brings the last layer to -1 to 1."""
+"""Functions that limit the output of the last layer to -1 to 1."""
 INPUT = "input/"
-"""Prefix of observations that the user gives, such as a target."""
+"""Prefix of observations that are supplied by the user, such as a target."""
 _TEXTS = ("robot", "namespace", "activation", "output", "version")
 
 
 class PolicyError(PliantError):
-    """A policy's file or one of its parts is wrong."""
+    """A policy or its file is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Policy:
-    """Layers from observations to commands.
+    """Feed-forward network from observations to commands.
 
-    x = (observation - mean) / scale; every layer is W x + b; commands are low + (high - low) (a + 1) / 2 of the
-    outputs a, which are held to -1 to 1.
+    The input is x = (observation - mean) / scale, and every layer computes W x + b. The outputs a are limited to -1 to
+    1; the commands are low + (high - low) (a + 1) / 2.
 
     Raises:
-        PolicyError: shapes that do not fit, numbers that are not finite, an unknown activation.
+        PolicyError: the shapes are inconsistent, a number is not finite, or the activation is unknown.
     """
 
     robot: str
     """Name of the robot in the catalogue, or of its model."""
     observations: tuple[str, ...]
-    """``<device>/<quantity>`` or ``input/<name>``, in the order of the first layer."""
+    """Names of the observations, ``<device>/<quantity>`` or ``input/<name>``, in the order of the first layer."""
     commands: tuple[str, ...]
-    """``<device>/<command>``, in the order of the last layer."""
+    """Names of the commands, ``<device>/<command>``, in the order of the last layer."""
     low: NDArray[np.float64]
-    """Command at -1, shape (commands,), in its unit."""
+    """Commands for an output of -1, in their units, shape (commands,)."""
     high: NDArray[np.float64]
-    """Command at 1, shape (commands,), in its unit."""
+    """Commands for an output of 1, in their units, shape (commands,)."""
     layers: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
-    """Weights (outputs, inputs) and biases (outputs,) of each layer."""
+    """Weights, shape (outputs, inputs), and biases, shape (outputs,), of each layer."""
     period: float
     """Time between two commands [s]."""
     mean: NDArray[np.float64]
-    """What is subtracted from the observations, shape (observations,)."""
+    """Mean that is subtracted from the observations, in their units, shape (observations,)."""
     scale: NDArray[np.float64]
-    """What they are divided by, positive."""
+    """Scale by which the result is divided, in the units of the observations, > 0, shape (observations,)."""
     activation: str = "tanh"
-    """``tanh`` or ``relu``, after every layer but the last."""
+    """Activation after every layer except the last: ``tanh`` or ``relu``."""
     output: str = "clip"
-    """``clip`` or ``tanh``, after the last layer."""
+    """Limit of the last layer: ``clip`` or ``tanh``."""
     namespace: str = ""
     """Prefix of the robot's topics."""
     joints: tuple[str, ...] = ()
-    """All compliant joints of the robot, by which `pliant policy run` knows it; empty where they are not known."""
+    """All compliant joints of the robot, by which `pliant policy run` identifies it; empty if they are not known."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Options with which the catalogue makes the robot."""
+    """Options with which the robot of the catalogue is created."""
     version: str = ""
-    """Version of pliant that wrote it."""
+    """Version of pliant that wrote the file."""
 
     def __post_init__(self) -> None:
         n, m = len(self.observations), len(self.commands)
@@ -113,17 +113,20 @@ class Policy:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the observations that the user gives."""
+        """Names of the observations that are supplied by the user."""
         return tuple(name.removeprefix(INPUT) for name in self.observations if name.startswith(INPUT))
 
     def act(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the commands for an observation, in their units.
 
         Args:
-            observation: shape (observations,).
+            observation: observations in their order and units, shape (observations,).
+
+        Returns:
+            Commands, shape (commands,).
 
         Raises:
-            PolicyError: another shape, NaN or infinity.
+            PolicyError: the observation has another shape, or is not finite.
         """
         x = (_array("observation", observation, self.mean.shape) - self.mean) / self.scale
         for weight, bias in self.layers[:-1]:
@@ -132,7 +135,7 @@ class Policy:
         return self.low + 0.5 * (self.high - self.low) * (OUTPUTS[self.output](weight @ x + bias) + 1.0)
 
     def save(self, path: str | Path) -> Path:
-        """Write the archive; the name must end in .npz."""
+        """Write the policy to a file, whose name must end in .npz; return its path."""
         path = Path(path)
         if path.suffix != ".npz":
             raise PolicyError(f"the name of a policy is {path.name!r}; must end in .npz", field="path")
@@ -156,10 +159,10 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """Read an archive.
+        """Read a policy from a file.
 
         Raises:
-            PolicyError: it cannot be read, is too large, or a part of it is missing or wrong.
+            PolicyError: the file cannot be read, is too large, or a part of it is missing or invalid.
         """
         path = Path(path)
         arrays = _arrays(path)

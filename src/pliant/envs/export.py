@@ -1,4 +1,4 @@
-"""Turn what was trained on a task into a `Policy` that runs on the robot."""
+"""Export a trained model of a task as a `Policy` that runs on the robot."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def export_policy(
     scale: ArrayLike | None = None,
     **options: Any,
 ) -> Policy:
-    """Return a policy for the devices of the task's robot.
+    """Return a policy for the devices of the robot of a task.
 
     Args:
-        task: what was learned; its actions give the commands and their limits.
-        layers: weights and biases; or one array (actions, observations + 1) of a linear policy, biases last.
-        observations: what each number of the observation is: ``<device>/<quantity>`` or ``input/<name>``.
-        robot: name in the catalogue; None takes the name of the model.
-        settings: options with which the catalogue makes the robot.
-        mean: what is subtracted from the observations; None for 0.
-        scale: what they are divided by; None for 1.
+        task: the trained task, whose actions define the commands and their limits.
+        layers: weights (outputs, inputs) and biases (outputs,) of each layer; or one array of shape
+            (actions, observations + 1) for a linear policy, with the biases in the last column.
+        observations: name of each element of the observation: ``<device>/<quantity>`` or ``input/<name>``.
+        robot: name of the robot in the catalogue; None for the name of the model.
+        settings: options with which the robot of the catalogue is created.
+        mean: mean of the observations, which is subtracted, shape (observations,); None for 0.
+        scale: scale by which the result is divided, shape (observations,); None for 1.
         options: ``activation`` and ``output`` of `Policy`.
 
     Raises:
-        ModelError: an action that no device of the robot takes.
-        PolicyError: shapes that do not fit.
+        ModelError: no device of the robot accepts one of the actions.
+        PolicyError: the shapes are inconsistent.
     """
     made = task.robot()
     commands = []

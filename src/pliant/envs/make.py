@@ -1,4 +1,4 @@
-"""Environments of the tasks that pliant has, and of any robot of a user's."""
+"""Environments for the tasks of pliant and for other robots."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ __all__ = ["find_task", "make_env", "make_vec", "single_env", "task_names", "tas
 
 
 def task_names() -> list[str]:
-    """Return the names of the tasks in ``pliant.envs.tasks``: one a file."""
+    """Return the names of the tasks in ``pliant.envs.tasks``, which are the names of its files."""
     from pliant.envs import tasks
 
     return sorted(module.name for module in pkgutil.iter_modules(tasks.__path__))
 
 
 def find_task(name: str, **options: Any) -> Task:
-    """Return a task of pliant's.
+    """Return a task of pliant by name.
 
     Args:
-        name: name of its file.
-        options: of its function.
+        name: name of the task.
+        options: options of the function that creates the task.
 
     Raises:
-        PliantError: there is no such task, or it has no such option.
+        PliantError: the task does not exist, or does not have one of the options.
     """
     names = task_names()
     if name not in names:
@@ -56,18 +56,18 @@ def task_of(
     actions: Sequence[Action] | None = None,
     **rest: Any,
 ) -> Task:
-    """Return a task with a robot.
+    """Return a task for a robot.
 
     Args:
-        robot: a robot, a function that makes one, or what `pliant.load` takes: a file or a name of the catalogue.
+        robot: a robot, a function that returns one, or an argument of `pliant.load`: a file or a name in the catalogue.
         observation: name -> function of a `World`.
-        reward: name -> function, or one function.
-        actions: what an action commands; None takes reference 1 of every compliant joint, within its limits, or
-            pi rad to either side.
+        reward: name -> function of a `World`, or one such function.
+        actions: commanded quantities; None for reference 1 of every compliant joint, within its limits, or from -pi to
+            pi rad if it has none.
         rest: further fields of `Task`.
 
     Raises:
-        ModelError: an unknown field, or a robot without compliant joints and without ``actions``.
+        ModelError: a field is unknown, or the robot has no compliant joints and ``actions`` is None.
     """
     valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
     for name in rest:
@@ -108,12 +108,12 @@ def _references(robot: Robot) -> list[Action]:
 def make_env(
     robot: Robot | Callable[[], Robot] | str, *, options: Mapping[str, Any] | None = None, **of: Any
 ) -> RobotEnv:
-    """Return an environment of one robot of yours, with all its devices.
+    """Return an environment with one robot and all its devices.
 
     Args:
-        robot: a robot, a function that makes one, a file or a name of the catalogue.
-        options: of `RobotEnv`: render_mode, latency, command_latency, width, height.
-        of: of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+        robot: a robot, a function that returns one, a file, or a name in the catalogue.
+        options: options of `RobotEnv`: render_mode, latency, command_latency, width, height.
+        of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
 
     Example:
         >>> env = make_env(
@@ -130,13 +130,13 @@ def make_env(
 def make_vec(
     robot: Robot | Callable[[], Robot] | str, num_envs: int, *, options: Mapping[str, Any] | None = None, **of: Any
 ) -> BatchEnv:
-    """Return many worlds of a robot of yours in one batch.
+    """Return a vector environment with many worlds of a robot in one batch.
 
     Args:
-        robot: a robot, a function that makes one, a file or a name of the catalogue.
+        robot: a robot, a function that returns one, a file, or a name in the catalogue.
         num_envs: number of worlds.
-        options: of `BatchEnv`: autoreset_mode, batch, render_mode, width, height.
-        of: of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+        options: options of `BatchEnv`: autoreset_mode, batch, render_mode, width, height.
+        of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
     """
     from pliant.envs.vector import BatchEnv
 
@@ -149,7 +149,7 @@ _VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch")
 
 
 def single_env(task: str, **options: Any) -> RobotEnv:
-    """Return a task of pliant's for `gymnasium.make`; options of the environment and of the task."""
+    """Return the environment of a task of pliant for `gymnasium.make`, with options of environment and task."""
     from pliant.envs.single import RobotEnv
 
     mine = {name: options.pop(name) for name in _SINGLE if name in options}
@@ -157,7 +157,7 @@ def single_env(task: str, **options: Any) -> RobotEnv:
 
 
 def vector_env(task: str, num_envs: int = 1, **options: Any) -> BatchEnv:
-    """Return a task of pliant's for `gymnasium.make_vec`; options of the environment and of the task."""
+    """Return the environment of a task of pliant for `gymnasium.make_vec`, with options of environment and task."""
     from pliant.envs.vector import BatchEnv
 
     mine = {name: options.pop(name) for name in _VECTOR if name in options}

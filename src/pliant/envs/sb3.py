@@ -1,4 +1,4 @@
-"""Many worlds of a robot as one `VecEnv` of Stable-Baselines3."""
+"""Adapter from a `BatchEnv` to a `VecEnv` of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ vec_env, layers_of, torch = _load()
 
 
 class Sb3VecEnv(vec_env.VecEnv):
-    """The worlds of a `BatchEnv` for the algorithms of Stable-Baselines3.
+    """A `BatchEnv` with the interface that the algorithms of Stable-Baselines3 need.
 
-    A world that ends is reset in the same step. Its last observation is ``infos[i]["terminal_observation"]``, and
-    ``infos[i]["TimeLimit.truncated"]`` says whether only the time was over. Further keys of an info: ``reward``, the
-    terms of the reward, and at the end ``reason``.
+    When the episode of a world ends, the world is reset in the same step. ``infos[i]["terminal_observation"]`` is its
+    last observation, and ``infos[i]["TimeLimit.truncated"]`` is True if the episode ended only because of its
+    duration. An info also has ``reward``, the terms of the reward, and, at the end of an episode, ``reason``.
 
     Args:
-        env: the worlds, with ``autoreset_mode="SameStep"``. This object owns it: `close` closes it.
+        env: vector environment with ``autoreset_mode="SameStep"``; `close` closes it.
 
     Raises:
-        PliantError: not a `BatchEnv`, or another autoreset mode.
+        PliantError: ``env`` is not a `BatchEnv`, or has another autoreset mode.
 
     Example:
         >>> env = Sb3VecEnv(BatchEnv(touch.task(), 64, autoreset_mode="SameStep"))
@@ -88,12 +88,12 @@ class Sb3VecEnv(vec_env.VecEnv):
     def reset(self) -> NDArray[np.float32]:
         """Start an episode in every world; return the observations, shape (num_envs, n).
 
-        What `seed` and `set_options` chose applies to this reset. All worlds draw from one generator, so only the seed
-        of the first one is used. Options are those of `BatchEnv.reset` without ``reset_mask``; ``positions`` may differ
-        from world to world.
+        This reset uses the values given to `seed` and `set_options`. All worlds share one random generator, so only
+        the seed of the first world is used. Options are those of `BatchEnv.reset` except ``reset_mask``; ``positions``
+        may differ between worlds.
 
         Raises:
-            PliantError: options that cannot be, or keys that differ from world to world.
+            PliantError: an option is invalid, or ``key`` differs between worlds.
         """
         observations, _ = self.env.reset(seed=self._seeds[0], options=self._merged())
         self._reset_seeds()
@@ -129,15 +129,15 @@ class Sb3VecEnv(vec_env.VecEnv):
         return merged
 
     def step_async(self, actions: Any) -> None:
-        """Keep the actions for `step_wait`, shape (num_envs, actions), from -1 to 1."""
+        """Store the actions for `step_wait`, shape (num_envs, actions), from -1 to 1."""
         self._actions = np.array(actions, dtype=float)
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Advance every world by one period; return observations, rewards, endings and infos.
+        """Advance every world by one period; return observations, rewards, ends of episodes and infos.
 
         Raises:
-            PortError: actions of another shape, NaN or infinity.
-            PliantError: no actions were given.
+            PortError: the actions have another shape, or are not finite.
+            PliantError: `step_async` was not called.
         """
         if self._actions is None:
             raise PliantError("step_wait() was called before step_async()")
@@ -156,11 +156,11 @@ class Sb3VecEnv(vec_env.VecEnv):
         return observations, rewards.astype(np.float32), done, infos
 
     def close(self) -> None:
-        """Free what the worlds hold."""
+        """Close the vector environment and release its resources."""
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the `BatchEnv`, once for each world: all worlds share it."""
+        """Return an attribute of the `BatchEnv`, which all worlds share, once for each world."""
         value = getattr(self.env, attr_name)
         return [value for _ in self._chosen(indices)]
 
@@ -168,8 +168,8 @@ class Sb3VecEnv(vec_env.VecEnv):
         """Set an attribute of the `BatchEnv`, for all worlds.
 
         Raises:
-            PliantError: for some of the worlds only.
-            AttributeError: there is no such attribute.
+            PliantError: ``indices`` selects only some of the worlds.
+            AttributeError: the attribute does not exist.
         """
         getattr(self.env, attr_name)
         self._all(f"set_attr({attr_name!r})", indices)
@@ -179,8 +179,8 @@ class Sb3VecEnv(vec_env.VecEnv):
         """Call a method of the `BatchEnv` once, for all worlds; return its result once for each world.
 
         Raises:
-            PliantError: for some of the worlds only, or a method that only this object may call.
-            AttributeError: there is no such method.
+            PliantError: ``indices`` selects only some of the worlds, or only this object may call the method.
+            AttributeError: the method does not exist.
         """
         if method_name in ("reset", "step", "close"):
             raise PliantError(f"env_method({method_name!r}) acts on all worlds at once; call {method_name}() instead")
@@ -190,11 +190,11 @@ class Sb3VecEnv(vec_env.VecEnv):
         return [result for _ in range(self.num_envs)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return False for each world: worlds of a batch have no wrappers of their own."""
+        """Return False for each world: single worlds of a batch cannot have wrappers."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """Return pictures of the first 16 worlds."""
+        """Return images of the first 16 worlds, each of shape (height, width, 3)."""
         return self.env.render() or ()
 
     def _chosen(self, indices: Any) -> Iterable[int]:
@@ -218,7 +218,7 @@ def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[n
         Weights and biases of each layer, and the name of the activation between them.
 
     Raises:
-        PliantError: an actor of another kind.
+        PliantError: the actor has another structure.
     """
     try:
         modules = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
@@ -252,7 +252,7 @@ def policy_layers(model: Any) -> tuple[list[tuple[NDArray[np.float64], NDArray[n
 def normalization(model: Any) -> dict[str, NDArray[np.float64]]:
     """Return ``mean`` and ``scale`` of observations for `export_policy`; empty for a model without `VecNormalize`.
 
-    `VecNormalize` also clips what it normalised, at 10 by default; the exported policy does not.
+    `VecNormalize` also clips normalised observations, by default at 10; the exported policy does not.
     """
     wrapper = model.get_vec_normalize_env()
     if wrapper is None or not wrapper.norm_obs:

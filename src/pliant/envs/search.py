@@ -1,4 +1,4 @@
-"""A search that needs no gradients: the cross-entropy method (Rubinstein 1999)."""
+"""Gradient-free search: the cross-entropy method (Rubinstein 1999)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["CrossEntropy", "episode_returns"]
 
 
 class CrossEntropy:
-    """Keep a normal distribution of parameters; move it to the best quarter of each round's draws.
+    """Cross-entropy method: fit a normal distribution of parameters to the best quarter of the samples of each round.
 
     Args:
         size: number of parameters.
-        population: draws in each round, 8 or more.
-        rng: where they are drawn from.
-        spread: standard deviation of the parameters at the start: a number, or shape (size,).
-        floor: what is added to it in each round, so that the search does not end too early.
+        population: number of samples in each round, >= 8.
+        rng: random generator.
+        spread: initial standard deviation of the parameters: a number, or shape (size,).
+        floor: standard deviation added in each round, so that the search does not converge too early.
 
     Raises:
-        PliantError: an argument out of its range.
+        PliantError: an argument is out of range.
 
     Example:
         >>> search = CrossEntropy(2, 32, np.random.default_rng(1))
@@ -56,20 +56,20 @@ class CrossEntropy:
         self._draws: NDArray[np.float64] | None = None
 
     def ask(self) -> NDArray[np.float64]:
-        """Return draws, shape (population, size); the first is the centre."""
+        """Return samples of the parameters, shape (population, size); the first one is the mean."""
         draws = self.mean + self.spread * self._rng.standard_normal((self._population, len(self.mean)))
         draws[0] = self.mean
         self._draws = draws
         return draws.copy()
 
     def tell(self, scores: Any) -> None:
-        """Learn how good the draws were.
+        """Update the distribution with the scores of the samples.
 
         Args:
-            scores: one for each draw, shape (population,); more is better.
+            scores: score of each sample, shape (population,); higher is better.
 
         Raises:
-            PliantError: no draws were asked for, another shape, NaN.
+            PliantError: `ask` was not called, or the scores have another shape or contain NaN.
         """
         values = np.asarray(scores, dtype=float)
         if self._draws is None:
@@ -94,10 +94,10 @@ def episode_returns(
     """Run one episode in every world; return the sum of its rewards, shape (worlds,).
 
     Args:
-        env: many worlds.
-        act: of observations (worlds, n) to actions (worlds, m).
-        seed: of `BatchEnv.reset`.
-        options: of `BatchEnv.reset`.
+        env: vector environment.
+        act: function from observations, shape (worlds, n), to actions, shape (worlds, m).
+        seed: argument of `BatchEnv.reset`.
+        options: argument of `BatchEnv.reset`.
     """
     observations, _ = env.reset(seed=seed, options=options)
     total, live = np.zeros(env.num_envs), np.ones(env.num_envs, dtype=bool)

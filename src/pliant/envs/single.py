@@ -1,4 +1,4 @@
-"""One robot with all its devices as a `gymnasium.Env`: noise, latency and delay as on the hardware."""
+"""A robot with all its devices as a `gymnasium.Env`, with noise, latency and delay as on the hardware."""
 
 from __future__ import annotations
 
@@ -84,22 +84,22 @@ class _Measured(_Truth):
 
 
 class RobotEnv(gymnasium.Env):
-    """A robot as the hardware gives it: commands go to its devices, observations are their samples.
+    """Environment with the interface of the hardware: actions are commands to devices, observations are their samples.
 
-    Observations see what devices measure, with noise, quantisation and latency, also fields that are no ports, such as
-    ``imu/angular_velocity`` (0 before the first measurement); ports that no device measures, rewards and endings see
-    the true state.
+    Observation functions receive measurements of the devices, with noise, quantisation and latency. They may also use
+    fields that are not ports, such as ``imu/angular_velocity``, which is 0 before the first measurement. Ports without
+    a device, rewards and terminations use the true state.
 
     Args:
-        task: what is learned.
+        task: the task to learn.
         render_mode: ``"rgb_array"`` or None.
-        latency: age of what devices measure [s].
-        command_latency: time that a command takes [s].
-        width: columns of a picture.
-        height: rows of a picture.
+        latency: age of the measurements [s].
+        command_latency: delay of the commands [s].
+        width: width of an image [pixel].
+        height: height of an image [pixel].
 
     Raises:
-        PliantError: an action on a port that does not exist, a robot whose check finds errors, a wrong option.
+        PliantError: the port of an action does not exist, the robot check finds errors, or an option is invalid.
 
     Example:
         >>> env = RobotEnv(throw(), latency=0.004, command_latency=0.002)
@@ -169,14 +169,14 @@ class RobotEnv(gymnasium.Env):
         """Start an episode.
 
         Args:
-            seed: a new seed for start positions, parameters and the noise of devices.
+            seed: new seed for start positions, parameters and the noise of devices.
             options: ``key``: key frame to start from; ``positions``: joint name -> position [rad or m].
 
         Returns:
-            The observation and an empty dictionary.
+            The observation, shape (n,), and an empty dictionary.
 
         Raises:
-            PliantError: an option, a key frame or a joint that does not exist.
+            PliantError: an option, a key frame or a joint does not exist.
         """
         super().reset(seed=seed)
         chosen = dict(options or {})
@@ -216,15 +216,15 @@ class RobotEnv(gymnasium.Env):
         """Advance by one period.
 
         Args:
-            action: shape (actions,), from -1 to 1; what lies outside is clipped.
+            action: action, shape (actions,); values are clipped to -1 to 1.
 
         Returns:
-            Observation, reward, terminated, truncated, info with every term of the reward in ``reward`` and, at the
-            end, the ``reason``.
+            Observation, reward, terminated, truncated and info. The info has all terms of the reward in ``reward``
+            and, at the end of an episode, the ``reason``.
 
         Raises:
-            PortError: an action of another shape, NaN or infinity.
-            PliantError: before the first reset, or after the end of an episode.
+            PortError: the action has another shape, or is not finite.
+            PliantError: the environment was not reset, or the episode has ended.
         """
         if self._ended:
             raise PliantError("step() was called before reset(), or after the end of an episode; call reset()")
@@ -258,10 +258,10 @@ class RobotEnv(gymnasium.Env):
         return self._observation[0].copy(), float(reward[0]), bool(reason), truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return a picture, shape (height, width, 3).
+        """Return an RGB image, shape (height, width, 3).
 
         Raises:
-            MissingDependency: there is no graphics library.
+            MissingDependency: no graphics library is available.
         """
         if self.render_mode is None:
             return None
@@ -270,7 +270,7 @@ class RobotEnv(gymnasium.Env):
         return self._pictures.render(self._engine.port("state/qpos"))
 
     def close(self) -> None:
-        """Close devices and graphics; may be called twice."""
+        """Close devices and graphics. May be called twice."""
         self.simulation.close()
         if self._pictures is not None:
             self._pictures.close()
@@ -281,10 +281,10 @@ class RobotEnv(gymnasium.Env):
 
 
 def key_positions(model: Any, key: str) -> dict[str, float]:
-    """Return the positions of the hinge and slide joints in a key frame.
+    """Return the positions of the hinge joints [rad] and slide joints [m] in a key frame, by joint name.
 
     Raises:
-        ModelError: there is no such key frame.
+        ModelError: the key frame does not exist.
     """
     names = [model.key(k).name for k in range(model.nkey)]
     if key not in names:

@@ -1,7 +1,7 @@
-"""A task: a robot, what is commanded, what is observed, what is rewarded, and when an episode ends.
+"""Tasks for reinforcement learning: robot, actions, observations, rewards and ends of episodes.
 
-Observations, rewards and endings are functions of a `World`. They see arrays with one row a world, so that one
-function serves one robot and thousands of them.
+Observations, rewards and terminations are functions of a `World`. They use arrays with one row for each world, so the
+same function works for one robot and for thousands of them.
 """
 
 from __future__ import annotations
@@ -25,46 +25,49 @@ __all__ = ["Action", "Function", "Start", "Task", "World", "evaluate", "flags", 
 
 
 class World(Protocol):
-    """What the functions of a task see: one row a world."""
+    """Argument of the functions of a task; all arrays have one row for each world."""
 
     worlds: int
     """Number of worlds."""
 
     def port(self, name: str) -> NDArray[np.float64]:
-        """Return a port of the engine, shape (worlds, ...), such as ``joint_1/position``; do not write into it.
+        """Return the values of an engine port such as ``joint_1/position``, shape (worlds, ...), in its unit.
+
+        The array must not be modified.
 
         Raises:
-            PortError: there is no such port; the message names the nearest.
+            PortError: the port does not exist. The message suggests the nearest name.
         """
         ...
 
     @property
     def time(self) -> NDArray[np.float64]:
-        """Time since the last reset of each world, shape (worlds,) [s]."""
+        """Time since the last reset of each world [s], shape (worlds,)."""
         ...
 
     @property
     def action(self) -> NDArray[np.float64]:
-        """The last action of each world, shape (worlds, actions), from -1 to 1; 0 after a reset."""
+        """Last action of each world, from -1 to 1, shape (worlds, actions); 0 after a reset."""
         ...
 
 
 Function = Callable[[World], NDArray[Any]]
-"""Of a world to an array of one row a world: shape (worlds,) or (worlds, n)."""
+"""Function of a `World` that returns an array of shape (worlds,) or (worlds, n)."""
 Start = Callable[[np.random.Generator, int], Mapping[str, Any]]
-"""Of a random generator and a number of worlds to start positions: joint name -> a number, or one for each world."""
+"""Function of a random generator and a number of worlds that returns start positions: joint name -> a number, or one
+for each world [rad or m]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One number of an action: -1 to 1 becomes ``low`` to ``high`` at a port."""
+    """One element of an action, mapped from -1 to 1 to ``low`` to ``high`` at a port."""
 
     port: str
-    """The port that is written: ``<joint>/reference_1``, ``<joint>/reference_2`` or ``<actuator>/control``."""
+    """Commanded port: ``<joint>/reference_1``, ``<joint>/reference_2`` or ``<actuator>/control``."""
     low: float = -1.0
-    """Value of the port at -1, in its unit."""
+    """Value of the port for -1, in the unit of the port."""
     high: float = 1.0
-    """Value of the port at 1, in its unit; may be less than ``low``."""
+    """Value of the port for 1, in the unit of the port; may be less than ``low``."""
 
     def __post_init__(self) -> None:
         for name, value in (("low", self.low), ("high", self.high)):
@@ -76,12 +79,12 @@ def preset_actions(joints: Sequence[str], preset: float | None, limits: tuple[fl
     """Return the actions that command the stiffness presets of joints.
 
     Args:
-        joints: the joints.
-        preset: one preset for the whole episode [rad]; None lets the actions change it.
-        limits: least and largest preset [rad].
+        joints: names of the joints.
+        preset: constant preset of the whole episode [rad]; None if the actions change it.
+        limits: smallest and largest preset [rad].
 
     Raises:
-        ModelError: a preset beyond the limits.
+        ModelError: the preset is outside the limits.
     """
     low, high = limits
     if preset is not None:
@@ -93,36 +96,36 @@ def preset_actions(joints: Sequence[str], preset: float | None, limits: tuple[fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is learned with a robot.
+    """Task to learn with a robot.
 
     Raises:
-        ModelError: no action, a period or a duration that is not positive, a function that is none.
+        ModelError: there is no action, the period or duration is not positive, or a function is not callable.
     """
 
     robot: Callable[[], Robot]
-    """Makes the robot, with the objects of the task."""
+    """Function that returns the robot, including the objects of the task."""
     actions: Sequence[Action]
-    """What an action commands; 1 or more."""
+    """Elements of an action, at least one."""
     observation: Mapping[str, Function]
-    """Name -> function; the results are joined in this order."""
+    """Name -> function of a `World`; the results are concatenated in this order."""
     reward: Mapping[str, Function]
-    """Name -> function of shape (worlds,); the reward is their sum, and infos have each."""
+    """Name -> function that returns shape (worlds,). The reward is their sum; infos contain each term."""
     terminated: Mapping[str, Function] = field(default_factory=dict)
-    """Reason -> function of shape (worlds,): where it is true, the episode ends with this reason."""
+    """Reason -> function that returns shape (worlds,); the episode of a world ends if it is true."""
     period: float = 0.02
-    """Time between two actions [s]; rounded to a whole number of steps, 1 or more."""
+    """Time between two actions [s], rounded to a whole number of time steps >= 1."""
     duration: float = 10.0
     """Time after which an episode is truncated [s]."""
     start: Start | None = None
-    """Start positions of an episode; joints that it does not name start as the robot does."""
+    """Start positions of an episode; all other joints start in the initial pose of the robot."""
     key: str | None = None
-    """Key frame of the model whose positions an episode starts from; None takes the robot's own pose."""
+    """Key frame of the model with the start positions of an episode; None for the initial pose of the robot."""
     randomize: Mapping[str, Distribution] = field(default_factory=dict)
-    """Path of a parameter -> distribution from which each world draws it; paths as in `RobotBatch.set_parameters`."""
+    """Path of a parameter, as in `RobotBatch.set_parameters` -> distribution of its value, drawn for each world."""
     diverged_reward: float = 0.0
     """Reward of the step in which a world diverges."""
     camera: str | None = None
-    """Camera for pictures; None takes the first of the model, or one that looks at the whole of it."""
+    """Camera for images; None for the first camera of the model, or for a view of the whole model if it has none."""
 
     def __post_init__(self) -> None:
         if not self.actions or not all(isinstance(a, Action) for a in self.actions):
@@ -146,22 +149,22 @@ class Task:
             raise ModelError(f"robot is {self.robot!r}; must be a function that returns a Robot", field="robot")
 
     def replace(self, **changes: Any) -> Task:
-        """Return this task with other fields."""
+        """Return a copy of this task with changed fields."""
         return replace(self, **changes)
 
     def frames(self, dt: float) -> int:
-        """Return the steps of the engine in one period."""
+        """Return the number of engine steps per period, for a time step ``dt`` [s]."""
         return max(1, round(self.period / dt))
 
     def limit(self, dt: float) -> int:
-        """Return the actions of a full episode."""
+        """Return the number of actions in a full episode, for a time step ``dt`` [s]."""
         return max(1, math.ceil(self.duration / (self.frames(dt) * dt) - 1e-9))
 
     def check_ports(self, ports: Mapping[str, PortInfo]) -> None:
-        """Refuse actions whose port does not exist, is a result, or is not one number.
+        """Check the ports of the actions.
 
         Raises:
-            PortError: such an action, or two on one port.
+            PortError: a port does not exist, is read-only, is not a scalar, or is used by two actions.
         """
         seen: set[str] = set()
         for action in self.actions:
@@ -184,10 +187,15 @@ class Task:
 
 
 def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list[NDArray[np.float64]]:
-    """Return what functions give, one array (worlds, n) each.
+    """Evaluate functions of a task; return one array of shape (worlds, n) for each.
+
+    Args:
+        kind: kind of the functions in error messages.
+        functions: name -> function.
+        world: argument of the functions.
 
     Raises:
-        ModelError: a result that has not one row a world.
+        ModelError: a result does not have one row for each world.
     """
     found = []
     for name, function in functions.items():
@@ -202,10 +210,10 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
 
 
 def flags(functions: Mapping[str, Function], world: World) -> list[NDArray[np.bool_]]:
-    """Return in which worlds each ending holds.
+    """Evaluate terminations; return one array of shape (worlds,) for each.
 
     Raises:
-        ModelError: a result of another shape than (worlds,).
+        ModelError: a result does not have the shape (worlds,).
     """
     found = []
     for name, function in functions.items():
@@ -217,7 +225,7 @@ def flags(functions: Mapping[str, Function], world: World) -> list[NDArray[np.bo
 
 
 def positions(task: Task, rng: np.random.Generator, worlds: int) -> dict[str, NDArray[np.float64]]:
-    """Draw start positions for every world, so that those of one do not depend on which others start with it."""
+    """Draw start positions of all worlds, so that those of one world do not depend on which worlds are reset."""
     if task.start is None:
         return {}
     drawn = {}

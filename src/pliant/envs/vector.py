@@ -1,4 +1,4 @@
-"""Many worlds of a robot as one `gymnasium.vector.VectorEnv`."""
+"""Many worlds of a robot as a `gymnasium.vector.VectorEnv`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ gymnasium = load_gymnasium()
 __all__ = ["BatchEnv"]
 
 RENDERED = 16
-"""Most worlds in one call of `render`."""
+"""Maximum number of worlds that `render` draws."""
 
 
 class _BatchWorld:
@@ -63,21 +63,23 @@ class _BatchWorld:
 
 
 class BatchEnv(gymnasium.vector.VectorEnv):
-    """Worlds of a robot in one batch: laws, motors, friction and contacts; no devices, noise or delay (`RobotEnv`).
+    """Many worlds of a robot in one batch, with laws, motors, friction and contacts.
+
+    There are no devices, noise or delays; `RobotEnv` has these.
 
     Args:
-        task: what is learned.
+        task: the task to learn.
         num_envs: number of worlds.
-        autoreset_mode: ``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``: then a world that ended
-            is reset by ``reset(options={"reset_mask": mask})``.
-        max_episode_steps: actions after which an episode is truncated; None takes the duration of the task.
-        batch: makes the batch of a robot and a number of worlds; None takes `pliant.CpuBatch`.
+        autoreset_mode: ``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``. With ``"Disabled"``,
+            worlds whose episode has ended must be reset with ``reset(options={"reset_mask": mask})``.
+        max_episode_steps: number of actions after which an episode is truncated; None for the duration of the task.
+        batch: function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`.
         render_mode: ``"rgb_array"`` or None.
-        width: columns of a picture.
-        height: rows of a picture.
+        width: width of an image [pixel].
+        height: height of an image [pixel].
 
     Raises:
-        PliantError: an action on a port that does not exist, a robot whose check finds errors, a wrong option.
+        PliantError: the port of an action does not exist, the robot check finds errors, or an option is invalid.
 
     Example:
         >>> env = BatchEnv(throw(), num_envs=256)
@@ -167,15 +169,16 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """Start an episode in every world.
 
         Args:
-            seed: a new seed for start positions and parameters; None goes on with the present generator.
-            options: ``reset_mask``: which worlds, shape (num_envs,); ``key``: key frame to start from;
-                ``positions``: joint name -> position [rad or m], a number or one a world, instead of the task's.
+            seed: new seed for start positions and parameters; None continues with the present random generator.
+            options: ``reset_mask``: worlds to reset, shape (num_envs,); ``key``: key frame to start from;
+                ``positions``: joint name -> position [rad or m], a number or one for each world, which replaces the
+                start positions of the task.
 
         Returns:
-            Observations and an empty dictionary.
+            Observations, shape (num_envs, n), and an empty dictionary.
 
         Raises:
-            PliantError: an option that does not exist, a key frame or a joint that does not exist.
+            PliantError: an option, a key frame or a joint does not exist.
         """
         super().reset(seed=seed)
         chosen = dict(options or {})
@@ -211,16 +214,17 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         """Advance every world by one period.
 
         Args:
-            actions: shape (num_envs, actions), from -1 to 1; what lies outside is clipped.
+            actions: actions, shape (num_envs, actions); values are clipped to -1 to 1.
 
         Returns:
-            Observations, rewards, terminated, truncated, infos. Infos have every term of the reward in ``reward``, and
-            for worlds that end the ``reason``: that of the task, ``duration``, or ``diverged: ...``. A world that
-            diverges ends with the last observation that was finite.
+            Observations, rewards, terminated, truncated and infos, with one row for each world. Infos have all terms of
+            the reward in ``reward`` and, for worlds whose episode ends, the ``reason``: a reason of the task,
+            ``duration``, or ``diverged: ...``. If a world diverges, its last finite observation is returned.
 
         Raises:
-            PortError: actions of another shape, NaN or infinity.
-            PliantError: before the first reset, or a world that ended and was not reset where autoreset is disabled.
+            PortError: the actions have another shape, or are not finite.
+            PliantError: the environment was not reset, or autoreset is disabled and a world whose episode has ended
+                was not reset.
         """
         if not self._ready:
             raise PliantError("step() was called before reset()")
@@ -315,10 +319,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         return reasons
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
-        """Return a picture of each of the first 16 worlds, each of shape (height, width, 3).
+        """Return an RGB image of each of the first 16 worlds, each of shape (height, width, 3).
 
         Raises:
-            MissingDependency: there is no graphics library.
+            MissingDependency: no graphics library is available.
         """
         if self.render_mode is None:
             return None
@@ -328,7 +332,7 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         return tuple(self._pictures.render(row) for row in qpos)
 
     def close_extras(self, **_: Any) -> None:
-        """Free the graphics library."""
+        """Release the graphics library."""
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None

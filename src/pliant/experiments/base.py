@@ -1,4 +1,4 @@
-"""Experiments: published results run again, with one verdict a statement.
+"""Experiments: simulations of published results, with one verdict for each statement of the publication.
 
 An experiment is a function that returns a `Result`, registered by a decorator in a module of this room (the module
 ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point group
@@ -66,18 +66,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A number that an experiment must reach: inside [low, high], or within a tolerance of a value."""
+    """An expected number: a value in [low, high], or within a tolerance of ``equals``."""
 
     name: str
     """Description of the measured quantity."""
     measured: float | None = None
-    """The value of this run; None if it was not measured, which fails."""
+    """Value in this run; None if it was not measured, in which case the target is not met."""
     low: float | None = field(default=None, kw_only=True)
-    """Smallest value that passes, itself included."""
+    """Lower limit, inclusive; None for no limit."""
     high: float | None = field(default=None, kw_only=True)
-    """Largest value that passes, itself included."""
+    """Upper limit, inclusive; None for no limit."""
     equals: float | None = field(default=None, kw_only=True)
-    """Value to be met."""
+    """Expected value, within ``tolerance`` and ``relative``; None if limits are given."""
     tolerance: float = field(default=0.0, kw_only=True)
     """Largest difference from ``equals`` that passes, in the unit of the value."""
     relative: float = field(default=0.0, kw_only=True)
@@ -85,7 +85,7 @@ class Target:
     unit: str = field(default="", kw_only=True)
     """Unit of the numbers."""
     source: str = field(kw_only=True)
-    """Whose number the expectation is: "section 4.2.3", "figure 12", or "ours: statics of the law"."""
+    """Source of the expected number: "section 4.2.3", "figure 12", or "ours: statics of the law"."""
     note: str = field(default="", kw_only=True)
     """Remark on this number."""
 
@@ -106,7 +106,7 @@ class Target:
 
     @property
     def passed(self) -> bool:
-        """Whether the measured value is where it must be; a value that is missing or not a number is not."""
+        """Whether the measured value meets the expectation; a missing value or NaN does not."""
         value = self.measured
         if value is None or math.isnan(value):
             return False
@@ -140,7 +140,7 @@ class Target:
 
     @property
     def difference(self) -> str:
-        """What was measured and what was expected, as text."""
+        """Measured and expected value, as text."""
         measured = "not measured" if self.measured is None else f"{_number(self.measured)} {self.unit}".strip()
         text = f"{self.name}: {measured}; expected {self.expected} {self.unit}".rstrip()
         return text if self.passed or not math.isfinite(self.beyond) else f"{text}; {_number(self.beyond)} beyond"
@@ -155,32 +155,32 @@ def _number(value: float | None) -> str:
 
 
 class Verdict(enum.StrEnum):
-    """What became of a statement of a publication."""
+    """Verdict on a statement of a publication."""
 
     REPRODUCED = "reproduced"
-    """Every target is met, and nothing is assumed."""
+    """All targets are met, and nothing is assumed."""
     CONSISTENT = "consistent"
-    """Every target is met; the result rests on data that were never published."""
+    """All targets are met, but the result depends on data that were never published."""
     NOT_REPRODUCED = "not reproduced"
-    """A target is missed."""
+    """At least one target is not met."""
     NOT_JUDGED = "not judged"
-    """No target is possible."""
+    """The statement has no targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement, number or figure of a publication, and what the simulation gives for it."""
+    """A statement, number or figure of a publication, and the result of the simulation for it."""
 
     what: str
-    """What the publication says, in our words, as a full sentence."""
+    """The statement of the publication in our words, as a full sentence."""
     where: str
-    """Where it says so: "section 4.2.3", "figure 14, panel B"."""
+    """Place in the publication: "section 4.2.3", "figure 14, panel B"."""
     targets: Sequence[Target] = ()
-    """The statement in numbers, measured; empty where nothing can be measured."""
+    """The statement as measured numbers; empty if nothing can be measured."""
     found: str
     """One sentence with the numbers of this run; without targets, why the statement cannot be judged."""
     rests_on: str = ""
-    """What was never published and is therefore assumed; empty if nothing."""
+    """Assumptions that replace unpublished data; empty if there are none."""
 
     def __post_init__(self) -> None:
         for name in ("what", "where", "found"):
@@ -189,7 +189,7 @@ class Statement:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict, which follows from the targets and from what is assumed."""
+        """The verdict, computed from ``targets`` and ``rests_on``."""
         if not self.targets:
             return Verdict.NOT_JUDGED
         if self.missed:
@@ -224,15 +224,15 @@ class Setting:
     default: str
     """Default value, as text."""
     unit: str = ""
-    """Unit of both."""
+    """Unit of the value and the default."""
     meaning: str = ""
     """Description of the option."""
     source: str = ""
-    """Where the default comes from."""
+    """Source of the default value."""
 
     @property
     def changed(self) -> bool:
-        """Whether the value is not the default."""
+        """Whether the value differs from the default."""
         return self.value != self.default
 
 
@@ -241,15 +241,15 @@ class Change:
     """A verdict that differs from that of the run with the default options."""
 
     name: str
-    """The statement, or the name of the check."""
+    """Text of the statement, or name of the check."""
     before: str
     """Verdict with the default options."""
     after: str
     """Verdict of this run."""
     found_before: str = ""
-    """What was found with the default options."""
+    """Finding with the default options."""
     found: str = ""
-    """What is found in this run."""
+    """Finding of this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,13 +257,13 @@ class Table:
     """A table of a report."""
 
     title: str
-    """What it shows."""
+    """Title of the table."""
     columns: Sequence[str]
-    """Headings, with units."""
+    """Column headings, with units."""
     rows: Sequence[Sequence[Any]]
-    """Cells: numbers, texts, or None for an empty one."""
+    """Cells: numbers, text, or None for an empty cell."""
     note: str = ""
-    """A sentence under the table."""
+    """Sentence below the table."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table for JSON."""
@@ -277,7 +277,7 @@ class Figure:
     name: str
     """Name of its files, without suffix."""
     caption: str
-    """What it shows and what to see in it; the first sentence is its title."""
+    """Description of the figure; the first sentence is its title."""
     figure: Any
     """A `matplotlib.figure.Figure` (see `pliant.figures`), or PNG bytes."""
 
@@ -287,76 +287,79 @@ class Result:
     """Result of an experiment; `reproduce` fills in name, duration and files."""
 
     statements: list[Statement] = field(default_factory=list)
-    """What the publication says, one verdict each."""
+    """Statements of the publication, each with a verdict."""
     targets: list[Target] = field(default_factory=list)
     """Checks of the simulation, such as convergence or an independent integration; each passes or fails."""
     tables: list[Table] = field(default_factory=list)
-    """Further numbers."""
+    """Tables with further results."""
     figures: list[Figure] = field(default_factory=list)
     """Figures, in the order of the report."""
     summary: str = ""
     """Method and outcome, one paragraph."""
     notes: list[str] = field(default_factory=list)
-    """Remarks: differences from the source, time steps."""
+    """Remarks, such as differences from the publication or time steps."""
     assumptions: list[str] = field(default_factory=list)
-    """Assumptions about what the source does not state."""
+    """Assumptions about values that the publication does not state."""
     settings: list[Setting] = field(default_factory=list)
-    """The options of this run; the registry fills them in."""
+    """Options of this run, filled in by the registry."""
     changes: list[Change] | None = None
-    """The verdicts that differ from those of the default options; None if the options are the defaults."""
+    """Verdicts that differ from those with the default options; None if the options are the defaults."""
     traces: dict[str, np.ndarray] = field(default_factory=dict)
     """Arrays written to ``<name>/traces.npz``; names with units, such as "time_s"."""
     name: str = ""
     """Name of the experiment."""
     title: str = ""
-    """Its title."""
+    """Title of the experiment."""
     paper: str = ""
     """The publication."""
     section: str = ""
     """Section, figure or table of it."""
     quick: bool = False
-    """Whether it was the short version."""
+    """Whether the short version was run."""
     seed: int = 0
     """Seed of the random numbers."""
     duration: float = 0.0
     """Wall time of the run [s]."""
     error: str = ""
-    """Why the run did not finish; empty if it did."""
+    """Error that ended the run; empty if it finished."""
     files: dict[str, str] = field(default_factory=dict)
-    """Files written: "report", "json", "traces" and the figures by name."""
+    """Names of the written files, with the keys "report", "json" and "traces" and the names of the figures."""
     films: list[WrittenFilm] = field(default_factory=list)
-    """Films, where they were asked for; the runner fills them in."""
+    """Films, if requested; filled in by the runner."""
     no_film: str = ""
-    """Why there is no film, where one was asked for; empty otherwise."""
+    """Why a requested film does not exist; empty otherwise."""
 
     @property
     def passed(self) -> bool:
-        """Whether the run reached its end and every check passed; a statement that is not reproduced is a finding."""
+        """Whether the run finished and all checks passed.
+
+        A statement that is not reproduced is a finding and not a failure.
+        """
         return not self.error and bool(self.targets or self.statements) and not self.failures
 
     @property
     def failures(self) -> list[Target]:
-        """The checks that did not pass."""
+        """Checks that did not pass."""
         return [target for target in self.targets if not target.passed]
 
     @property
     def not_reproduced(self) -> list[Statement]:
-        """The statements that are not reproduced."""
+        """Statements that are not reproduced."""
         return [statement for statement in self.statements if statement.verdict is Verdict.NOT_REPRODUCED]
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of statements by verdict; all four verdicts, in their order."""
+        """Verdict -> number of statements, for all four verdicts in their order."""
         found = Counter(statement.verdict for statement in self.statements)
         return {str(verdict): found[verdict] for verdict in Verdict}
 
     @property
     def every_target(self) -> list[Target]:
-        """The targets of all statements, then the checks."""
+        """Targets of all statements, followed by the checks."""
         return [*(t for statement in self.statements for t in statement.targets), *self.targets]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but arrays and figures, for JSON."""
+        """Return all results except arrays and figures as plain types, for JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -388,30 +391,30 @@ class Context:
     """Arguments of an experiment."""
 
     output: Path
-    """Folder for files of the experiment's own; it exists and is writable."""
+    """Existing, writable folder for files of the experiment."""
     quick: bool = False
-    """Asks for a short version with the same targets where possible: for tests and a first look."""
+    """Whether to run a short version for tests and a first look, if possible with the same targets."""
     seed: int = 0
-    """Seed for everything random."""
+    """Seed of all random numbers."""
     curves: Path | None = None
-    """Folder of measured curves that the user digitised (`pliant.experiments.curves`); None without any."""
+    """Folder of measured curves digitised by the user (`pliant.experiments.curves`); None if there is none."""
     report: Progress | None = None
-    """Receives the completed fraction and a text; None if nobody listens."""
+    """Callback with the completed fraction, 0 to 1, and a text; None to report nothing."""
 
     @property
     def rng(self) -> np.random.Generator:
-        """A new generator with the run's seed."""
+        """Return a new random generator with the seed of the run."""
         return np.random.default_rng(self.seed)
 
     def progress(self, fraction: float, text: str = "") -> None:
-        """Say how far the experiment is, 0 to 1, and what it does now."""
+        """Report the completed fraction of the experiment, 0 to 1, and its current activity."""
         if self.report is not None:
             self.report(min(max(float(fraction), 0.0), 1.0), text)
 
     def track(
         self, items: Iterable[T], text: str | Callable[[T], str] = "", *, low: float = 0.0, high: float = 1.0
     ) -> Iterator[T]:
-        """Yield the items and report the progress between two fractions of the whole."""
+        """Yield the items and report progress from ``low`` to ``high``, fractions of the whole experiment."""
         every = list(items)
         for i, item in enumerate(every):
             self.progress(low + (high - low) * i / len(every), text(item) if callable(text) else text)
@@ -432,33 +435,33 @@ class Experiment:
     section: str
     """Section, figure or table of it."""
     function: Callable[[Context, Any], Result]
-    """Runs it with a context and an instance of ``options_class``."""
+    """Function that runs the experiment with a context and an instance of ``options_class``."""
     options_class: type
-    """The frozen dataclass of its options; one without fields where it has none."""
+    """Frozen dataclass of its options, without fields if there are none."""
     documentation: str = ""
-    """The docstring of the decorated function."""
+    """Docstring of the decorated function."""
     check: Callable[[Any], None] | None = None
-    """Raises a `PliantError` for options that cannot be run, such as a file that cannot be read; None if the types and
-    ranges of the options say all."""
+    """Function that raises a `PliantError` for invalid options, such as a file that cannot be read; None if the types
+    and ranges of the options are sufficient."""
     films: Films | str = NO_SCENE
-    """Computes its films (`pliant.experiments.films`), or says why it has none."""
+    """Function that computes its films (`pliant.experiments.films`), or a text that says why there are none."""
     cameras: tuple[str, ...] = ()
-    """Names of cameras that all scenes of its films have; () for none."""
+    """Names of the cameras that all scenes of its films have; () for none."""
 
     @property
     def summary(self) -> str:
-        """The first line of the function's documentation, or the title."""
+        """First line of the docstring of the function, or the title."""
         return (self.documentation or self.title).strip().splitlines()[0]
 
     def run(self, context: Context, options: Any = None) -> Result:
-        """Run it and fill in what the registry knows.
+        """Run the experiment and fill in name, source and settings.
 
         Args:
-            context: output folder, seed and progress.
-            options: an instance of ``options_class``; None for the defaults.
+            context: output folder, seed and progress callback.
+            options: instance of ``options_class``; None for the defaults.
 
         Raises:
-            PliantError: two targets, or two statements, have the same name.
+            PliantError: two targets or two statements have the same name.
         """
         options = self.options_class() if options is None else options
         start = time.perf_counter()
@@ -512,13 +515,14 @@ def experiment(
     The function takes a `Context` and, if it has options, an instance of a frozen dataclass of them.
 
     Args:
-        name: name on the command line; the module is named after it, with underscores.
-        title: title of the report; the name where it is left out.
-        paper: what it reproduces.
-        section: where in it.
-        check: called with the options before anything runs; raises a `PliantError` where they cannot be run.
-        films: called with context and options after the run, where films are asked for; or why there are none.
-        cameras: names of cameras that all scenes of the films have, which a user may choose.
+        name: name on the command line; the module has the same name, with underscores.
+        title: title of the report; by default the name.
+        paper: the publication that is reproduced.
+        section: section, figure or table of the publication.
+        check: called with the options before the run; raises a `PliantError` if they are invalid.
+        films: called with context and options after the run if films are requested, or a text that says why there are
+            none.
+        cameras: names of the cameras that all scenes of the films have, from which a user may choose.
     """
 
     def decorate(function: F) -> F:
@@ -541,5 +545,5 @@ def experiment(
 
 
 def registered_experiments() -> dict[str, Experiment]:
-    """Return the experiments whose modules have been imported, by name."""
+    """Return the experiments of all imported modules, by name."""
     return dict(_EXPERIMENTS)

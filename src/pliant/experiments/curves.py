@@ -1,8 +1,9 @@
-"""Curves measured by others, digitised by the user, drawn under ours.
+"""Measured curves from publications, digitised by the user and drawn below the simulated curves.
 
-The measured curves of a publication are often printed only. Who has the figure digitises a curve into a text file of
-two columns, ``FOLDER/<experiment>/<place>.csv``, and runs ``pliant reproduce --curves FOLDER``. Each experiment
-documents its places, such as ``figure13-soft-joint_1``; ``<place>-<anything>.csv`` puts several curves into one.
+The measured curves of a publication are often available only as printed figures. A user can digitise a curve into a
+text file of two columns, ``FOLDER/<experiment>/<place>.csv``, and run ``pliant reproduce --curves FOLDER``. Each
+experiment documents its places, such as ``figure13-soft-joint_1``. Several curves of one place are named
+``<place>-<anything>.csv``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Curve", "compare_curves", "draw_curves", "read_curve", "read_curves"]
 
 MAX_BYTES = 10_000_000
-"""Largest file that is read [bytes]."""
+"""Maximum size of a file [bytes]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +35,18 @@ class Curve:
     """A digitised curve."""
 
     name: str
-    """Name of its file, without suffix."""
+    """Name of the file, without suffix."""
     x: NDArray[np.float64]
-    """First column, shape (n,), in the unit of our figure's horizontal axis; it increases."""
+    """First column, increasing, shape (n,), in the unit of the horizontal axis of the simulated figure."""
     y: NDArray[np.float64]
-    """Second column, shape (n,), in the unit of our figure's vertical axis."""
+    """Second column, shape (n,), in the unit of the vertical axis of the simulated figure."""
 
 
 def read_curve(path: Path) -> Curve:
-    """Read two columns of numbers, separated by a comma, with at most one line of headings; ``#`` begins a comment.
+    """Read two columns of numbers, separated by a comma, with at most one header line; ``#`` begins a comment.
 
     Raises:
-        PliantError: the file cannot be read, or a line is not two finite numbers; the message has file and line.
+        PliantError: the file cannot be read, or a line is not two finite numbers. The message names file and line.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -78,7 +79,7 @@ def read_curve(path: Path) -> Curve:
 
 
 def read_curves(context: Context, place: str) -> list[Curve]:
-    """Return the measured curves of a place: the files ``<place>.csv`` and ``<place>-*.csv`` of the curves' folder."""
+    """Return the measured curves of a place: the files ``<place>.csv`` and ``<place>-*.csv`` of the curve folder."""
     if context.curves is None:
         return []
     paths = [p for p in context.curves.glob(f"{place}*.csv") if p.stem == place or p.stem.startswith(f"{place}-")]
@@ -86,7 +87,7 @@ def read_curves(context: Context, place: str) -> list[Curve]:
 
 
 def draw_curves(context: Context, axis: Any, place: str) -> None:
-    """Draw the measured curves of a place under ours."""
+    """Draw the measured curves of a place below the simulated curves."""
     from pliant.figures import INK
 
     for i, curve in enumerate(read_curves(context, place)):
@@ -96,13 +97,15 @@ def draw_curves(context: Context, axis: Any, place: str) -> None:
 
 
 def compare_curves(context: Context, place: str, x: ArrayLike, y: ArrayLike) -> Sequence[list[Any]]:
-    """Return a row of a table for each measured curve of a place: name, points, RMS and largest difference from ours.
+    """Return a table row for each measured curve of a place: name, points, RMS and largest difference.
+
+    Differences are between the measured and the simulated curve, in the unit of ``y``.
 
     Args:
-        context: of the experiment.
+        context: context of the experiment.
         place: place of the curve.
-        x: our samples, increasing, shape (n,).
-        y: our values, shape (n,).
+        x: simulated curve, first column, increasing, shape (n,).
+        y: simulated curve, second column, shape (n,).
     """
     ours = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     rows = []

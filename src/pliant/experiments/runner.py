@@ -22,11 +22,11 @@ from pliant.options import describe, parse
 __all__ = ["ENTRY_POINTS", "find_experiment", "list_experiments", "reproduce", "writable_folder"]
 
 ENTRY_POINTS = "pliant.experiments"
-"""Entry point group of experiments from other packages: each entry names a module or an experiment."""
+"""Entry point group for experiments of other packages; each entry refers to a module or an experiment."""
 
 
 def list_experiments() -> list[Experiment]:
-    """Return all experiments, by name, those of other packages included."""
+    """Return all experiments in the order of their names, including those of other packages."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if not module.name.startswith("_"):
             importlib.import_module(f"pliant.experiments.{module.name}")
@@ -36,10 +36,10 @@ def list_experiments() -> list[Experiment]:
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return an experiment.
+    """Return an experiment by name.
 
     Raises:
-        PliantError: there is none of that name; the message has the nearest.
+        PliantError: the experiment does not exist. The message suggests the nearest name.
     """
     module = f"pliant.experiments.{str(name).replace('-', '_')}"
     known = name in registered_experiments()
@@ -65,31 +65,31 @@ def reproduce(
     progress: Callable[[str, float, str], None] | None = None,
     on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
-    """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all.
+    """Run experiments and write a report of each: ``<output>/<name>.html``, ``.json``, and an index of all reports.
 
-    An experiment that breaks gives a result with ``error`` set, and the others still run. An experiment whose options
-    are changed runs twice, with the default options first, and `Result.changes` has the verdicts that differ. Options
-    that the class of the options names in ``SCOPE`` choose what is examined, such as the robot: they are the same in
-    both runs, and changing only these runs the experiment once.
+    If an experiment fails, its result has ``error`` set, and the other experiments still run. An experiment with
+    changed options runs twice, first with the default options, and `Result.changes` has the verdicts that differ.
+    The options listed in ``SCOPE`` of the options class select what is examined, such as the robot. They are the same
+    in both runs, and if only these are changed, the experiment runs once.
 
     Args:
-        names: names of experiments; "all" for every one.
-        output: folder of the reports; made where it does not exist.
+        names: names of experiments, or "all".
+        output: folder of the reports, created if it does not exist.
         quick: run the short versions.
-        seed: seed for everything random.
-        options: changed options, by name: "friction" for each chosen experiment that has it, "box.friction" for one.
+        seed: seed of all random numbers.
+        options: changed options by name: "friction" for every chosen experiment that has it, "box.friction" for one.
         curves: folder of measured curves, ``<curves>/<name>/<place>.csv``, see `pliant.experiments.curves`.
-        video: how films are written; None writes none.
-        progress: called with the experiment's name, the fraction done and a text.
+        video: format and settings of films; None writes no films.
+        progress: called with the name of the experiment, the completed fraction, 0 to 1, and a text.
         on_result: called with each result as soon as its report is written.
 
     Returns:
-        One result an experiment, in the order asked for.
+        One result for each experiment, in the order of ``names``.
 
     Raises:
-        PliantError: an unknown name or option, options that an experiment refuses (`Experiment.check`), or a folder
-            that cannot be written, films of an experiment that is named and has none, or a camera that the films of
-            one do not have; nothing has been run then.
+        PliantError: before any experiment runs, if a name or an option is unknown, an experiment refuses its options
+            (`Experiment.check`), the folder cannot be written, films are requested of a named experiment that has
+            none, or the films of an experiment do not have the camera.
     """
     from pliant.experiments.report import write_index, write_report
 
@@ -166,14 +166,14 @@ def _refuse_still(named: Sequence[Experiment]) -> None:
 
 
 def check_film_camera(found: Experiment, camera: str) -> None:
-    """Refuse a camera that the films of an experiment do not have; experiments without films take any.
+    """Check that the films of an experiment have a camera; experiments without films accept any camera.
 
     Args:
         found: the experiment.
-        camera: a name, or AZIMUTH,ELEVATION[,DISTANCE].
+        camera: name of a camera, or AZIMUTH,ELEVATION[,DISTANCE].
 
     Raises:
-        PliantError: the films have no camera of that name; the message lists those that they have.
+        PliantError: the films have no camera with this name. The message lists the cameras that exist.
     """
     from pliant.recording.film import view_angles
 
@@ -187,14 +187,14 @@ def check_film_camera(found: Experiment, camera: str) -> None:
 
 
 def film_experiment(found: Experiment, context: Context, options: Any, result: Result, video: Video) -> None:
-    """Write the films of an experiment and enter them into its result; what goes wrong is said there.
+    """Write the films of an experiment and add them to its result, or the reason why there are none.
 
     Args:
         found: the experiment.
-        context: of its run.
-        options: of its run.
-        result: what the run gave.
-        video: kind and looks of the films.
+        context: context of its run.
+        options: options of its run.
+        result: result of its run, which is extended.
+        video: format and settings of the films.
     """
     if isinstance(found.films, str):
         result.no_film = found.films
@@ -215,7 +215,7 @@ def film_experiment(found: Experiment, context: Context, options: Any, result: R
 def changed_verdicts(before: Result, after: Result) -> list[Change]:
     """Return the statements and checks whose verdict differs between two runs of an experiment.
 
-    A statement or check that only one of them has is listed with "absent" for the other.
+    A statement or check that exists in only one of the runs has the verdict "absent" in the other.
     """
     found: list[dict[str, tuple[str, str]]] = []
     for result in (before, after):
@@ -291,10 +291,10 @@ def _reporter(progress: Callable[[str, float, str], None], name: str) -> Progres
 
 
 def writable_folder(path: str | Path) -> Path:
-    """Return a folder that exists and can be written to, made where it was missing.
+    """Return a writable folder, created if it does not exist.
 
     Raises:
-        PliantError: it cannot be made, is a file, or cannot be written to; the message names it.
+        PliantError: the folder cannot be created, is a file, or cannot be written to. The message names it.
     """
     folder = Path(path)
     try:

@@ -29,7 +29,7 @@ __all__ = ["FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
 
 Array = NDArray[np.float64]
 COMMANDS = {"dq_c": "velocity", "tau_J_d": "force_torque"}
-"""Field of a command -> the control that it needs."""
+"""Field of a command -> control state that it needs."""
 ARMS = {"franka": "fer", "fer": "fer", "fr3": "fr3"}
 """Robot of a policy -> type of the arm."""
 EDGE = 0.05
@@ -37,16 +37,16 @@ EDGE = 0.05
 REST = 0.01
 """Largest velocity of a joint at rest [rad/s]."""  # assumed
 DAMPING = np.array([10.0, 10.0, 10.0, 10.0, 3.0, 3.0, 3.0])
-"""Torque against the velocity with which a torque motion ends [N m s/rad]."""  # assumed
+"""Joint damping with which a torque motion is stopped [N m s/rad]."""  # assumed
 DAMPED_S = 1.0
-"""How long these torques act at most [s]."""
+"""Longest duration of this damping [s]."""
 
 
 def arm_of_policy(policy: Policy, arm: str = "") -> str:
-    """Return the type of the arm: ``arm``, or what the policy's robot says.
+    """Return the type of the arm, from ``arm`` or from the robot of the policy.
 
     Raises:
-        PolicyError: the policy's robot does not say, or says another type.
+        PolicyError: the robot of the policy does not define the type, or defines another one.
     """
     said = ARMS.get(policy.robot, "")
     if arm and said and arm != said:
@@ -83,31 +83,31 @@ def _element(name: str, valid: Mapping[str, int], what: str) -> tuple[str, str, 
 
 @dataclass(slots=True)
 class FrankaPolicyRun:
-    """A policy that acts on an arm, once a period of robot time; in between its command is held.
+    """Runs a policy on an arm, once per period of robot time; commands are held in between.
 
     Observations are ``<device>/<field>[<index>]`` with the fields of the arm's state, such as ``franka/q[0]``; commands
     are ``<device>/dq_c[<index>]`` [rad/s] or ``<device>/tau_J_d[<index>]`` [N m], index 0 to 6. Joints without a
-    command get zero velocity, or zero torque beside gravity.
+    command get zero velocity, or zero torque in addition to gravity compensation.
 
     Raises:
-        PolicyError: an observation, a command or an input that cannot be, a period that is not a whole number of
-            milliseconds, or limits beyond those of the arm.
+        PolicyError: an observation, a command or an input is invalid, the period is not a whole number of milliseconds,
+            or the limits exceed those of the arm.
     """
 
     policy: Policy
-    """What acts."""
+    """The policy."""
     robot: FrankaRobot
-    """What it acts on; its own ``period`` is not used."""
+    """Interface to the arm; its ``period`` is not used."""
     inputs: Mapping[str, float]
-    """Value of each ``input/<name>``."""
+    """Input name, without ``input/`` -> value."""
     timeout: float = TIMEOUT_S
     """Time without a new state after which the run stops [s]."""
     steps: int = 0
-    """Commands that the policy gave."""
+    """Number of commands computed by the policy."""
     lost: int = 0
-    """States that did not arrive, or whose command was too late."""
+    """Number of states that did not arrive or whose command was too late."""
     state: str = field(init=False)
-    """The control that the commands need: "velocity" or "force_torque"."""
+    """Control state that the commands need: "velocity" or "force_torque"."""
     _columns: list[tuple[str, int]] = field(init=False)
     _joints: list[int] = field(init=False)
     _cycles: int = field(init=False)
@@ -160,19 +160,22 @@ class FrankaPolicyRun:
         """Start the motion of the arm.
 
         Raises:
-            DeviceError: the arm refuses, such as after a reflex.
+            DeviceError: the arm refuses the motion, for instance after a reflex.
         """
         self.robot.set_robot_state("velocity" if self.state == "velocity" else "force_torque")
 
     def step(self, stopped: Callable[[], bool] = lambda: False) -> Array:
-        """Observe, act, and hold the command for a period of robot time; return all seven numbers of it.
+        """Read the observations, evaluate the policy and hold the command for one period of robot time.
 
         Args:
-            stopped: asked every millisecond; the period ends early where it returns True.
+            stopped: called every millisecond; the period ends early if it returns True.
+
+        Returns:
+            The command of all joints, shape (7,) [rad/s or N m].
 
         Raises:
-            DeviceError: the arm ended the motion; the message has its errors.
-            BridgeError: no new state within the timeout, the connection is lost, or a state holds NaN.
+            DeviceError: the arm ended the motion. The message lists its errors.
+            BridgeError: there is no new state within the timeout, the connection is lost, or a state contains NaN.
         """
         backend, start = self.robot.backend, self.robot.time
         measured = [backend.get(name).reshape(-1)[index] for name, index in self._columns]
@@ -217,10 +220,10 @@ class FrankaPolicyRun:
         """Bring the arm to rest and finish the motion; the arm then holds its position.
 
         Velocities are reduced within the limits of acceleration and jerk; torques are replaced by damping until the
-        joints rest.
+        joints are at rest.
 
         Raises:
-            DeviceError, BridgeError: the arm cannot be stopped this way; it was aborted.
+            DeviceError, BridgeError: the arm cannot be stopped this way; the motion was aborted.
         """
         robot = self.robot
         try:
@@ -239,11 +242,11 @@ class FrankaPolicyRun:
 
 
 def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
-    """Act once a period until the duration of robot time is over or ``stop`` is set; then stop the arm properly.
+    """Run a policy once per period, for a duration of robot time [s] or until ``stop`` is set; then stop the arm.
 
     Raises:
-        DeviceError: the arm refuses to move, or ended the motion; the message has its errors.
-        BridgeError: no new state, or the connection is lost; the arm was stopped where that was possible.
+        DeviceError: the arm refuses to move, or ended the motion. The message lists its errors.
+        BridgeError: there is no new state, or the connection is lost; the arm was stopped if that was possible.
     """
     stop = stop or threading.Event()
     run.start()
