@@ -33,7 +33,7 @@ class PicturesOptions:
     """Folder of the files, one named as each camera; it is made if it is not there. A file of that name which is none
     of this bridge is refused. "" makes a folder of its own, which is removed at the end."""
     camera: str = option("")
-    """Camera whose pictures are written; "" for all."""
+    """Camera whose images are written; "" for all."""
 
 
 class _File:

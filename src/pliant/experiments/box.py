@@ -98,9 +98,9 @@ class BoxOptions:
     approach: float = option(
         0.08, unit="m", low=0.0, above=True, high=2.0, source="section 4.2.3: the box is in the middle of the path"
     )
-    """Commanded way of the tip before it touches the box."""
+    """Commanded distance of the tip to the first contact with the box."""
     push: float = option(0.08, unit="m", low=0.0, above=True, high=2.0, source="assumed: see the sweep over the goal")
-    """Commanded way of the tip beyond the first contact."""
+    """Commanded distance of the tip after the first contact."""
     gain: float = option(20.0, unit="1/s", low=0.0, above=True, high=200.0, source="assumed")
     """Gain of the inverse kinematics."""
 

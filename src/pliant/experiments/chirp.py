@@ -75,7 +75,7 @@ class ChirpOptions:
     duration: float = option(30.0, unit="s", low=5.0, high=600.0, source="assumed")
     """Length of the chirp; its frequency rises linearly."""
     gravity: float = option(0.0, unit="m/s^2", low=0.0, high=30.0, source="assumed: the joint's axis is vertical")
-    """Gravity across the joint's axis."""
+    """Gravity perpendicular to the joint's axis."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,15 +38,15 @@ class AccuracyOptions:
     """What the paper leaves open."""
 
     shift: float = option(0.08, unit="m", low=0.0, source="assumed")
-    """Largest shift of the 6PFR's plate from home in each direction, at random."""
+    """Largest random shift of the 6PFR's plate from home in each direction."""
     turn: float = option(0.2, unit="rad", low=0.0, source="assumed")
     """Its largest turn about each axis."""
     till_shift: float = option(0.03, unit="m", low=0.0, source="assumed")
-    """Largest shift of the plate of Till's robot in each direction, at random."""
+    """Largest random shift of the plate of Till's robot in each direction."""
     till_turn: float = option(0.15, unit="rad", low=0.0, source="assumed")
     """Its largest turn about each axis."""
     till_yaw: float = option(0.0, unit="rad", source="published software: initial_config in robot_config.yaml")
-    """Turn of that plate about z from which the random ones begin."""
+    """Turn of that plate about z to which the random turns are added."""
     length: float = option(2.0, unit="m", low=0.0, above=True, source="assumed")
     """Length of the rod at which the printed moment equation is tried; at 1 m its error vanishes."""
 

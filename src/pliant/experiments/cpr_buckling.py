@@ -28,7 +28,7 @@ class BucklingOptions:
     """How the loads are applied."""
 
     side_load: float = option(0.02, unit="N", low=0.0, source="assumed")
-    """Force aside that chooses the plane in which the column bends; it is taken away again."""
+    """Lateral force that selects the plane in which the column bends; it is removed afterwards."""
     largest_load: float = option(40.0, unit="N", low=0.0, above=True, source="assumed")
     """Load on the hexapods at which the search for their limit ends."""
 

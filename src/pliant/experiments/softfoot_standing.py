@@ -71,7 +71,7 @@ class StandingOptions:
     drop_heights: tuple[float, ...] = option(
         (0.01, 0.02, 0.04), unit="m", low=0.0, above=True, high=0.5, source="assumed"
     )
-    """Heights of the drops: of the lowest point of the sole above what it falls on."""
+    """Heights of the drops: lowest point of the sole above the surface that it falls on."""
     contact_time: float = option(0.004, unit="s", low=0.001, high=0.05, source="assumed")
     """Time constant of the contacts of all feet, in drops; it limits the impact of the rigid foot."""
     closure_compliance: float = option(7.7e-6, unit="m/N", low=0.0, above=True, high=1.0, source="as of `softfoot`")

@@ -44,9 +44,9 @@ class SoftFootWindlassOptions:
     tendon_slack: float = option(
         RELEASED_SLACK, unit="m", low=-0.003, high=0.2, source="the released model: 0.286 m less the length at rest"
     )
-    """How far the tendons can lengthen from the straight sole before they are taut; 0 brings the windlass to life."""
+    """How far the tendons can lengthen from the straight sole before they are taut; 0 activates the windlass."""
     load: float = option(20.0, unit="N", low=0.0, high=1000.0, source="assumed: an unloaded foot on the ground")
-    """Force on the ankle while the toes are bent up."""
+    """Force on the ankle while the toes are bent upwards."""
     closure_compliance: float = option(
         7.7e-6, unit="m/N", low=1e-6, high=1e-3, source="fitted to the released model; the real one is unknown"
     )

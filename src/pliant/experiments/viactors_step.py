@@ -49,7 +49,7 @@ class ViactorsOptions:
     damping: float = option(0.065, unit="N m s/rad", low=0.0, high=10.0, source="section 4.2")
     """Damping of the bearing."""
     at_zero: str = option("horizontal", choices=("horizontal", "hanging"), source="assumed")
-    """Where the load is at q = 0."""
+    """Position of the load at q = 0."""
 
 
 @dataclass(frozen=True, slots=True)

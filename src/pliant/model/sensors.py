@@ -84,7 +84,7 @@ class SensorDescription:
     """Topic of its messages, for cameras the name space of their topics; absolute where it begins with "/", else
     below the robot's name space; "" takes the device's name."""
     enabled: bool = True
-    """Whether it is simulated at all."""
+    """Whether the sensor is simulated."""
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
@@ -457,9 +457,9 @@ class Camera(SensorDescription):
     segmentation: bool = False
     """Whether it says what each pixel shows: number and type (`mujoco.mjtObj`) of an object, -1 where nothing is."""
     near: float = option(0.01, unit="m", low=0.0, above=True)
-    """Nearest distance that it sees."""
+    """Near clipping distance."""
     far: float = option(100.0, unit="m", low=0.0, above=True)
-    """Farthest distance that it sees."""
+    """Far clipping distance."""
     exposure: float = option(1.0, low=0.0, above=True, high=1000.0)
     """Factor on the colours, which end at 255: 2 is one stop more, 0.5 one stop less."""
     exposure_time: float = option(0.0, unit="s", low=0.0, high=1.0)
@@ -475,19 +475,19 @@ class Camera(SensorDescription):
     image_topic: str = "image_raw"
     """Topic of its colours, below `topic`; absolute where it begins with "/"."""
     info_topic: str = "camera_info"
-    """Topic of the camera's matrix beside them."""
+    """Topic of the camera matrix of the colour image."""
     depth_topic: str = "depth/image_raw"
-    """Topic of its distances."""
+    """Topic of the depth image."""
     depth_info_topic: str = "depth/camera_info"
-    """Topic of the camera's matrix beside those."""
+    """Topic of the camera matrix of the depth image."""
     segmentation_topic: str = "segmentation/image_raw"
-    """Topic of what each pixel shows."""
+    """Topic of the segmentation."""
     segmentation_info_topic: str = "segmentation/camera_info"
-    """Topic of the camera's matrix beside that."""
+    """Topic of the camera matrix of the segmentation."""
     shadows: bool = False
-    """Whether light throws shadows; a picture then takes several times as long."""
+    """Whether lights cast shadows; rendering then takes several times as long."""
     samples: int = option(0, low=0, high=16)
-    """Samples a pixel against jagged edges; depth is exact only with 0, segmentation needs 0."""
+    """Samples per pixel for antialiasing; depth is exact only with 0, segmentation needs 0."""
 
     def __post_init__(self) -> None:
         super(Camera, self).__post_init__()

@@ -19,11 +19,11 @@ class FoxgloveOptions:
     """
 
     host: str = "127.0.0.1"
-    """Address of this machine to listen on. Whoever reaches it can command the robot."""
+    """Address of this machine to listen on. Any client that can reach it can command the robot."""
     port: int = option(8765, low=0, high=65535)
     """TCP port; 0 for a free one."""
     rate: float = option(100.0, unit="Hz", low=0.0)
-    """Most samples a second of simulation time that are sent of each device; 0 for all."""
+    """Largest sample rate of each device, in simulation time; 0 sends all samples."""
     tf_rate: float = option(50.0, unit="Hz", low=0.0, above=True)
     """Rate of ``/tf``, the pose of each body, and of the clock."""
     layout: str = ""

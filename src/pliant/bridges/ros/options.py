@@ -28,7 +28,7 @@ class RosOptions:
     tf: bool = True
     """Publish ``/tf`` (50 Hz, every body relative to the world)."""
     qb: bool = True
-    """Serve what the qb_move packages serve."""
+    """Serve the topics and services of the qb_move packages."""
     aggregate_rate: float = option(0.0, unit="Hz", low=0.0)
     """Rate of the robot-wide topics; 0 takes the manager's T_sample where there is a manager, else all samples."""
     joint_states: float = option(0.0, unit="Hz", low=0.0)
@@ -39,7 +39,7 @@ class RosOptions:
     sync_rate: float = option(0.0, unit="Hz", low=0.0)
     """How often it waits, in simulation time; 0 for every step."""
     on_lost: str = option("continue", choices=("continue", "halt"))
-    """What happens when the wire is lost."""
+    """Action when the connection is lost."""
 
     def __post_init__(self) -> None:
         check_values(self, BridgeError, names=str)

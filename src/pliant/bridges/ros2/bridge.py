@@ -25,7 +25,7 @@ class Ros2Options(RosOptions):
     loopback: bool = True
     """Talk on 127.0.0.1 only; false follows ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and ``ROS_STATIC_PEERS``."""
     distro: str = "jazzy"
-    """Distribution of ROS 2 that graph tools are of: humble, iron, jazzy, kilted, rolling."""
+    """ROS 2 distribution of the graph tools: humble, iron, jazzy, kilted, rolling."""
 
 
 def make(robot: Robot | Replay | None, options: Ros2Options) -> RosBridge:

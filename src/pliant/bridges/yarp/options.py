@@ -34,7 +34,7 @@ class YarpOptions:
     period: float = option(0.01, unit="s", low=0.0)
     """Time between two messages of a port that has no period of its own; 0 for every sample."""
     clock: str = "/clock"
-    """Port of the simulation's time; "" for none."""
+    """Port of the simulation time; "" for none."""
     lockstep: bool = False
     """Take the steps that clients ask for by stepSimulationAndWait or stepSimulation, and wait between them."""
     step_timeout: float = option(0.0, unit="s", low=0.0, high=1e6)

@@ -40,9 +40,9 @@ class WalkSettings:
     support_back: float = option(-0.03, unit="m", low=-0.2, high=0.0, source="assumed")
     """Hindmost centre of pressure that the stabiliser asks for, ahead of the ankle."""
     support_front: float = option(0.09, unit="m", low=0.0, high=0.3, source="assumed")
-    """Foremost one."""
+    """Foremost centre of pressure that the stabiliser asks for, ahead of the ankle."""
     support_side: float = option(0.03, unit="m", low=0.0, high=0.2, source="assumed")
-    """Largest lateral one."""
+    """Largest lateral centre of pressure that the stabiliser asks for."""
     dcm_rate: float = option(6.0, unit="1/s", low=0.0, high=100.0, source="assumed")
     """Rate at which an error of the divergent component of motion decays."""
     max_adjustment: float = option(0.3, unit="m", low=0.0, high=0.5, source="assumed")
@@ -52,11 +52,11 @@ class WalkSettings:
     height_stiffness: float = option(60.0, low=0.0, high=1e4, source="assumed")
     """Acceleration of the centre of mass for an error of its height [1/s^2]."""
     height_damping: float = option(12.0, unit="1/s", low=0.0, high=1e3, source="assumed")
-    """Acceleration for its vertical velocity."""
+    """Acceleration of the centre of mass for its vertical velocity."""
     posture_stiffness: float = option(250.0, unit="N m/rad", low=0.0, high=1e4, source="assumed")
     """Moment about the centre of mass for an inclination of the base."""
     posture_damping: float = option(40.0, unit="N m s/rad", low=0.0, high=1e3, source="assumed")
-    """Moment for its angular velocity."""
+    """Moment about the centre of mass for the angular velocity of the base."""
     ankle_stiffness: float = option(100.0, unit="N m/rad", low=0.0, high=5000.0, source="assumed")
     """Stiffness of a loaded ankle towards a level foot, beside the torque for the centre of pressure, as a joint
     impedance controller has it; with 0 the ground turns the foot freely."""
@@ -70,7 +70,7 @@ class WalkSettings:
     """If positive, each of these joints has the stiffness I w^2 and the damping 2 I w instead, where w is this
     frequency and I the inertia that the joint's motor feels when all else is free."""
     contact_force: float = option(30.0, unit="N", low=0.0, high=1e4, source="assumed")
-    """Vertical force at which a swinging foot has touched down."""
+    """Vertical force at which touchdown of a swinging foot is detected."""
 
 
 def scaled_settings(*, mass: float, height: float, spacing: float, sole: tuple[float, float, float]) -> WalkSettings:

@@ -28,7 +28,7 @@ class ParallelOptions:
     variant: str = option("chain", choices=VARIANTS)
     """Rods as rigid links with hinges (chain), or as MuJoCo's one-dimensional flex (flex)."""
     segments: int = option(10, low=3, high=200)
-    """Elements a rod."""
+    """Number of elements of each rod."""
     damping: float = option(1e-3, unit="s", low=0.0, source="assumed")
     """Damping of the material: moment = E I (curvature + damping x its rate)."""
     contact: bool = True
@@ -38,7 +38,7 @@ class ParallelOptions:
     servo_stiffness: tuple[float, float] = option((1e6, 2e4), low=0.0, above=True, source="assumed")
     """Stiffness of the position servos of sliding [N/m] and turning [N m/rad] joints."""
     servo_mass: float = option(0.1, unit="kg", low=0.0, above=True, source="assumed")
-    """Mass of what a base joint moves beside the rod."""
+    """Mass that a base joint moves in addition to the rod."""
     plate_mass: float = option(0.1, unit="kg", low=0.0, above=True, source="assumed")
     """Mass of a plate that the description gives none; it is weightless."""
     plate_inertia: tuple[float, float, float] | None = option(None, unit="kg m^2", low=0.0, above=True)

@@ -46,9 +46,9 @@ class BipedOptions(WalkSettings):
     foot_scale: float = option(1.0, low=0.5, high=1.5, source="of pliant")
     """Size of the soft feet; the ankle stays at its height over the sole."""
     foot_forward: float = option(0.02, unit="m", low=-0.1, high=0.1, source="assumed")
-    """Place of the soft foot's ankle ahead of the robot's ankle."""
+    """Position of the soft foot's ankle ahead of the robot's ankle."""
     bar_height: float = option(0.0, unit="m", low=0.0, high=0.1, source="assumed")
-    """Height and length of the square bars across the way; 0: none."""
+    """Height and length of the square bars across the path; 0: none."""
     bar_positions: tuple[float, ...] = option((), unit="m", low=-10.0, high=100.0, source="assumed")
     """Middle of each bar ahead of the ankles at the start; empty: `bar_count` bars at random."""
     bar_count: int = option(1, low=0, high=100, source="assumed")

@@ -52,7 +52,7 @@ class HumanoidOptions:
     swing_frequency: float | None = option(None, unit="rad/s", low=0.0, high=1e3, source=_SCALED)
     """Frequency of the impedance of the swinging leg, torso and arms, as that of `WalkSettings`."""
     bar_height: float = option(0.0, unit="m", low=0.0, high=0.1, source="assumed")
-    """Height and length of the square bars across the way; 0: none."""
+    """Height and length of the square bars across the path; 0: none."""
     bar_positions: tuple[float, ...] = option((), unit="m", low=-10.0, high=100.0, source="assumed")
     """Middle of each bar ahead of the ankles at the start; empty: `bar_count` bars at random."""
     bar_count: int = option(1, low=0, high=100, source="assumed")

@@ -38,9 +38,9 @@ class SoftFeetOptions(SoftFootOptions):
     key: str | None = option(None)
     """Key frame in which the old feet are flat; none: the initial pose."""
     old_mass: float | None = option(None, unit="kg", low=0.0, high=100.0)
-    """What remains of the mass of each old foot; none: all of it."""
+    """Remaining mass of each old foot; none: its full mass."""
     visuals: bool = option(False)
-    """Whether the shapes of the old feet that touch nothing stay."""
+    """Whether to keep the shapes of the old feet that have no contacts."""
 
 
 def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot]:
