@@ -1,6 +1,6 @@
-"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF, and what they say of its joints.
+"""The ``<ros2_control>`` and ``<transmission>`` tags of a URDF.
 
-`pliant.formats.served_joints` makes the actuators of it.
+`pliant.formats.served_joints` creates the actuators from them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 HARDWARE = "pliant/CompliantSystem"
-"""Name of the hardware plugin in the tags that pliant writes."""
+"""Name of the hardware plugin in tags written by pliant."""
 INTERFACES = ("position", "velocity", "acceleration", "effort", "stiffness")
 """Interfaces of a joint: the standard ones of ros2_control's hardware_interface, and pliant's stiffness [N m/rad]."""
 SYSTEM_TYPES = ("system", "actuator", "sensor")
@@ -39,37 +39,37 @@ HARDWARE_INTERFACES = {
     "VelocityJointInterface": "velocity",
     "EffortJointInterface": "effort",
 }
-"""Command interface by the hardwareInterface of a ROS 1 transmission."""
+"""hardwareInterface of a ROS 1 transmission -> command interface."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlledJoint:
-    """A joint of a ``<ros2_control>`` element."""
+    """Joint of a ``<ros2_control>`` element."""
 
     joint: str
-    """Its name."""
+    """Name of the joint."""
     system: str
     """Name of the ros2_control element."""
     hardware: str = ""
-    """Its hardware plugin."""
+    """Name of the hardware plugin."""
     commands: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Command interface -> its limits, "min" and "max" where given."""
+    """Command interface -> limits "min" and "max", if given, in the unit of the interface."""
     states: tuple[str, ...] = ()
     """State interfaces."""
     initial: Mapping[str, float] = field(default_factory=dict)
-    """Initial value by state interface, where given."""
+    """Initial value by state interface, if given."""
     params: Mapping[str, str] = field(default_factory=dict)
     """Further parameters by name."""
     mimics: bool | None = None
-    """The joint's ``mimic`` attribute; None where it has none, so that the URDF's ``<mimic>`` holds."""
+    """The ``mimic`` attribute of the joint; None if it has none, so that the ``<mimic>`` tag of the URDF applies."""
     file: str | None = None
-    """File that described it."""
+    """File that contains the element, or None."""
     line: int | None = None
-    """Line in the file."""
+    """Line in the file, counted from 1, or None."""
 
     @property
     def place(self) -> str:
-        """``file:line: `` for notes."""
+        """Location for notes: ``file:line: ``."""
         return f"{self.file or 'description'}:{self.line or '?'}: "
 
     def fail(self, message: str, name: str | None = None) -> ModelError:
@@ -81,7 +81,7 @@ class ControlledJoint:
 
 @dataclass(slots=True)
 class Ros2Control:
-    """What the ``<ros2_control>`` elements of a URDF say."""
+    """Content of the ``<ros2_control>`` elements of a URDF."""
 
     joints: dict[str, ControlledJoint] = field(default_factory=dict)
     """Joints by name, in the order of the file."""
@@ -90,24 +90,23 @@ class Ros2Control:
     gpios: tuple[str, ...] = ()
     """Names of the ``<gpio>`` elements."""
     notes: list[str] = field(default_factory=list)
-    """What has no effect."""
+    """Notes on tags that have no effect."""
 
 
 # -- reading ----------------------------------------------------------------------------------------------
 
 
 def read_ros2_control(root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None) -> Ros2Control:
-    """Return what the ``<ros2_control>`` elements of a URDF say.
+    """Return the content of the ``<ros2_control>`` elements of a URDF.
 
     Args:
         root: the robot element.
         joints: type of every joint of the robot, by name.
-        file: where the tree came from, for messages.
+        file: file of the element tree, for messages.
 
     Raises:
-        ModelError: an element without a name, a joint that does not exist or comes twice, an interface that does not
-            exist or comes twice, a limit or an initial value that is no number, a minimum above its maximum. The
-            message names file and line.
+        ModelError: an element has no name; a joint or an interface does not exist or is duplicated; a limit or an
+            initial value is not a number; or a minimum is greater than its maximum. The message names file and line.
     """
     found = Ros2Control()
     names: dict[str, int | None] = {}
@@ -286,17 +285,17 @@ class _Reader(Tags):
 
 
 def element_name(who: str) -> str:
-    """Return the quoted name out of "joint 'name': "."""
+    """Return the quoted name in "joint 'name': "."""
     return who.removeprefix("joint ").removesuffix(": ")
 
 
 def read_transmissions(
     root: ET.Element, joints: Mapping[str, str], file: str | Path | None = None
 ) -> tuple[dict[str, ControlledJoint], list[str]]:
-    """Return the joints that ROS 1 ``<transmission>`` tags drive, as if ros2_control had named them, and notes.
+    """Return the joints driven by ROS 1 ``<transmission>`` tags, in the form of ros2_control joints, and notes.
 
-    Interfaces that pliant does not have and joints that do not exist are noted: such tags describe a controller, not
-    the robot, and often outlive it.
+    Unsupported interfaces and unknown joints cause a note instead of an error, because such tags describe a controller
+    rather than the robot, and are often outdated.
     """
     found: dict[str, ControlledJoint] = {}
     notes: list[str] = []
@@ -326,7 +325,7 @@ def read_transmissions(
 def read_all(
     root: ET.Element, types: Mapping[str, str], file: str | Path | None, plugins: Iterable[str]
 ) -> tuple[dict[str, ControlledJoint], list[str]]:
-    """Return all joints that ros2_control tags or, where a file has none of these, transmissions drive; and notes."""
+    """Return all joints driven by ros2_control tags or, in a file without such tags, by transmissions, and notes."""
     found = read_ros2_control(root, types, file)
     if root.find(".//ros2_control") is not None:
         return found.joints, found.notes

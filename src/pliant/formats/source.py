@@ -1,4 +1,4 @@
-"""The file that a robot is read from, and what the caller says about reading it."""
+"""Source file of a robot, and the options for reading it."""
 
 from __future__ import annotations
 
@@ -18,59 +18,59 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_TIMESTEP", "Format", "Source"]
 
 DEFAULT_TIMESTEP = 0.001
-"""Time step where neither the file nor the caller names one [s]."""
+"""Time step if neither the file nor the caller gives one [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A robot's file, parsed when first asked for."""
+    """File of a robot, parsed on first access."""
 
     path: Path
     """The file, or a folder."""
     package_paths: Sequence[str | Path] = ()
-    """Folders that hold ROS packages, searched first for ``package://`` addresses."""
+    """Folders that contain ROS packages, searched first for ``package://`` URIs."""
     allow_missing_meshes: bool = False
-    """Leave out collision meshes that are not found, with a note, rather than fail."""
+    """Whether to omit collision meshes that are not found, with a note, instead of raising an error."""
     self_collision: bool | None = None
-    """Whether a URDF's links collide with each other; None does as Gazebo does."""
+    """Whether the links of a URDF collide with each other; None for the behaviour of Gazebo."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the robot, for formats that have any; text is converted."""
+    """Options of the robot, for formats with options; strings are converted."""
     load: Callable[..., Robot]
-    """Loads another robot, file or catalogue name, that the file names, with further arguments of `pliant.load`, which
-    sets it."""
+    """Function that loads another robot to which the file refers, by file or catalogue name, with further arguments of
+    `pliant.load`. It is set by `pliant.load`."""
 
     @functools.cached_property
     def root(self) -> Node:
-        """The root element of an XML file."""
+        """Root element of an XML file."""
         return parse_xml(read_file(self.path), self.path)
 
     @functools.cached_property
     def document(self) -> Document:
-        """The document of a YAML file."""
+        """Document of a YAML file."""
         return parse_yaml(read_file(self.path), self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A kind of robot description, and the function that reads it."""
+    """Format of robot descriptions, with the function that reads it."""
 
     name: str
-    """What it is called in messages."""
+    """Name of the format in messages."""
     read: Callable[[Source], Robot]
-    """Returns the robot of a file."""
+    """Function that returns the robot of a file."""
     suffixes: tuple[str, ...]
-    """Suffixes of its files."""
+    """File suffixes."""
     root: str = ""
     """Root element of an XML format; "" for a YAML format."""
     key: str = ""
-    """Top-level key that tells a YAML format from the others; "" for the format of all other files."""
+    """Top-level key that identifies a YAML format; "" for the format of all other files."""
     folder: str = ""
-    """File in it that tells a folder of this format; "" where it has no folders."""
+    """File that identifies a folder of this format; "" if the format has no folders."""
     has_options: bool = False
-    """Whether its robots take options."""
+    """Whether robots of this format have options."""
 
     def matches(self, source: Source) -> bool:
-        """Say whether a file or folder is of this format."""
+        """Return whether a file or folder has this format."""
         if source.path.is_dir():
             return bool(self.folder) and (source.path / self.folder).is_file()
         if self.root:

@@ -1,18 +1,19 @@
-"""Checks of a robot before it runs: step size, parameters, names, and the defaults that were filled in.
+"""Checks of a robot before a run: step size, parameters, names and assumed defaults.
 
 Step size. A spring K (N m/rad) with explicit damping D on an inertia I, advanced with semi-implicit Euler, is stable
 if and only if
 
     h^2 K / I + 2 h D / I < 4                                                                            (1)
 
-(undamped: w h < 2 with w = sqrt(K / I)). MuJoCo's implicit integrators and its Euler treat joint damping implicitly;
-such damping D_i turns (1) into h^2 K < 4 I + 2 h (D_i - D). The square root of the left side of (1) is reported as
-``stability``, so that 2 is the bound whatever the damping; w h itself says how well the oscillation is resolved.
+(undamped: w h < 2 with w = sqrt(K / I)). MuJoCo's implicit integrators and its Euler integrator treat joint damping
+implicitly; with such damping D_i the condition becomes h^2 K < 4 I + 2 h (D_i - D). The square root of the left side
+of (1) is reported as ``stability``, so that the bound is 2 for any damping. The product w h states how well the
+oscillation is resolved.
 
-I is the inertia that a joint's torque alone has to move, 1 / (M^-1)_jj with the full mass matrix M (armature
-included): the others being free it is the smallest, hence the safe side. It is evaluated at the initial pose and at
-some random ones. Joints that are stiff together can be faster than each alone; the largest eigenvalue of
-K^1/2 M^-1 K^1/2 covers that. Equality constraints and contacts are not counted.
+I is the inertia seen by the torque of a single joint, 1 / (M^-1)_jj with the full mass matrix M (including armature).
+It is the smallest inertia, because the other joints are free, and therefore a conservative choice. It is evaluated at
+the initial pose and at several random poses. Stiff joints can oscillate faster together than each joint alone; the
+largest eigenvalue of K^1/2 M^-1 K^1/2 covers this case. Equality constraints and contacts are not considered.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ __all__ = [
 ]
 
 WARN_ABOVE = 0.3
-"""w dt above which an oscillation is resolved poorly (21 steps a period)."""
+"""Value of w h above which an oscillation is poorly resolved (21 steps per period)."""
 REFUSE_ABOVE = 1.5
-"""Stability number above which a simulation is refused; at 2 it explodes."""
+"""Stability number above which a simulation is refused; the simulation is unstable above 2."""
 
 Array = NDArray[np.float64]
 JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -55,32 +56,33 @@ JOINTS = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepSize:
-    """How fast one element of a compliant joint is, compared with the time step."""
+    """Dynamics of one element of a compliant joint in relation to the time step."""
 
     joint: str
     """Name of the joint."""
     mode: Mode
-    """Operation mode that it holds for."""
+    """Operation mode to which the values apply."""
     element: Literal["link", "motor_1", "motor_2"]
-    """What moves."""
+    """The moving element."""
     at: Literal["rest", "reach"]
     """"rest": with the initial preset (or the presets that the caller names); "reach": with any preset in reach."""
     preset: float
-    """Preset with the largest stiffness in that range [rad or m]."""
+    """Preset with the largest stiffness in the range given by ``at`` [rad or m]."""
     stiffness: float
-    """Largest stiffness K over deflections up to twice the clip [N m/rad; N/m on a lever]."""
+    """Largest stiffness K over deflections up to twice the maximum deflection [N m/rad; N/m on a lever]."""
     damping: float
-    """Damping D that is integrated explicitly [N m s/rad; N s/m]."""
+    """Explicitly integrated damping D [N m s/rad; N s/m]."""
     implicit_damping: float
-    """Damping D_i that is integrated implicitly [N m s/rad; N s/m]."""
+    """Implicitly integrated damping D_i [N m s/rad; N s/m]."""
     inertia: float
     """Smallest inertia I [kg m^2; kg]."""
     timestep: float
-    """Time step h that it was evaluated for [s]."""
+    """Time step h of the evaluation [s]."""
     stuck: bool = False
-    """Whether the presliding stiffness of friction is counted; friction is bounded, so beyond the bound it chatters."""
+    """Whether the presliding stiffness of friction is included. Friction is bounded, so a value above the stability
+    bound causes chatter."""
     linear: bool = False
-    """Whether it moves along a line: K in N/m, D in N s/m, I in kg."""
+    """Whether the element moves linearly, with K in N/m, D in N s/m and I in kg."""
 
     @property
     def ratio(self) -> float:
@@ -89,12 +91,12 @@ class StepSize:
 
     @property
     def damping_ratio(self) -> float:
-        """Return h D / I, the part of the speed that explicit damping takes in a step."""
+        """Return h D / I, the fraction of the speed that explicit damping removes in one step."""
         return self.timestep * self.damping / self.inertia
 
     @property
     def stability(self) -> float:
-        """Return sqrt(h^2 K / I + 2 h D / I), unstable above 2 (without implicit damping)."""
+        """Return sqrt(h^2 K / I + 2 h D / I); above 2 the step is unstable (without implicit damping)."""
         return math.sqrt(self.ratio**2 + 2.0 * self.damping_ratio)
 
     @property
@@ -104,26 +106,26 @@ class StepSize:
 
     @property
     def proposal(self) -> float:
-        """Return a time step that resolves it: w h and h D / I at most 0.3, rounded down to 1, 2 or 5 [s]."""
+        """Return a time step [s] with w h <= 0.3 and h D / I <= 0.3, rounded down to 1, 2 or 5 x 10^-n."""
         return propose_timestep(self.stiffness, self.damping, self.inertia)
 
 
 def stable_timestep(stiffness: float, damping: float, inertia: float) -> float:
     """Return the largest stable step of semi-implicit Euler with an explicit spring and damper [s].
 
-    The positive root of h^2 K + 2 h D = 4 I.
+    This is the positive root of h^2 K + 2 h D = 4 I.
 
     Args:
-        stiffness: K, 0 or more [N m/rad].
+        stiffness: K, >= 0 [N m/rad].
         damping: D [N m s/rad]; explicit minus implicit damping.
-        inertia: I, positive [kg m^2].
+        inertia: I, > 0 [kg m^2].
     """
     root = damping + math.sqrt(damping * damping + 4.0 * stiffness * inertia)
     return 4.0 * inertia / root if root > 0.0 else math.inf
 
 
 def propose_timestep(stiffness: float, damping: float, inertia: float) -> float:
-    """Return the largest step 1, 2 or 5 x 10^-n that keeps w h and h D / I within 0.3 [s]; inf without K and D."""
+    """Return the largest step 1, 2 or 5 x 10^-n with w h <= 0.3 and h D / I <= 0.3 [s]; inf if K and D are 0."""
     wanted = math.inf
     if stiffness > 0.0:
         wanted = WARN_ABOVE * math.sqrt(inertia / stiffness)
@@ -153,7 +155,10 @@ class _Slopes:
 
 
 def preset_reach(actuator: CompliantActuator) -> tuple[float, float]:
-    """Return the presets that can be commanded: (0, 0) with one motor; up to the lever's stop; up to the clip."""
+    """Return the range (low, high) of presets that can be commanded [rad, or m on a lever].
+
+    With one motor it is (0, 0). A lever is limited by its stop, other laws by their maximum deflection and their motor stops.
+    """
     law = actuator.law
     if law.motors == 1:
         return 0.0, 0.0
@@ -277,18 +282,18 @@ def step_sizes(
     poses: int = 4,
     seed: int = 0,
 ) -> list[StepSize]:
-    """Return how fast each compliant joint is in each operation mode.
+    """Return the step size analysis of each compliant joint in each operation mode.
 
     Args:
-        robot: the robot; its rigid part must compile.
-        timestep: time step to compare with [s]; None takes the robot's.
-        modes: mode by joint; None gives all seven of every joint.
-        presets: range of presets by joint that count as "rest"; others take their initial preset.
-        poses: number of random poses beside the initial one.
-        seed: seed of the poses.
+        robot: the robot; its rigid bodies must compile.
+        timestep: time step of the evaluation [s]; None uses the time step of the robot.
+        modes: mode by joint; None for all seven modes of every joint.
+        presets: range of presets that count as "rest", by joint [rad or m]; other joints use their initial preset.
+        poses: number of random poses in addition to the initial pose.
+        seed: seed of the random poses.
 
     Raises:
-        ModelError: MuJoCo refuses the rigid part, or a joint does not exist.
+        ModelError: the rigid bodies do not compile, or a joint does not exist.
     """
     model = _compile_bodies(robot)
     return _step_sizes(robot, _bodies(model, poses, seed), timestep or robot.timestep, modes, presets or {})
@@ -403,15 +408,16 @@ def check(
     poses: int = 4,
     seed: int = 0,
 ) -> list[Problem]:
-    """Return every problem of a robot at once: errors, then warnings, then what was assumed.
+    """Return all problems of a robot: errors, then warnings, then assumptions.
 
     Args:
         robot: the robot; it is not changed.
-        timestep: time step to check for [s]; None takes the robot's.
-        presets: (lowest, highest) preset that will be commanded, by joint. Within it the step size is refused like at
-            rest; without it, presets other than the initial one that are too stiff for the time step give a warning.
-        poses: number of random poses, beside the initial one, at which inertia and gravity are evaluated.
-        seed: seed of these poses.
+        timestep: time step to check [s]; None uses the time step of the robot.
+        presets: (lowest, highest) preset that will be commanded, by joint [rad or m]. A preset in this range that is
+            too stiff for the time step is an error, as it is for the initial preset. For joints without a range, other
+            presets that are too stiff give a warning.
+        poses: number of random poses, in addition to the initial pose, at which inertia and gravity are evaluated.
+        seed: seed of the random poses.
     """
     problems: list[Problem] = []
     h = robot.timestep if timestep is None else float(timestep)

@@ -1,10 +1,10 @@
-"""What a robot is made of, and the MuJoCo model that follows from it.
+"""Components of a robot, and the MuJoCo model compiled from them.
 
-How a compliant actuator enters MuJoCo. Each is one user actuator named as its joint: dyntype "user" with
-``actdim = actuator.states(timestep)`` ("none" without states), gain fixed at 0, biastype "user", gear 1, no limits of
-control, force or activation, and ``actuator.pack(timestep)`` as its ``user`` row. Where the mode takes two references,
-the next actuator is a companion ``<joint>/ref_2`` on the same joint with neither gain nor bias: its control carries
-reference 2. The compiled model has a key frame "rest" in which every actuator holds its pose.
+Each compliant actuator becomes one MuJoCo user actuator with the name of its joint. It has dyntype "user" with
+``actdim = actuator.states(timestep)`` ("none" without states), fixed gain 0, biastype "user", gear 1, no limits of
+control, force or activation, and ``actuator.pack(timestep)`` as its ``user`` row. If the mode has two references, the
+next actuator is a companion ``<joint>/ref_2`` on the same joint, without gain and bias, whose control is reference 2.
+The compiled model has a key frame "rest" in which every actuator holds its pose.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 COMPANION_SUFFIX = "/ref_2"
-"""What follows the joint's name in the name of the actuator that carries reference 2."""
+"""Suffix of the joint name in the name of the actuator for reference 2."""
 REST_KEY = "rest"
 """Name of the key frame in which the actuators hold the initial pose."""
 
@@ -53,7 +53,7 @@ def companion_name(joint: str) -> str:
 
 
 def actuator_names(joint: str) -> tuple[str, str]:
-    """Return the names of the MuJoCo actuators of a compliant joint: (the actuator's, its companion's).
+    """Return the names of the MuJoCo actuators of a compliant joint: (actuator, companion).
 
     The companion exists only where `CompliantActuator.commands` is 2; it is the next actuator.
     """
@@ -61,18 +61,19 @@ def actuator_names(joint: str) -> tuple[str, str]:
 
 
 class Description:
-    """The parts of a robot: rigid bodies, compliant actuators, devices, interface.
+    """Components of a robot: rigid bodies, compliant actuators, devices, interface.
 
-    `pliant.model.Robot` adds what changes and checks them.
+    `pliant.model.Robot` adds methods that modify and check them.
 
     Args:
-        spec: the bodies; kept, not copied. `compile` never changes it.
+        spec: the rigid bodies; stored without copying. `compile` does not change it.
         actuators: compliant actuators by joint.
         devices: descriptions of devices, each with a ``name`` and ``prefixed(prefix)`` (see `DeviceSpec`).
-        interface: names under which the robot is reached; None takes the defaults.
-        notes: remarks of a loader: plugins not understood, meshes dropped.
-        file: where the robot was read from.
-        set_defaults: replace MuJoCo's default integrator (Euler) by implicitfast where the spec does not name one.
+        interface: names of the robot's external interface; None for the defaults.
+        notes: remarks of a loader, such as unknown plugins or omitted meshes.
+        file: file from which the robot was read.
+        set_defaults: whether to use the integrator implicitfast instead of MuJoCo's default (Euler) if the spec does
+            not name an integrator.
     """
 
     def __init__(
@@ -89,19 +90,19 @@ class Description:
         if not isinstance(spec, mujoco.MjSpec):
             raise ModelError(f"Robot: spec is a {type(spec).__name__}; must be a mujoco.MjSpec", field="spec")
         self.spec = spec
-        """The bodies, joints and whatever else MuJoCo knows; without the compliant actuators."""
+        """The MuJoCo spec with bodies, joints and other elements, but without the compliant actuators."""
         self.actuators: dict[str, CompliantActuator] = dict(actuators or {})
-        """Compliant actuators by joint, in the order in which they enter the model."""
+        """Compliant actuators by joint, in the order of the model."""
         self.devices: list[DescribedDevice] = list(devices)
         """Descriptions of the devices."""
         self.interface: Interface = interface if interface is not None else Interface()
-        """Names under which the robot is reached."""
+        """Names of the robot's external interface."""
         self.notes: list[str] = list(notes)
-        """What the loader left out or assumed, one sentence each."""
+        """Elements that the loader omitted and assumptions that it made, one sentence each."""
         self.file: str | None = None if file is None else str(file)
-        """File that the robot was read from."""
+        """File from which the robot was read, or None."""
         self.chosen_options: set[str] = set()
-        """MuJoCo's options that were set through `update`, for the report of what was assumed."""
+        """MuJoCo options that were set with `update`; the report of assumptions omits them."""
         for joint, actuator in self.actuators.items():
             if not isinstance(actuator, CompliantActuator):
                 raise ModelError(
@@ -115,7 +116,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Name of the model."""
         return self.spec.modelname
 
     @property
@@ -125,15 +126,15 @@ class Description:
 
     @property
     def joints(self) -> list[str]:
-        """Names of the spec's joints, in its order."""
+        """Names of the joints, in the order of the spec."""
         return [joint.name for joint in self.spec.joints]
 
     def names_option(self, name: str) -> bool:
-        """Say whether an option of MuJoCo was named by the file or set, rather than taken by default."""
+        """Return whether a MuJoCo option was set explicitly, in the file or with `update`."""
         return name in self.chosen_options or is_authored(self.spec, name)
 
     def add_actuator(self, joint: str, actuator: CompliantActuator) -> CompliantActuator:
-        """Put a compliant actuator on a hinge or slide joint.
+        """Add a compliant actuator to a hinge or slide joint.
 
         Args:
             joint: name of a joint of the spec.
@@ -161,11 +162,11 @@ class Description:
         return actuator
 
     def assemble(self) -> mujoco.MjSpec:
-        """Return a copy of the spec with the compliant actuators, what described sensors need and an empty key frame
-        "rest" added.
+        """Return a copy of the spec with the compliant actuators, the elements of described sensors and an empty key
+        frame "rest".
 
         Raises:
-            ModelError: an actuator cannot be put into the model, or the integrator cannot run it.
+            ModelError: an actuator cannot be added to the model, or the integrator does not support it.
         """
         spec = self.spec.copy()
         dt = self.timestep
@@ -203,10 +204,10 @@ class Description:
         return spec
 
     def compile(self) -> mujoco.MjModel:
-        """Return the MuJoCo model; the robot stays as it is.
+        """Return the compiled MuJoCo model; the robot is not changed.
 
         Raises:
-            ModelError: the description is wrong; the message has MuJoCo's reason.
+            ModelError: the description is not valid; the message contains the reason given by MuJoCo.
         """
         spec = self.assemble()
         widened = self._widen_keys(spec)
@@ -221,10 +222,10 @@ class Description:
         return model
 
     def find_joint(self, name: str) -> Any:
-        """Return the spec's hinge or slide joint of a name.
+        """Return the hinge or slide joint of a given name.
 
         Raises:
-            ModelError: there is none, or it is a ball or free joint.
+            ModelError: there is no such joint, or it is a ball or free joint.
         """
         joint = next((j for j in self.spec.joints if j.name == name), None)
         if joint is None:
@@ -243,7 +244,7 @@ class Description:
         return joint
 
     def refuse_taken_names(self, joint: str, actuator: CompliantActuator) -> None:
-        """Raise ModelError where the spec has an actuator with a name that the compliant actuator needs."""
+        """Raise ModelError if the spec has an actuator with a name that the compliant actuator needs."""
         names = actuator_names(joint)[: actuator.commands]
         for other in self.spec.actuators:
             if other.name in names:
@@ -296,7 +297,7 @@ class Description:
                 model.key_ctrl[index, row : row + actuator.commands] = references[: actuator.commands]
 
     def compile_error(self, error: Exception) -> ModelError:
-        """Return MuJoCo's refusal to compile as a ModelError that names file and element."""
+        """Return a compile error of MuJoCo as a ModelError that names file and element."""
         text = tidy(error)
         named = re.search(r"Element name '([^']*)'", text)
         hint = ""
@@ -308,7 +309,7 @@ class Description:
 
 
 def is_authored(spec: mujoco.MjSpec, option: str) -> bool:
-    """Say whether a file named an option, by MuJoCo's own record."""
+    """Return whether a file sets an option, as recorded by MuJoCo."""
     bit = _authored_bits().get(option)
     return bit is None or bool(spec.authored.option & bit)
 
@@ -340,5 +341,5 @@ def _as_user_actuator(actuator: Any, joint: str) -> None:
 
 
 def tidy(error: Exception) -> str:
-    """Return the text of an error of MuJoCo in one line."""
+    """Return the message of a MuJoCo error in one line."""
     return " ".join(str(error).split()).removeprefix("Error: ")

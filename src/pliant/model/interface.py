@@ -1,4 +1,4 @@
-"""What a robot shows to the outside: name spaces, published states, the plugin manager's lists, devices."""
+"""External interface of a robot: namespaces, published states, plugin manager and devices."""
 
 from __future__ import annotations
 
@@ -24,66 +24,66 @@ __all__ = [
 ]
 
 DEFAULT_NAMESPACE = "toBEassigned"
-"""Name space of the toolbox's topics when the parameter server names none."""
+"""Namespace of the toolbox's topics if the parameter server does not define one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointInterface:
-    """What one joint publishes and listens to, in the terms of the toolbox's plugin tags."""
+    """Published and subscribed topics of one joint, as in the plugin tags of the toolbox."""
 
     joint: str
     """Name of the joint."""
     plugin: str = ""
-    """Name attribute of the plugin tag that described it; empty for none."""
+    """Name attribute of the plugin tag that describes it; "" if there is none."""
     publish_elastic_torque: bool = True
     """Whether torque_el1_state and torque_el2_state are published (tag pub_eltau)."""
     publish_state: bool = True
     """Whether link_state is published (tag pub_state)."""
     subscribe_external_torque: bool = True
-    """Whether external_torque is listened to (tag sub_ext_tau)."""
+    """Whether external_torque is subscribed (tag sub_ext_tau)."""
     velocity_limit: float | None = None
-    """Velocity limit of the URDF joint [rad/s or m/s]; kept for devices, not enforced by the physics."""
+    """Velocity limit of the URDF joint [rad/s or m/s]; used by devices, not enforced by the physics."""
     command_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Lowest and highest command [SI] by command interface of ros2_control, where its tags give them; kept for devices
+    """Lowest and highest command [SI] by command interface of ros2_control, if its tags define them; used by devices
     and for export, not enforced by the physics."""
     file: str | None = None
-    """File that described it."""
+    """File that contains the tag, or None."""
     line: int | None = None
-    """Line in that file."""
+    """Line in that file, counted from 1, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginManager:
-    """The settings of the toolbox's plugin manager: which joint each array element goes to, and how."""
+    """Settings of the toolbox's plugin manager: joint and command of each element of the reference arrays."""
 
     namespace: str
     """Prefix of all topics."""
     sample_time: float
-    """Period of the manager's loop [s], positive (T_sample)."""
+    """Period of the manager's loop [s], > 0 (T_sample)."""
     joints: tuple[str, ...]
     """Joints in the order of the reference arrays (joints_name)."""
     ref_1: tuple[str, ...]
     """Command name of element i of reference array 1, without a leading slash."""
     ref_2: tuple[str, ...]
-    """Command name of element i of reference array 2; "disabled" where the mode takes none."""
+    """Command name of element i of reference array 2; "disabled" if the mode has no second reference."""
     file: str | None = None
-    """File that it was read from."""
+    """File from which it was read, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """The names under which a robot is reached."""
+    """Names of a robot's external interface."""
 
     namespace: str = DEFAULT_NAMESPACE
     """Prefix of all topics."""
     joints: Mapping[str, JointInterface] = field(default_factory=dict)
-    """What each compliant joint publishes, by joint."""
+    """Interface of each compliant joint, by joint name."""
     manager: PluginManager | None = None
-    """The robot-wide board, or None."""
+    """Plugin manager of the whole robot, or None."""
     sample_time: float | None = None
-    """T_sample of the manager's file [s]; the original's joint plugin reads it and does not use it."""
+    """T_sample in the manager's file [s]; the original joint plugin reads but does not use it."""
     yarp: YarpInterface | None = None
-    """What the robot shows over YARP, or None."""
+    """Interface of the robot over YARP, or None."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", dict(self.joints))
@@ -93,7 +93,7 @@ class Interface:
         return dataclasses.replace(self, **changes)
 
     def prefixed(self, prefix: str) -> Interface:
-        """Return the interface of the same robot with its model's names prefixed."""
+        """Return the interface with a prefix added to all names of the model."""
         joints = {
             prefix + name: dataclasses.replace(joint, joint=prefix + joint.joint) for name, joint in self.joints.items()
         }
@@ -104,7 +104,7 @@ class Interface:
         return dataclasses.replace(self, joints=joints, manager=manager, yarp=yarp)
 
     def merged(self, other: Interface) -> Interface:
-        """Return this interface with another's joints added; own name space and manager win."""
+        """Return this interface with the joints of another one added; this namespace and manager take precedence."""
         yarp = self.yarp.merged(other.yarp) if self.yarp is not None and other.yarp is not None else None
         return dataclasses.replace(
             self,
@@ -118,7 +118,7 @@ class Interface:
 
 @runtime_checkable
 class DescribedDevice(Protocol):
-    """Whatever describes a device in `Robot.devices`: it has a name and can follow its robot under a prefix."""
+    """Description of a device in `Robot.devices`, with a name and a method that adds a prefix to names."""
 
     @property
     def name(self) -> str:
@@ -132,10 +132,10 @@ class DescribedDevice(Protocol):
 
 @runtime_checkable
 class ModelPart(DescribedDevice, Protocol):
-    """A described device that takes part in the model: elements beside bodies, and what MuJoCo's spec cannot hold."""
+    """Described device that adds elements to the model, including values that MuJoCo's spec cannot represent."""
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Add its elements to the spec that is compiled, a copy of the original with the compliant actuators."""
+        """Add its elements to the spec to be compiled, which is a copy of the original with the compliant actuators."""
         ...
 
     def finish(self, model: mujoco.MjModel) -> None:
@@ -143,31 +143,31 @@ class ModelPart(DescribedDevice, Protocol):
         ...
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
-        """Return the problems of this part."""
+        """Return the problems of this part, for `Robot.check`."""
         ...
 
 
 @runtime_checkable
 class PositionControlled(DescribedDevice, Protocol):
-    """A described device whose controllers put torques on joints once a step."""
+    """Described device whose controllers apply torques to joints once per step."""
 
     def position_gains(self) -> dict[str, tuple[float, float]]:
-        """Return proportional [N m/rad or N/m] and derivative gain [N m s/rad or N s/m] by joint."""
+        """Return (proportional gain [N m/rad or N/m], derivative gain [N m s/rad or N s/m]) by joint."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSpec:
-    """A device as data: what kind it is and which elements of the model it is wired to."""
+    """Description of a device: its kind and the elements of the model that it uses."""
 
     name: str
     """Name of the device, unique on its robot."""
     kind: str
-    """Kind of device, such as "compliant_joint", "board", "imu"; resolved by whoever builds the simulation."""
+    """Kind of device, such as "compliant_joint", "board" or "imu"; resolved when the simulation is built."""
     joints: tuple[str, ...] = ()
-    """Joints that it drives or measures."""
+    """Joints that the device drives or measures."""
     elements: tuple[str, ...] = ()
-    """Other elements of the model that it uses: sites, bodies, cameras, sensors."""
+    """Other elements of the model that the device uses: sites, bodies, cameras, sensors."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments of the device, by name."""
 

@@ -1,4 +1,4 @@
-"""A robot: its parts, how they are joined, set by dotted path, and checked."""
+"""Robots: components, attachment of other robots, parameters by dotted path, checks."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ _Assignment = tuple[Any, str, int | None, Any]
 
 
 class Robot(Description):
-    """A robot: rigid bodies, compliant actuators, devices, interface.
+    """Robot: rigid bodies, compliant actuators, devices, interface.
 
     Args:
-        spec: the bodies; kept, not copied. `compile` never changes it.
+        spec: the rigid bodies; stored without copying. `compile` does not change it.
         actuators: compliant actuators by joint.
         devices: descriptions of devices, each with a ``name`` and ``prefixed(prefix)`` (see `DeviceSpec`).
-        interface: names under which the robot is reached; None takes the defaults.
-        notes: what a loader has to say: plugins not understood, meshes dropped.
-        file: where the robot was read from.
-        set_defaults: replace MuJoCo's default integrator (Euler) by implicitfast where the spec does not name one.
+        interface: names of the robot's external interface; None for the defaults.
+        notes: remarks of a loader, such as unknown plugins or omitted meshes.
+        file: file from which the robot was read.
+        set_defaults: whether to use the integrator implicitfast instead of MuJoCo's default (Euler) if the spec does
+            not name an integrator.
 
     Example:
         >>> robot = Robot(mujoco.MjSpec.from_file("arm.xml"))
@@ -58,7 +59,7 @@ class Robot(Description):
         return robot_html(self)
 
     def copy(self) -> Robot:
-        """Return an independent copy; actuators and devices are immutable and shared."""
+        """Return an independent copy, which shares the immutable actuators and devices."""
         twin = Robot(
             self.spec.copy(),
             self.actuators,
@@ -74,7 +75,7 @@ class Robot(Description):
     # -- joining and checking ---------------------------------------------------------------------------
 
     def check(self, **options: Any) -> list[Problem]:
-        """Return every problem of the robot at once, the errors first; see `pliant.model.check.check`."""
+        """Return all problems of the robot, errors first; see `pliant.model.check.check`."""
         return check(self, **options)
 
     def attach(
@@ -88,20 +89,20 @@ class Robot(Description):
     ) -> Robot:
         """Attach another robot, with its actuators, devices and interface, under a prefix.
 
-        Options of the simulation (time step, gravity, integrator) stay those of this robot.
+        The simulation options (time step, gravity, integrator) of this robot apply to both.
 
         Args:
             other: the robot to attach; it is copied, not changed.
-            frame: name or object of the frame to attach to.
-            site: name or object of the site to attach to.
-            body: name or object of the body to attach to; "world" for the world. The default is the world.
-            prefix: goes in front of every name of ``other``.
+            frame: frame to attach to, as a name or an object.
+            site: site to attach to, as a name or an object.
+            body: body to attach to, as a name or an object; "world" for the world, which is the default.
+            prefix: prefix of every name of ``other``.
 
         Returns:
             This robot.
 
         Raises:
-            ModelError: more than one place, an unknown place, or names that collide.
+            ModelError: more than one of ``frame``, ``site`` and ``body`` is given, one does not exist, or names collide.
         """
         given = {k: v for k, v in (("frame", frame), ("site", site), ("body", body)) if v is not None}
         if len(given) > 1:
@@ -161,42 +162,43 @@ class Robot(Description):
         old_mass: float | Literal["keep"] = "keep",
         visuals: bool = False,
     ) -> ReplacedFoot:
-        """Put another foot in the place of one of the robot's own.
+        """Replace a foot of the robot.
 
-        The shapes of the old foot are removed: those of the body and of bodies that are fixed below it. The new foot is
-        turned so that it stands flat with the toes forward in the pose of the key frame, whatever the frame of the
-        body. Its sole is at the height of the old one, so the robot's joints and its height stay as they are. Its ankle
-        is above or below the robot's ankle by the difference of the two heights. The foot touches ground and obstacles,
-        but neither another foot of this kind nor the two links above its ankle. `spec` is a new object afterwards.
+        The geoms of the old foot are removed: those of the body and of the bodies fixed to it. The new foot is oriented
+        such that it is flat, with the toes forward, in the pose of the key frame, for any orientation of the body frame.
+        Its sole is at the height of the old sole, so that the joints and the height of the robot do not change. The
+        difference of the two ankle heights becomes a vertical offset between the ankle of the foot and that of the
+        robot. The foot collides with ground and obstacles, but not with another foot of this kind or with the two links
+        above its ankle. `spec` is a new object afterwards.
 
         Args:
-            body: the foot: last link of the leg, behind the ankle's joints, or a body that is fixed to it, such as the
-                foot behind a force sensor. Its shapes, and those of bodies fixed to it in turn, are the old foot.
+            body: the old foot: the last link of the leg, after the ankle joints, or a body fixed to it, such as a foot
+                after a force sensor. Its geoms, and those of bodies fixed to it, are the old foot.
             foot: a description such as `pliant.robots.softfoot.SoftFoot`, which is mirrored for the side, or a
-                spec, such as that of `pliant.robots.softfoot.softfoot`, which is taken as it is.
-            sole_height: height of the robot's ankle above the new sole [m]; "keep": that of the old sole, found from
-                its collision shapes, meshes included.
-            forward_offset: how far the foot is moved towards its toes; at 0 its ankle is above the robot's [m].
-            pitch: of the foot on the robot's ankle, positive with the toes down [rad]. A SoftFoot whose ankle is level
-                stands on its heel; "level" takes the pitch at which half the robot's weight acts right below its centre
-                of mass, so that the robot stands level on two feet.
-            forward_axis: direction in which the robot looks in that pose, in the world: "x", "-x", "y", "-y" or three
-                numbers. None takes x, and refuses where the old foot points to another direction.
-            side: of the robot; "auto": where the ankle is from the centre of mass.
-            prefix: goes in front of every name of the foot; None takes the name of the body and a slash.
-            key: name of the key frame in which the old foot is flat; None is the initial pose.
-            old_mass: what remains of the mass of the old foot [kg]; "keep": all, because a last link usually has parts
-                of the ankle as well. The inertia keeps its shape.
-            visuals: whether the shapes of the old foot that touch nothing stay.
+                spec, such as that of `pliant.robots.softfoot.softfoot`, which is used unchanged.
+            sole_height: height of the robot's ankle above the new sole [m]; "keep" for the height above the old sole,
+                computed from its collision geoms, including meshes.
+            forward_offset: displacement of the foot towards its toes [m]; at 0 the two ankles are in line vertically.
+            pitch: pitch of the foot on the robot's ankle, positive with the toes down [rad]. A SoftFoot with a level
+                ankle stands on its heel. "level" uses the pitch at which half the robot's weight acts directly below
+                its centre of mass, so that the robot stands level on two feet.
+            forward_axis: forward direction of the robot in this pose, in world axes: "x", "-x", "y", "-y" or a vector
+                of three numbers. None uses x, and raises an error if the old foot points in another direction.
+            side: side of the robot; "auto" for the side of the centre of mass on which the ankle is.
+            prefix: prefix of every name of the foot; None for the name of the body and a slash.
+            key: name of the key frame in which the old foot is flat; None for the initial pose.
+            old_mass: remaining mass of the old foot [kg]; "keep" for its whole mass, because the last link usually
+                includes parts of the ankle. The inertia tensor is scaled with the mass.
+            visuals: whether to keep the geoms of the old foot that do not collide.
 
         Returns:
-            Where the foot is and what it carries; also in `devices`, so that `check` watches over it. The notes have
-            its pitch stiffness over m g h.
+            Placement and support of the foot. It is also added to `devices`, so that `check` includes it. The ratio of its
+            pitch stiffness to m g h is added to `notes`.
 
         Raises:
-            ModelError: the body is missing, is not the end of a leg, has no ankle, or has such a foot already; parts of
-                the model refer to the old shapes; the time step is too long for the foot; the foot cannot carry the
-                robot.
+            ModelError: the body does not exist, is not the end of a leg, has no ankle, or already has such a foot; elements
+                of the model refer to the old geoms; the time step is too long for the foot; or the foot cannot carry
+                the robot.
 
         Example:
             >>> for side in ("left", "right"):
@@ -227,28 +229,28 @@ class Robot(Description):
     # -- parameters -------------------------------------------------------------------------------------
 
     def set(self, path: str, value: Any) -> Robot:
-        """Set one parameter by its dotted path; see `update`."""
+        """Set one parameter by its dotted path; see `update` for the paths."""
         return self.update({path: value})
 
     def update(self, values: Mapping[str, Any]) -> Robot:
-        """Set parameters by dotted path, all or none of them.
+        """Set parameters by dotted path. If one of them is not valid, none is changed.
 
-        Paths: ``actuator.<parameter>`` for all compliant actuators; ``<joint>.<parameter>`` for one, with the law's
-        parameters (``k``), the actuator's (``mode``, ``command_delay``) and its blocks (``motor_1.inertia``,
+        Paths: ``actuator.<parameter>`` for all compliant actuators and ``<joint>.<parameter>`` for one, with parameters
+        of the law (``k``), of the actuator (``mode``, ``command_delay``) and of its components (``motor_1.inertia``,
         ``pid_1.kp``, ``motor_1.friction.torque``); ``<joint>.damping``, ``friction``, ``armature``, ``stiffness``,
         ``lower``, ``upper``, ``effort``; ``<body>.mass``, ``inertia``, ``pos``, ``quat``, ``gravcomp``;
         ``<geom>.mass``, ``friction``, ``size``; ``<sensor>.rate``, ``enabled``, ``force_noise.std`` and the other
         fields of a described sensor; ``option.timestep``, ``option.gravity``, ``option.integrator`` and
-        the other options of MuJoCo. ``*`` in a name stands for any text.
+        the other MuJoCo options. Values are in SI units and radians. ``*`` in a name matches any text.
 
         Args:
-            values: new values by path; text is converted to the parameter's type.
+            values: new values by path; strings are converted to the type of the parameter.
 
         Returns:
             This robot.
 
         Raises:
-            ModelError: an unknown name, with the nearest valid one, or a value that is not valid.
+            ModelError: a name is unknown (the message suggests the most similar one), or a value is not valid.
         """
         # Another law has other parameters: it comes first, and all of it is tried on a copy.
         laws = {path: value for path, value in values.items() if str(path).rsplit(".", 1)[-1] == "law"}

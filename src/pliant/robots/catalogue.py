@@ -1,4 +1,4 @@
-"""What the catalogue knows of a robot: its name, its options, how it is built, where its numbers come from."""
+"""Entry of the robot catalogue: name, options, build function and source of the numbers."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ __all__ = ["CatalogueRobot"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueRobot:
-    """A robot that pliant knows by name.
+    """Robot in the catalogue.
 
     Raises:
-        PliantError: its options are declared wrongly; the message has file and line.
+        PliantError: the declaration of the options is not valid; the message names file and line.
     """
 
     name: str
     """Name on the command line, such as "qbmove-2dof"."""
     aliases: tuple[str, ...] = ()
-    """Other names that it is found by."""
+    """Alternative names."""
     summary: str
-    """What it is, in one line."""
+    """Description in one line."""
     function: Callable[..., Robot]
-    """Builds the robot from its options; keyword arguments with defaults are read as options, too."""
+    """Function that builds the robot from its options. Keyword arguments with defaults are options too."""
     source: str
-    """Where its numbers come from."""
+    """Source of the numbers."""
     options: type[Any] | str = NoneType
-    """Frozen dataclass of what can be chosen (`pliant.options`), or its "module:name" where its import is slow; without
-    it that of the function's signature."""
+    """Frozen dataclass of the options (`pliant.options`), or its "module:name" if its import is slow; by default it is
+    created from the signature of the function."""
     package: str = ""
-    """Package of PyPI that its files come with, which users install; "" where pliant has everything."""
+    """PyPI package with the files of the robot, installed by the user; "" if pliant needs no other package."""
     assumed: tuple[str, ...] = ()
-    """What nobody has published, one sentence each."""
+    """Assumptions about unpublished values, one sentence each."""
 
     def __post_init__(self) -> None:
         if self.options is NoneType:
@@ -53,7 +53,7 @@ class CatalogueRobot:
 
     @property
     def options_class(self) -> type[Any]:
-        """The dataclass of what can be chosen."""
+        """The dataclass of the options."""
         if not isinstance(self.options, str):
             return self.options
         module, _, name = self.options.partition(":")
@@ -63,9 +63,9 @@ class CatalogueRobot:
         """Return the robot.
 
         Args:
-            options: values by option; text is converted, so what a command line gives can be handed on.
+            options: values by option; strings, such as those of a command line, are converted.
 
         Raises:
-            ModelError: an option that does not exist, or a value that it does not take.
+            ModelError: an option does not exist, or a value is not valid.
         """
         return self.function(parse(self.options_class, options, where=f"{self.name}: ", error=ModelError))

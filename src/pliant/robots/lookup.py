@@ -1,10 +1,10 @@
-"""Find robots of the catalogue by name, and build them.
+"""Find robots in the catalogue by name, and build them.
 
-Every folder of this room with a ``build.py`` that defines ``ROBOT`` (a `CatalogueRobot`) or ``ROBOTS`` (several) is in
-the catalogue; nothing else has to be registered. So is every ``ROBOT`` or ``ROBOTS`` of a module that the user imports
-(`pliant.plugins.import_user_module`, ``--import`` on the command line). Another package adds robots through the
-entry point group ``pliant.robots``, each entry naming a `CatalogueRobot`, several of them, or a function that returns a
-`Robot`.
+The catalogue contains every robot that a ``build.py`` in a folder of ``pliant.robots`` defines as ``ROBOT`` (a
+`CatalogueRobot`) or ``ROBOTS`` (several); no further registration is needed. It also contains ``ROBOT`` and ``ROBOTS``
+of every module that the user imports (`pliant.plugins.import_user_module`, ``--import`` on the command line). Other
+packages add robots through the entry point group ``pliant.robots``. Each entry refers to a `CatalogueRobot`, several
+of them, or a function that returns a `Robot`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ ENTRY_POINTS = "pliant.robots"
 
 
 def list_robots() -> list[CatalogueRobot]:
-    """Return all robots of the catalogue, by name, those of other packages included."""
+    """Return all robots in the catalogue by name, including those of other packages."""
     return [robot for _, robot in sorted(_catalogue().items())]
 
 
 def find_robot(name: str) -> CatalogueRobot:
-    """Return a robot of the catalogue, by its name or an alias, whatever the case of its letters.
+    """Return a robot in the catalogue by its name or an alias, ignoring case.
 
     Raises:
-        ModelError: there is none of that name; the message has the nearest.
+        ModelError: there is no robot of that name; the message suggests the most similar name.
     """
     own = _from_folder(str(name).replace("-", "_"))
     if name in own and not user_modules():
@@ -59,14 +59,14 @@ def find_robot(name: str) -> CatalogueRobot:
 
 
 def build_robot(name: str, options: Mapping[str, Any] | None = None) -> Robot:
-    """Build a robot of the catalogue.
+    """Build a robot from the catalogue.
 
     Args:
-        name: its name.
-        options: values by option; others keep their default.
+        name: name or alias of the robot.
+        options: values by option; other options keep their defaults.
 
     Raises:
-        ModelError: an unknown robot, option or value.
+        ModelError: there is no such robot or option, or a value is not valid.
     """
     from pliant.model.interface import DEFAULT_NAMESPACE
 

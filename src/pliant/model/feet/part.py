@@ -1,4 +1,4 @@
-"""A foot that took the place of another, as a part of the robot's model."""
+"""Replacement foot as a part of the robot's model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pliant.model.problem import Problem
 __all__ = ["ReplacedFoot", "no_ground", "support_of", "support_problem", "touches_ground"]
 
 STANDARD_GRAVITY = 9.81
-"""Taken for a robot without gravity [m/s^2]."""
+"""Gravity used for a robot whose model has no gravity [m/s^2]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedFoot:
-    """What `Robot.replace_foot` did: where the foot is, how it is fitted, and what it carries."""
+    """Result of `Robot.replace_foot`: placement, attachment and support of the foot."""
 
     name: str
     """Name of the part: the prefix without the last slash, then "/foot"."""
@@ -34,36 +34,36 @@ class ReplacedFoot:
     joint: str
     """Last joint of the ankle, whose anchor is the robot's ankle point; "" where it has no name."""
     prefix: str
-    """Goes in front of every name of the foot."""
+    """Prefix of every name of the foot."""
     side: Side
     """Side of the robot that the foot is on."""
     foot: FootDescription
-    """The foot itself."""
+    """Description of the foot."""
     position: tuple[float, float, float]
-    """The foot's ankle in the frame of the body [m]."""
+    """Position of the foot's ankle in the body frame [m]."""
     quaternion: tuple[float, float, float, float]
-    """Orientation of the foot (x forward, y left, z up) in the frame of the body (w, x, y, z)."""
+    """Orientation of the foot (x forward, y left, z up) in the body frame, as a quaternion (w, x, y, z)."""
     offset: tuple[float, float]
-    """How far the foot's ankle lies ahead of and above the robot's ankle [m]."""
+    """Forward and upward offset of the foot's ankle from the robot's ankle [m]."""
     pitch: float
     """Pitch of the foot on the robot's ankle, positive with the toes down [rad]."""
     sole_depth: float
-    """Height of the robot's ankle above the sole, in the initial pose of the foot [m]."""
+    """Height of the robot's ankle above the sole in the initial pose of the foot [m]."""
     old_sole_depth: float
-    """Height of the robot's ankle above the old sole [m]; NaN where the old foot had no shape."""
+    """Height of the robot's ankle above the old sole [m]; NaN if the old foot had no geom."""
     mass_change: float
-    """Mass of the robot now, less its mass before [kg]."""
+    """Change of the robot's mass: mass after less mass before the replacement [kg]."""
     anchor: tuple[float, float, float]
-    """The robot's ankle point in the frame of the body [m]."""
+    """Position of the robot's ankle in the body frame [m]."""
     key: str | None
-    """Key frame in which the foot is flat; None is the initial pose."""
+    """Key frame in which the foot is flat; None for the initial pose."""
     compliances: Mapping[str, float]
-    """Compliance of each closure, by name of the equality [m/N]."""
+    """Compliance of each loop closure, by name of the equality constraint [m/N]."""
     support: FootSupport
-    """What the foot carried when it was put on the robot; `support_of` gives it for the robot as it is now."""
+    """Support of the foot at the time of the replacement; `support_of` computes it for the current robot."""
 
     def prefixed(self, prefix: str) -> ReplacedFoot:
-        """Return the part of the same robot with its model's names prefixed."""
+        """Return the part with a prefix added to all names of the model."""
         return dataclasses.replace(
             self,
             name=prefix + self.name,
@@ -75,18 +75,18 @@ class ReplacedFoot:
         )
 
     def install(self, spec: mujoco.MjSpec, original: mujoco.MjSpec) -> None:
-        """Add nothing: the foot is in the spec."""
+        """Do nothing, because the spec already contains the foot."""
 
     def finish(self, model: mujoco.MjModel) -> None:
-        """Give the closures their compliance, whatever the masses of the robot are now.
+        """Set the compliance of the loop closures for the current masses of the robot.
 
         Raises:
-            ModelError: a closure is gone, or the time step is too long for its compliance.
+            ModelError: a closure no longer exists, or the time step is too long for its compliance.
         """
         fit_closures(model, self.compliances)
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
-        """Return whether the foot carries the robot, fits the time step and meets a ground."""
+        """Return the problems of the foot: support of the robot, time step and contact with the ground."""
         try:
             model = spec.copy().compile()
         except (ValueError, RuntimeError):
@@ -111,12 +111,12 @@ class ReplacedFoot:
 
 
 def support_problem(body: str, support: FootSupport, remark: str = "") -> Problem:
-    """Return what is to be said of a foot's pitch stiffness, a warning where it does not hold the robot alone.
+    """Return a remark on the pitch stiffness of a foot, a warning if it cannot hold the robot without feedback.
 
     Args:
         body: body that carries the foot.
-        support: what the foot does.
-        remark: of the foot, `FootDescription.remark`.
+        support: support of the foot.
+        remark: remark of the foot, see `FootDescription.remark`.
     """
     short = support.ratio < 1.0
     hint = (
@@ -134,7 +134,7 @@ def support_problem(body: str, support: FootSupport, remark: str = "") -> Proble
 
 
 def no_ground(body: str) -> Problem:
-    """Return the warning that the foot meets no ground."""
+    """Return the warning that the foot can touch no ground."""
     return Problem(
         "warning",
         body,
@@ -144,7 +144,7 @@ def no_ground(body: str) -> Problem:
 
 
 def touches_ground(model: mujoco.MjModel, prefix: str) -> bool:
-    """Say whether a shape that is fixed to the world can touch a foot."""
+    """Return whether a geom fixed to the world can collide with a foot."""
     ground = [g for g in range(model.ngeom) if model.body_weldid[model.geom_bodyid[g]] == 0]
     foot = [g for g in range(model.ngeom) if model.body(model.geom_bodyid[g]).name.startswith(prefix)]
     return any(
@@ -164,19 +164,19 @@ def support_of(
     offset: tuple[float, float],
     mount: float,
 ) -> FootSupport:
-    """Return what a foot does for the robot as it is compiled.
+    """Return the support of a foot for a compiled robot.
 
     Args:
-        model: the robot; its mass counts, and the height of its centre of mass in the pose in which the foot is flat.
-        body: link behind the ankle.
-        anchor: the robot's ankle point in the frame of that link [m].
+        model: the robot; its mass and the height of its centre of mass in the pose with a flat foot are used.
+        body: link after the ankle.
+        anchor: position of the robot's ankle in the frame of that link [m].
         key: key frame in which the foot is flat; None for the initial pose.
-        foot: the foot.
-        offset: how far the foot's ankle lies ahead of and above the robot's ankle [m].
-        mount: pitch of the foot on the robot's ankle [rad].
+        foot: description of the foot.
+        offset: forward and upward offset of the foot's ankle from the robot's ankle [m].
+        mount: pitch of the foot on the robot's ankle, positive with the toes down [rad].
 
     Raises:
-        ModelError: the foot gives way, or the robot has no weight.
+        ModelError: the foot collapses under the load, or the robot has no weight.
     """
     data = mujoco.MjData(model)
     if key is not None:

@@ -1,14 +1,14 @@
-"""Whether a foot can carry its robot: pitch stiffness in single support against gravity.
+"""Support of a robot by a foot: pitch stiffness in single support against gravity.
 
-The robot stands on one foot with its joints held. Turned forward by theta about the ankle, its centre of mass is
-h theta ahead of the ankle, and the centre of pressure moves to x(theta). The ground's force N = m g turns the robot
-back with N x(theta), gravity turns it on with m g h theta. So it stands by itself if
+The robot stands on one foot with its joints held. If it leans forward by theta about the ankle, its centre of mass is
+h theta ahead of the ankle, and the centre of pressure moves to x(theta). The ground force N = m g produces the
+restoring moment N x(theta), gravity the toppling moment m g h theta. The robot stands without feedback if
 
     K = N dx/dtheta > m g h                                                                                (1)
 
-where x = 0. K is the foot's pitch stiffness, h the height of the centre of mass above the ankle. x(theta) comes from
-the simulation of the foot alone at rest, pressed on the ground with an imposed pitch, free to slide forward. With
-feedback that turns the ankle by k theta, the condition is (1 + k) K > m g h.
+where x = 0. K is the pitch stiffness of the foot, and h the height of the centre of mass above the ankle. x(theta) is
+computed by a static simulation of the foot alone, pressed on the ground with an imposed pitch and free to slide
+forward. With feedback that rotates the ankle by k theta, the condition is (1 + k) K > m g h.
 """
 
 from __future__ import annotations
@@ -28,42 +28,43 @@ from pliant.model.feet.geometry import reach
 __all__ = ["FootSupport", "level_pitch", "measure_support"]
 
 SWEEP = tuple(math.radians(angle) for angle in (0.0, 3.0, 6.0, 9.0, 12.0))
-"""Pitches between which the neutral one is searched, in the direction that moves the pressure to the ankle [rad]."""
+"""Pitch angles [rad] of the search for the neutral pitch, in the direction that moves the centre of pressure to the
+ankle."""
 LEVEL_ERROR = 0.0005
-"""How far the centre of pressure may be from its place with the pitch "level" [m]."""
+"""Tolerance of the position of the centre of pressure with the pitch "level" [m]."""
 HALF_WIDTH = math.radians(1.5)
-"""Half width of the interval over which the slope is taken [rad]."""
+"""Half width of the pitch interval over which the slope is computed [rad]."""
 MAX_SINK = 0.3
-"""A foot whose ankle sinks by more than this part of its height does not carry the load."""
+"""Sink of the ankle, as a fraction of its height, above which the foot does not carry the load."""
 MAX_SPEED = 20.0
-"""Vertical speed of the ankle above which a foot is crushed [m/s]; it falls at most 0.1 m."""
+"""Vertical speed of the ankle above which the foot counts as crushed [m/s]; it falls at most 0.1 m."""
 REST_SPEED = 1.0
-"""Joint speed above which a foot that does not carry its load is said to vibrate [rad/s]."""
+"""Joint speed above which a foot that does not carry its load is reported as vibrating [rad/s]."""
 DOWN = np.array([0.0, 0.0, -1.0])
 _STEP, _SECONDS, _ROUNDS, _DAMPING = 0.002, 0.4, 15, 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FootSupport:
-    """What one foot does for a robot that stands on it."""
+    """Support of a robot by one foot."""
 
     load: float
-    """Force of the ground, the weight of the robot [N]."""
+    """Ground force, equal to the weight of the robot [N]."""
     stiffness: float
-    """Pitch stiffness K about the ankle at the neutral pitch [N m/rad]; 0 where there is none."""
+    """Pitch stiffness K about the ankle at the neutral pitch [N m/rad]; 0 if there is no neutral pitch."""
     toppling: float
-    """m g h, the moment of gravity per angle of lean [N m/rad]."""
+    """m g h, the toppling moment of gravity per lean angle [N m/rad]."""
     neutral_pitch: float
-    """Pitch of the ankle, positive with the toes down, at which the centre of pressure lies below it [rad]; NaN where
+    """Pitch of the ankle, positive with the toes down, at which the centre of pressure is below it [rad]; NaN if
     there is none."""
     offset_at_zero: float
-    """Centre of pressure ahead of the ankle with the ankle level [m]."""
+    """Forward distance of the centre of pressure from the ankle with a level ankle [m]."""
     sink: float
-    """How far the ankle sinks under the load [m]."""
+    """Sink of the ankle under the load [m]."""
 
     @property
     def ratio(self) -> float:
-        """Pitch stiffness over m g h: below 1 the robot needs feedback to stand."""
+        """Pitch stiffness divided by m g h; below 1 the robot needs feedback to stand."""
         return self.stiffness / self.toppling if self.toppling > 0.0 else math.inf
 
     def __str__(self) -> str:
@@ -90,19 +91,19 @@ def measure_support(
     gravity: float = 9.81,
     timestep: float = 0.002,
 ) -> FootSupport:
-    """Return what a foot does for a robot that stands on it.
+    """Return the support of a robot by a foot.
 
     Args:
-        foot: the foot.
-        load: weight of the robot, with the feet [N].
-        height: of the robot's centre of mass above its ankle [m].
-        offset: how far the foot's ankle lies ahead of and above the robot's ankle [m].
+        foot: description of the foot.
+        load: weight of the robot, including the feet [N].
+        height: height of the robot's centre of mass above its ankle [m].
+        offset: forward and upward offset of the foot's ankle from the robot's ankle [m].
         mount: pitch of the foot on the robot's ankle, positive with the toes down [rad].
         gravity: magnitude of gravity [m/s^2].
-        timestep: step of the robot, at which the foot is measured where it is too stiff for 2 ms [s].
+        timestep: time step of the robot [s], used for the simulation of the foot if it is too stiff for 2 ms.
 
     Raises:
-        ModelError: the foot gives way under the load.
+        ModelError: the foot collapses under the load.
     """
     if not (load > 0.0 and math.isfinite(load)):
         raise ModelError(f"the weight of the robot is {load:g} N; must be > 0 N", field="gravity")
@@ -130,22 +131,22 @@ def level_pitch(
     gravity: float,
     timestep: float = 0.002,
 ) -> float:
-    """Return the pitch of a foot on a level ankle at which the centre of pressure lies at a given place [rad].
+    """Return the pitch of a foot on a level ankle at which the centre of pressure is at a given position [rad].
 
-    It lies there within 1 mm. The foot is turned about the point of its sole below its own ankle.
+    The position is met within 1 mm. The foot rotates about the point of its sole below its own ankle.
 
     Args:
-        foot: the foot.
-        load: force of the ground [N].
-        target: centre of pressure ahead of the robot's ankle [m].
+        foot: description of the foot.
+        load: ground force [N].
+        target: forward distance of the centre of pressure from the robot's ankle [m].
         ahead: forward offset of the foot [m].
         depth: height of the robot's ankle above the sole [m].
         down: height of the foot's ankle above its sole [m].
         gravity: magnitude of gravity [m/s^2].
-        timestep: step of the robot [s].
+        timestep: time step of the robot [s].
 
     Raises:
-        ModelError: there is none between the ends of the sweep, or the foot gives way under the load.
+        ModelError: there is no such pitch in the search interval, or the foot collapses under the load.
     """
     place = (round(target, 3), round(ahead, 4), round(depth, 4), round(down, 4))
     return _level_pitch(
