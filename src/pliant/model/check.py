@@ -157,7 +157,8 @@ class _Slopes:
 def preset_reach(actuator: CompliantActuator) -> tuple[float, float]:
     """Return the range (low, high) of presets that can be commanded [rad, or m on a lever].
 
-    With one motor it is (0, 0). A lever is limited by its stop, other laws by their maximum deflection and their motor stops.
+    With one motor it is (0, 0). A lever is limited by its stop, other laws by their maximum deflection and their motor
+    stops.
     """
     law = actuator.law
     if law.motors == 1:

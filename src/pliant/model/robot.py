@@ -102,7 +102,7 @@ class Robot(Description):
             This robot.
 
         Raises:
-            ModelError: more than one of ``frame``, ``site`` and ``body`` is given, one does not exist, or names collide.
+            ModelError: more than one of ``frame``, ``site`` and ``body`` is given, it does not exist, or names collide.
         """
         given = {k: v for k, v in (("frame", frame), ("site", site), ("body", body)) if v is not None}
         if len(given) > 1:
@@ -165,9 +165,9 @@ class Robot(Description):
         """Replace a foot of the robot.
 
         The geoms of the old foot are removed: those of the body and of the bodies fixed to it. The new foot is oriented
-        such that it is flat, with the toes forward, in the pose of the key frame, for any orientation of the body frame.
-        Its sole is at the height of the old sole, so that the joints and the height of the robot do not change. The
-        difference of the two ankle heights becomes a vertical offset between the ankle of the foot and that of the
+        such that it is flat, with the toes forward, in the pose of the key frame, for any orientation of the body
+        frame. Its sole is at the height of the old sole, so that the joints and the height of the robot do not change.
+        The difference of the two ankle heights becomes a vertical offset between the ankle of the foot and that of the
         robot. The foot collides with ground and obstacles, but not with another foot of this kind or with the two links
         above its ankle. `spec` is a new object afterwards.
 
@@ -176,12 +176,12 @@ class Robot(Description):
                 after a force sensor. Its geoms, and those of bodies fixed to it, are the old foot.
             foot: a description such as `pliant.robots.softfoot.SoftFoot`, which is mirrored for the side, or a
                 spec, such as that of `pliant.robots.softfoot.softfoot`, which is used unchanged.
-            sole_height: height of the robot's ankle above the new sole [m]; "keep" for the height above the old sole,
-                computed from its collision geoms, including meshes.
+            sole_height: height of the robot's ankle above the new sole [m]; "keep" for the height above the old
+                sole, computed from its collision geoms, including meshes.
             forward_offset: displacement of the foot towards its toes [m]; at 0 the two ankles are in line vertically.
             pitch: pitch of the foot on the robot's ankle, positive with the toes down [rad]. A SoftFoot with a level
-                ankle stands on its heel. "level" uses the pitch at which half the robot's weight acts directly below
-                its centre of mass, so that the robot stands level on two feet.
+                ankle stands on its heel. "level" uses the pitch at which half the robot's weight acts directly
+                below its centre of mass, so that the robot stands level on two feet.
             forward_axis: forward direction of the robot in this pose, in world axes: "x", "-x", "y", "-y" or a vector
                 of three numbers. None uses x, and raises an error if the old foot points in another direction.
             side: side of the robot; "auto" for the side of the centre of mass on which the ankle is.
@@ -192,13 +192,13 @@ class Robot(Description):
             visuals: whether to keep the geoms of the old foot that do not collide.
 
         Returns:
-            Placement and support of the foot. It is also added to `devices`, so that `check` includes it. The ratio of its
-            pitch stiffness to m g h is added to `notes`.
+            Placement and support of the foot. It is also added to `devices`, so that `check` includes it. The ratio of
+            its pitch stiffness to m g h is added to `notes`.
 
         Raises:
-            ModelError: the body does not exist, is not the end of a leg, has no ankle, or already has such a foot; elements
-                of the model refer to the old geoms; the time step is too long for the foot; or the foot cannot carry
-                the robot.
+            ModelError: the body does not exist, is not the end of a leg, has no ankle, or already has such a foot;
+                elements of the model refer to the old geoms; the time step is too long for the foot; or the foot cannot
+                carry the robot.
 
         Example:
             >>> for side in ("left", "right"):
