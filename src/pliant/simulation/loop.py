@@ -8,7 +8,7 @@ One step:
 4. each device that is due returns one immutable sample;
 5. the recorder, then every bridge, receive the time and the same samples;
 6. lock-step bridges wait for answers;
-7. the pacer waits; in real-time and lock-step runs Python's garbage collector runs during this wait.
+7. the pacer waits; in paced runs and runs with bridges Python's garbage collector runs during this wait.
 
 Time is a whole number of nanoseconds. The firmware of a device runs in steps that start at a multiple of its period;
 the device is sampled after steps that end at a multiple of its sample period.

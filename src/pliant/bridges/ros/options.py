@@ -28,7 +28,7 @@ class RosOptions:
     tf: bool = True
     """Publish ``/tf`` (50 Hz, every body relative to the world)."""
     qb: bool = True
-    """Serve the topics and services of the qb_move packages."""
+    """Serve the topics, services and actions of the qb_move packages."""
     aggregate_rate: float = option(0.0, unit="Hz", low=0.0)
     """Rate of the robot-wide topics; 0 takes the manager's T_sample where there is a manager, else all samples."""
     joint_states: float = option(0.0, unit="Hz", low=0.0)
