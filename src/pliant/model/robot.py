@@ -102,7 +102,8 @@ class Robot(Description):
             This robot.
 
         Raises:
-            ModelError: more than one of ``frame``, ``site`` and ``body`` is given, it does not exist, or names collide.
+            ModelError: more than one of ``frame``, ``site`` and ``body`` is given, there is no such place, or names
+                collide.
         """
         given = {k: v for k, v in (("frame", frame), ("site", site), ("body", body)) if v is not None}
         if len(given) > 1:
