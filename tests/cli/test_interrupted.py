@@ -89,7 +89,7 @@ def test_a_folder_in_which_a_sweep_is_at_work_is_refused(call, robot_file, tmp_p
     assert code == 0, err
     code, _, err = answers[0]
     assert code == 1
-    assert "another sweep is at work" in err
+    assert "another sweep is running in this folder" in err
     assert str(folder) in err.replace("\n", "")
     assert indices(folder) == [0, 1, 2, 3, 4, 5]
 

@@ -128,7 +128,7 @@ def test_modes_switch_inside_a_family_and_the_pose_is_held():
         assert simulation.engine.port("joint0/position")[0] == pytest.approx(before, abs=0.01)
         refused = simulation.request("joint0", "set_mode", mode=3)
         simulation.step()
-        with pytest.raises(ModelError, match="Compile the robot with mode 3"):
+        with pytest.raises(ModelError, match="compile the robot with mode 3"):
             refused.result(timeout=0)
 
 

@@ -157,7 +157,7 @@ def test_each_simulation_of_a_batch_may_have_its_own_parameters_and_law():
 def test_a_batch_refuses_actuators_that_need_another_state():
     batch = make_batch(bench(CompliantActuator(QbMove(), mode=6)), 2)
     for other in (CompliantActuator(SEA(), mode=6), CompliantActuator(QbMove(), mode=3)):
-        with pytest.raises(ModelError, match="simulation 1: the actuator of 'joint' has another state"):
+        with pytest.raises(ModelError, match="simulation 1: the actuator of 'joint' has other states"):
             set_actuators(batch, "joint", [CompliantActuator(QbMove(), mode=6), other], DT)
     with pytest.raises(ModelError, match="no compliant actuator 'elbow'"):
         set_actuators(batch, "elbow", [CompliantActuator(QbMove())] * 2, DT)

@@ -76,7 +76,7 @@ def test_variables_stand_for_keys_defined_above_and_for_those_given():
 
 
 def test_a_variable_that_nothing_defines_is_refused_with_the_nearest():
-    with pytest.raises(ModelError, match=r"x.ini:2: \$\{robt\} is no key.*did you mean 'robot'"):
+    with pytest.raises(ModelError, match=r"x.ini:2: \$\{robt\} is not defined above.*did you mean 'robot'"):
         parse_ini("robot sim\nname /${robt}/leg\n", "x.ini")
 
 
