@@ -1,8 +1,10 @@
 """The page of every robot of the catalogue in a real browser, one start of it for all.
 
-Robots whose files come with a package that is not installed are named and left out.
+Robots whose files come with a package that is not installed are named and left out. It takes two minutes or more, so
+that continuous integration leaves it out and opens three robots (tests/viewer/test_catalogue_pages.py).
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +20,7 @@ from pliant.robots import list_robots
 pytestmark = [
     pytest.mark.network,
     pytest.mark.skipif(chromium.find() is None, reason="no Chromium is installed"),
+    pytest.mark.skipif("CI" in os.environ, reason="takes minutes; make conformance runs it where CI is not set"),
 ]
 
 
