@@ -130,18 +130,22 @@ def test_a_writer_killed_at_any_write_leaves_a_file_that_everybody_reads(tmp_pat
     first = (tmp_path / "head.mcap").read_bytes()
     head.close()
     part = tmp_path / "part.mcap"
-    seen = [0]
+    seen, closed = [0], []
     for content in states(journals[0].steps, first):
         messages = read_by_mcap(content)
         assert messages == bodies[: len(messages)]
         part.write_bytes(content)
         assert read_by_pliant(part) == messages
+        closed.append(read_mcap(part).fault == "")
         if messages:  # rosbags wants a message type
             assert read_by_rosbags(part) == messages
         seen.append(len(messages))
     assert seen == sorted(seen), "a message that was in the file went away"
     assert seen[-1] == len(bodies)
     assert content == (tmp_path / "run.mcap").read_bytes()
+    assert closed[-1]
+    assert closed == sorted(closed), "the file was called closed, and something was written afterwards"
+    assert closed.count(True) <= 4
     assert len(set(seen)) > len(flushes) * 0.9
 
 

@@ -540,7 +540,7 @@ class McapScan:
                 if opcode == FOOTER:
                     if data[begin + length : begin + length + 8] != MAGIC:
                         raise CutOff
-                    closed = length == 20 and struct.unpack_from("<Q", data, begin)[0] != 0
+                    closed = length == 20 and self.summary_follows(struct.unpack_from("<Q", data, begin)[0])
                     fault = "" if closed else "it was not closed: the run that wrote it was interrupted"
                     break
                 if opcode == DATA_END:
@@ -560,6 +560,10 @@ class McapScan:
         except (CutOff, struct.error, UnicodeDecodeError, IndexError, zlib.error):
             fault = f"it is cut off or damaged in the record at byte {offset} of {size}"
         return Contents(list(self.channels.values()), self.metadata, fault)
+
+    def summary_follows(self, summary: int) -> bool:
+        """Return whether a footer names a summary; while a file grows, it names an older footer (`RecordFile`)."""
+        return 0 < summary < len(self.data) and self.data[summary] != FOOTER
 
     def chunk(self, begin: int, end: int) -> None:
         """Read a chunk's records."""
