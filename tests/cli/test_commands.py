@@ -253,6 +253,16 @@ def test_the_options_of_a_robot_a_bridge_or_a_law_are_listed_from_their_declarat
     assert found["options"][0]["name"] in out
 
 
+def test_a_robot_is_listed_with_the_scenarios_of_pliant_that_fit_it(call):
+    found = json.loads(call("list", "qbmove-2dof", "--json")[1])["scenarios"]
+    assert set(found) == {"soft-then-stiff", "swing"}
+    code, out, _ = call("list", "qbmove-2dof")
+    assert code == 0
+    assert "swing" in out
+    assert "both joints swing from side to side" in out
+    assert json.loads(call("list", "fci", "--json")[1])["scenarios"] == {}
+
+
 def test_listing_what_does_not_exist_names_the_nearest(call):
     code, _, err = call("list", "fcj")
     assert code == 1

@@ -50,6 +50,7 @@ def test_recordings_are_compared_with_recordings_and_with_robots(call, robot_fil
         (("qbmove-1dof", "qbmove-1dof", "--plot", "a.jpg"), "must be one of .pdf, .png, .svg"),
         (("qbmove-1dof", "qbmove-1dof", "--duration", "nan"), "--duration"),
         (("qbmove-1dof", "qbmov-1dof"), "qbmov-1dof"),
+        (("qbmove-1dof", "sea-1dof", "--scenario", "stes"), "did you mean 'steps'?"),
         (("qbmove-1dof", "3PR"), "share no device: qbmove-1dof has joint, board; 3PR has cpr"),
         (("qbmove-1dof", "{csv}"), "must be an .mcap recording of pliant or a robot"),
     ],

@@ -138,6 +138,20 @@ def test_a_reset_sets_back_neither_the_duration_nor_the_summary(call, robot_file
     assert f"{found['steps']} steps" in out
 
 
+def test_a_scenario_of_pliant_is_run_by_its_name(call):
+    found = json.loads(call("run", "qbmove-1dof", "--scenario", "steps", "--duration", "1.4", "--json")[1])
+    assert found["joints"]["joint"]["equilibrium"] == pytest.approx(0.5, abs=1e-3)
+    found = json.loads(call("run", "qbmove-1dof", "--duration", "1.4", "--json")[1])
+    assert found["joints"]["joint"]["equilibrium"] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("command", ["run", "view"])
+def test_a_scenario_that_does_not_exist_is_refused_with_those_that_fit_the_robot(call, command):
+    code, _, err = call(command, "qbmove-1dof", "--scenario", "stes")
+    assert code == 1
+    assert "did you mean 'steps'? must be one of push, steps (those that fit this robot)" in " ".join(err.split())
+
+
 def test_an_interruption_after_a_reset_counts_all_that_was_simulated(call, robot_file, tmp_path):
     events = tmp_path / "again.yaml"
     events.write_text("events:\n  - {event: reset, at: 0.01}\n")

@@ -1,4 +1,4 @@
-"""`pliant view`: what its page records."""
+"""`pliant view`: what its page records, and the scenario that it offers first."""
 
 import json
 import threading
@@ -39,3 +39,16 @@ def test_what_the_page_records_names_its_robot_also_after_another_one_was_chosen
         code, out, err = call("replay", file, "--html", file.with_suffix(".html"), "--json")
         assert code == 0, err
         assert json.loads(out)["html"].endswith(".html")
+
+
+def test_the_scenario_of_pliant_that_is_named_is_the_first_on_the_page(call, monkeypatch):
+    shown = []
+
+    def run(simulation, *_):
+        panel = simulation.bridges["view"]._scenarios
+        shown.append((str(panel._choice.value), list(panel._choice.options)))
+
+    monkeypatch.setattr(Simulation, "run", run)
+    code, _, err = call("view", "qbmove-1dof", "--scenario", "steps")
+    assert code == 0, err
+    assert shown == [("steps", ["steps", "push"])]

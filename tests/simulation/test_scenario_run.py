@@ -4,9 +4,10 @@ import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.devices import make_devices
-from pliant.errors import DeviceError
+from pliant.errors import DeviceError, MissingDependency
 from pliant.loading import load
-from pliant.simulation import Scenario, ScenarioRun, Simulation, shipped_scenarios
+from pliant.robots import list_robots
+from pliant.simulation import Scenario, ScenarioRun, Simulation, find_scenario, read_scenario_file, shipped_scenarios
 from pliant.simulation.scenario import ExternalTorque, Request, Set, SetGains, Stop
 
 
@@ -115,25 +116,55 @@ def test_forgotten_events_leave_those_of_others_in_their_order(simulation):
     assert seen[5:] == [1, 2, 4, 5]
 
 
-ROBOTS = (
-    "sea-1dof",
-    "qbmove-1dof",
-    "bavs-1dof",
-    "awas2-1dof",
-    "qbmove-2dof",
-    "qbmove-5dof",
-    "softfoot",
-    "2RR",
-    "franka",
-)
+def devices_of(name):
+    return {device.name: device for device in make_devices(load(name))}
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_each_family_has_a_scenario_of_pliant_that_fits_and_says_what_it_does(name):
-    devices = {device.name: device for device in make_devices(load(name))}
+@pytest.mark.parametrize("robot", list_robots(), ids=lambda robot: robot.name)
+def test_the_scenarios_that_a_robot_of_the_catalogue_lists_are_those_that_fit_and_say_what_they_do(robot):
+    try:
+        devices = devices_of(robot.name)
+    except MissingDependency as error:
+        pytest.skip(str(error))
     found = shipped_scenarios(devices)
-    assert found
+    assert set(robot.scenarios) == set(found)
     for scenario in found.values():
         assert len(scenario.description) > 20
         assert scenario.events
-        assert scenario.problems(devices) == []
+
+
+def test_a_scenario_of_pliant_is_found_by_its_name():
+    devices = devices_of("qbmove-1dof")
+    assert read_scenario_file("steps") is None
+    assert find_scenario("steps", devices) == shipped_scenarios(devices)["steps"]
+
+
+def test_a_file_comes_before_a_scenario_of_pliant_with_the_same_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps").mkdir()
+    assert read_scenario_file("steps") is None
+    (tmp_path / "push").write_text("events:\n  - {event: stop, at: 1.0}\n")
+    assert read_scenario_file("push") == Scenario(events=[Stop(at=1.0)])
+
+
+@pytest.mark.parametrize("given", ["stes.yaml", "STEPS.JSON", "./steps", "folder/steps"])
+def test_what_is_written_like_a_file_is_no_name(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DeviceError, match="cannot be read: No such file"):
+        read_scenario_file(given)
+
+
+def test_a_name_that_does_not_exist_or_does_not_fit_is_refused_with_those_that_fit():
+    devices = devices_of("qbmove-1dof")
+    with pytest.raises(
+        DeviceError,
+        match=r"'stes' is neither a file nor a scenario of pliant; did you mean 'steps'\? must be one of push, steps "
+        r"\(those that fit this robot\)",
+    ):
+        find_scenario("stes", devices)
+    with pytest.raises(
+        DeviceError, match=r"'nod' does not fit this robot \(.*there is no device 'franka'\); must be one of p"
+    ):
+        find_scenario("nod", devices)
+    with pytest.raises(DeviceError, match="no scenario of pliant fits it"):
+        find_scenario("nod", {})

@@ -18,6 +18,7 @@ from pliant.cli.options import (
     Json,
     Packages,
     References,
+    Scenarios,
     Settings,
     assignments,
     import_modules,
@@ -73,7 +74,7 @@ def compare(
     set_b: Annotated[list[str], Parameter(negative=(), consume_multiple=False, help="As --set, for the second.")] = [],
     reference: References = [],
     command: Annotated[Path | None, Parameter(help="Table of commands over time of both robots.")] = None,
-    scenario: Annotated[Path | None, Parameter(help="Events over time of both robots: YAML or JSON.")] = None,
+    scenario: Scenarios = None,
     duration: Annotated[float | None, Parameter(help="Seconds to simulate robots; default 2.")] = None,
     timestep: Annotated[float | None, Parameter(help="Time step of robots [s].")] = None,
     seed: Annotated[int, Parameter(help="Seed of all randomness of robots.")] = 0,
@@ -177,7 +178,7 @@ def _refuse(
     own_b: list[str],
     reference: list[str],
     command: Path | None,
-    scenario: Path | None,
+    scenario: str | None,
     duration: float | None,
     timestep: float | None,
 ) -> None:
@@ -338,7 +339,7 @@ def _simulate(
     console: Console,
     constants: Mapping[str, str],
     command: Path | None,
-    scenario: Path | None,
+    scenario: str | None,
     duration: float,
     seed: int,
     quiet: bool,
@@ -348,10 +349,12 @@ def _simulate(
     from pliant.cli.run import put_constants
     from pliant.engine import MujocoEngine
     from pliant.recording import Recorder
-    from pliant.simulation import Simulation, read_commands, read_scenario
+    from pliant.simulation import Simulation, find_scenario, read_commands, read_scenario_file
 
     table = None if command is None else read_commands(command)
-    events = None if scenario is None else read_scenario(scenario)
+    events = None if scenario is None else read_scenario_file(scenario)
+    if scenario is not None and events is None:
+        events = find_scenario(scenario, {device.name: device for device in run.devices})
     engine = MujocoEngine(run.robot)
     watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import resources
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
+from pliant.documents.yaml_tree import read_yaml
 from pliant.errors import PliantError, nearest
 
 __all__ = ["list_"]
@@ -21,7 +24,10 @@ def list_(
     json: Json = False,
     debug: Debug = False,
 ) -> int:
-    """List catalogue robots, experiments, laws and bridges, or the options of one of them."""
+    """List catalogue robots, experiments, laws and bridges, or the options of one of them.
+
+    For a robot it also lists the scenarios that fit it.
+    """
     import_modules(import_)
     from pliant.bridges import list_bridges
     from pliant.experiments import list_experiments
@@ -65,6 +71,7 @@ def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], la
 
     experiments = {found.name: found for found in list_experiments()}
     known = [*robots, *experiments, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
+    scenarios: tuple[str, ...] = ()
     if name in bridges:
         kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."
     elif name in laws:
@@ -72,19 +79,21 @@ def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], la
     elif name in experiments:
         kind, written = experiments[name].options_class, f"pliant reproduce {name} --set KEY=VALUE"
     elif name in known:
-        kind, written = find_robot(name).options_class, "--set robot.KEY=VALUE"
+        robot = find_robot(name)
+        kind, written, scenarios = robot.options_class, "--set robot.KEY=VALUE", robot.scenarios
     else:
         raise PliantError(
             f"no robot, experiment, bridge or law {name!r}; {nearest(name, known, limit=40)}", field="name"
         )
     infos = describe(kind)
+    fitting = _descriptions(scenarios)
     if json:
         rows = [
             {"name": i.name, "default": i.default_text, "unit": i.unit, "must_be": i.must_be, "meaning": i.description,
              "source": i.source}
             for i in infos
         ]  # fmt: skip
-        emit({"name": name, "written": written, "options": rows})
+        emit({"name": name, "written": written, "options": rows, "scenarios": fitting})
         return 0
     from rich.table import Table
 
@@ -98,4 +107,19 @@ def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], la
         default = f"{info.default_text} {info.unit}".strip()
         table.add_row(f"[bold]{info.name}[/bold]", plain(default), plain((meaning + source).strip()))
     print_table(console, table, prose=True)
+    if fitting:
+        table = Table(title=f"scenarios: pliant run {name} --scenario NAME", title_justify="left", box=None)
+        for title in ("name", "what happens"):
+            table.add_column(title)
+        for key, text in fitting.items():
+            table.add_row(f"[bold]{key}[/bold]", plain(text))
+        console.print()
+        print_table(console, table, prose=True)
     return 0
+
+
+def _descriptions(names: Sequence[str]) -> dict[str, str]:
+    """Return the description of each of these scenarios of pliant."""
+    # Not through pliant.simulation, whose import takes longer than this command.
+    folder = resources.files("pliant") / "simulation" / "scenarios"
+    return {name: read_yaml(str(folder / f"{name}.yaml"), PliantError).value["description"] for name in names}

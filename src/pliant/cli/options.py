@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "Packages",
     "References",
+    "Scenarios",
     "Seed",
     "Settings",
     "Source",
@@ -54,6 +55,13 @@ References = Annotated[
         negative=(),
         consume_multiple=False,
         help="Constant command from t = 0, DEVICE/COMMAND=VALUE; several numbers with commas; may be repeated.",
+    ),
+]
+Scenarios = Annotated[
+    str | None,
+    Parameter(
+        name="--scenario",
+        help="Events over time: a YAML or JSON file, or the name of a scenario of pliant (`pliant list ROBOT`).",
     ),
 ]
 Imports = Annotated[

@@ -13,6 +13,7 @@ from pliant.cli.options import (
     Imports,
     Packages,
     References,
+    Scenarios,
     Settings,
     Source,
     Timestep,
@@ -50,7 +51,7 @@ def run(
         Path | None, Parameter(help="Table of commands over time: CSV, NPZ, YAML, JSON or a ROS bag.")
     ] = None,
     reference: References = [],
-    scenario: Annotated[Path | None, Parameter(help="Events over time: YAML or JSON.")] = None,
+    scenario: Scenarios = None,
     objects: Annotated[
         int | None,
         Parameter(help="Largest number of objects that scenarios and programs can make during the run; default none."),
@@ -79,11 +80,11 @@ def run(
     from pliant.engine import MujocoEngine
     from pliant.model import add_world
     from pliant.model.parallel import find_mechanism
-    from pliant.simulation import read_commands, read_scenario
+    from pliant.simulation import find_scenario, read_commands, read_scenario_file
 
     console = make_console(quiet=plan.json)
     table = None if command is None else read_commands(command)
-    events = None if scenario is None else read_scenario(scenario)
+    events = None if scenario is None else read_scenario_file(scenario)
     robot = load_robot(source, set, timestep, package_path, manager)
     if objects is not None:
         add_world(robot, objects)
@@ -105,6 +106,8 @@ def run(
     # The balance does not count what a flex stores.
     engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
     devices = make_devices(robot, joint_sample_period=period)
+    if scenario is not None and events is None:
+        events = find_scenario(scenario, {device.name: device for device in devices})
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:
@@ -112,7 +115,7 @@ def run(
         if events is not None and scenario is not None:
             playing = events.install(simulation)
             if done.page is not None:
-                done.page.offer(scenario.name, events, playing)
+                done.page.offer(Path(scenario).name, events, playing)
         put_constants(simulation, constants)
         if robot.actuators and not plan.json:
             print_table(console, _introduction(robot, engine))

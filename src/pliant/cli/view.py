@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.console import listening
-from pliant.cli.options import Debug, Imports, Packages, Settings, Source, import_modules, load_robot
+from pliant.cli.options import Debug, Imports, Packages, Scenarios, Settings, Source, import_modules, load_robot
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def view(
     report: Annotated[
         Path | None, Parameter(help="Folder of a report of `pliant reproduce` that the page links to.")
     ] = None,
-    scenario: Annotated[Path | None, Parameter(help="Events over time (YAML or JSON) that the page offers.")] = None,
+    scenario: Scenarios = None,
     statics: Annotated[
         bool, Parameter(negative=(), help="For a parallel robot: only its statics, without simulation.")
     ] = False,
@@ -138,12 +138,12 @@ def _simulate(
     open_browser: bool,
     console: bool,
     report: Path | None,
-    scenario: Path | None,
+    scenario: str | None,
     command: str,
 ) -> None:
     from pliant.devices import make_devices
     from pliant.robots import list_robots
-    from pliant.simulation import read_scenario
+    from pliant.simulation import find_scenario, read_scenario_file
     from pliant.viewer import PageServer
 
     if report is not None and not (report / "index.html").is_file():
@@ -152,8 +152,10 @@ def _simulate(
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     given = {}
     if scenario is not None:
-        given[scenario.name] = read_scenario(scenario)
-        given[scenario.name].check({device.name: device for device in make_devices(robot)})
+        devices = {device.name: device for device in make_devices(robot)}
+        chosen = read_scenario_file(scenario) or find_scenario(scenario, devices)
+        chosen.check(devices)
+        given[Path(scenario).name] = chosen
     loaded = _LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}
     title = robot.name or source

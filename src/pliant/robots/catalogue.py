@@ -40,6 +40,9 @@ class CatalogueRobot:
     created from the signature of the function."""
     package: str = ""
     """PyPI package with the files of the robot, installed by the user; "" if pliant needs no other package."""
+    scenarios: tuple[str, ...] = ()
+    """Scenarios of pliant that fit the robot with its default options, by name. ``pliant list ROBOT`` shows them; a
+    test compares them with those that fit."""
     assumed: tuple[str, ...] = ()
     """Assumptions about unpublished values, one sentence each."""
 

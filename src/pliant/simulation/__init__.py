@@ -6,7 +6,7 @@ from pliant.simulation.loop import Progress, RunReport, Simulation
 from pliant.simulation.pacer import Pacer, PacerStats, free, paced, sync
 from pliant.simulation.replay import RecordedTopic, Replay, open_replay, replay
 from pliant.simulation.scenario import Scenario, ScenarioRun, read_scenario
-from pliant.simulation.shipped import shipped_scenarios
+from pliant.simulation.shipped import find_scenario, read_scenario_file, shipped_scenarios
 
 __all__ = [
     "Bridge",
@@ -24,11 +24,13 @@ __all__ = [
     "Simulation",
     "SimulationControl",
     "TopicReport",
+    "find_scenario",
     "free",
     "open_replay",
     "paced",
     "read_commands",
     "read_scenario",
+    "read_scenario_file",
     "replay",
     "shipped_scenarios",
     "sync",

@@ -1,15 +1,20 @@
-"""The scenarios that come with pliant."""
+"""The scenarios that come with pliant, and the choice between them and files."""
 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping
 from importlib import resources
+from pathlib import Path
 
 from pliant.devices.base import Device
+from pliant.errors import DeviceError, nearest
 from pliant.simulation.scenario import Scenario, read_scenario
 
-__all__ = ["shipped_scenarios"]
+__all__ = ["find_scenario", "read_scenario_file", "shipped_scenarios"]
+
+SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @functools.lru_cache(maxsize=1)
@@ -26,3 +31,40 @@ def shipped_scenarios(devices: Mapping[str, Device]) -> dict[str, Scenario]:
         devices: name -> device.
     """
     return {name: scenario for name, scenario in _shipped().items() if not scenario.problems(devices)}
+
+
+def read_scenario_file(file_or_name: str | Path) -> Scenario | None:
+    """Read a scenario if it is given as a file; return None for a name, which `find_scenario` takes.
+
+    A file is what exists, has a suffix (.yaml, .yml, .json), or is written with a folder.
+
+    Raises:
+        DeviceError: the file does not exist, or is not a valid scenario.
+    """
+    text = os.fspath(file_or_name)
+    path = Path(text).expanduser()
+    if path.suffix.lower() in SUFFIXES or os.sep in text or "/" in text or path.is_file():
+        return read_scenario(path)
+    return None
+
+
+def find_scenario(name: str, devices: Mapping[str, Device]) -> Scenario:
+    """Return a scenario of pliant that fits these devices.
+
+    Args:
+        name: its name.
+        devices: name -> device.
+
+    Raises:
+        DeviceError: there is no such scenario, or it does not fit the devices; the message lists those that fit.
+    """
+    fitting = shipped_scenarios(devices)
+    if name in fitting:
+        return fitting[name]
+    scenario = _shipped().get(name)
+    if scenario is not None:
+        why = f"does not fit this robot ({scenario.problems(devices)[0].partition(';')[0]})"
+    else:
+        why = "is neither a file nor a scenario of pliant"
+    known = f"{nearest(name, fitting)} (those that fit this robot)" if fitting else "no scenario of pliant fits it"
+    raise DeviceError(f"scenario {name!r} {why}; {known}", field="scenario")

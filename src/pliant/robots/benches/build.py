@@ -241,6 +241,7 @@ ROBOTS = tuple(
         summary=bench.summary,
         options=bench.options,
         function=functools.partial(build, bench),
+        scenarios=("push", "steps"),
         source=f"Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, {bench.sections}",
         assumed=(
             "The direction of gravity at q = 0, the inertia of the link and its damping: the paper prints none of "

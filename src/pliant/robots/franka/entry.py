@@ -139,6 +139,7 @@ ROBOTS = (
         summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci.",
         function=build_fer,
         source=_SOURCE,
+        scenarios=("nod",),
         options=FrankaOptions,
     ),
     CatalogueRobot(
@@ -146,6 +147,7 @@ ROBOTS = (
         summary="Franka Research 3 with hand; serve it with --bridge fci.",
         function=build_fr3,
         source=_SOURCE,
+        scenarios=("nod",),
         options=FrankaOptions,
     ),
     CatalogueRobot(

@@ -39,6 +39,7 @@ def _robots() -> list[CatalogueRobot]:
                     summary=data["summary"],
                     function=_build(data["name"]),
                     source=data["source"],
+                    scenarios=("push-on-the-planar-plate" if data["kind"] == "planar" else "push-on-the-plate",),
                     options="pliant.model.parallel.options:ParallelOptions",
                 )
             )

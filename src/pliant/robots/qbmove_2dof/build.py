@@ -113,5 +113,6 @@ ROBOT = CatalogueRobot(
     options=TwoJointOptions,
     function=build,
     source="Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, sections 4.2.2 and 4.3",
+    scenarios=("soft-then-stiff", "swing"),
     assumed=("Mass, centre of mass, length and inertia of the links; that the vertical mounting hangs at q = 0.",),
 )

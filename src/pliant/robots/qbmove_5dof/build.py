@@ -164,6 +164,7 @@ ROBOT = CatalogueRobot(
     options=FiveJointOptions,
     function=build,
     source="Mengacci et al. 2021, doi 10.3389/frobt.2021.713083, section 4.2.3",
+    scenarios=("reach", "soft-then-stiff", "swing"),
     assumed=(
         "Arrangement, lengths, masses and inertias of the arm; that it hangs; where the box stands.",
         "The friction of the tip on the box (0.5).",

@@ -81,6 +81,7 @@ ROBOT = CatalogueRobot(
     options=SoftFootRigOptions,
     function=build,
     source="Crotti et al. 2024, arXiv 2412.03191, and the numbers of the model that its authors released",
+    scenarios=("load-and-release",),
     assumed=(
         "The compliance of the closure between frontal arch and metatarsus: that of the released solver parameters; "
         "the real one was never published.",
