@@ -381,6 +381,7 @@ def test_a_robot_that_diverges_ends_with_a_reason_and_can_be_reset():
         ([[0, 0], [0, 0], [np.inf, 0]], "number 0 of environment 2 is inf"),
         ("fast", "not an array of numbers"),
         (None, "is nan|shape"),
+        (np.zeros((3, 2)) * 1j, "not an array of numbers"),
     ],
 )
 def test_a_bad_action_is_refused_and_nothing_moves(action, message):

@@ -62,7 +62,7 @@ class ActionWriter:
             PortError: another shape, text, NaN or infinity. Nothing was written then.
         """
         array = _shaped(actions, self._given.shape)
-        self._given[:] = array
+        self._given[...] = array
         self._write()
         if self._wrong[0] >= 0:
             raise _not_finite(array)
@@ -90,15 +90,19 @@ def checked_actions(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     Raises:
         PortError: another shape, text, NaN or infinity.
     """
-    array = _shaped(actions, shape)
+    array = _shaped(actions, shape).astype(float)
     if not np.isfinite(array).all():
         raise _not_finite(array)
     return np.minimum(np.maximum(array, -1.0), 1.0)
 
 
-def _shaped(actions: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _shaped(actions: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     try:
-        array = np.asarray(actions, dtype=float)
+        array = np.asarray(actions)
+        if array.dtype.kind == "c":
+            raise TypeError
+        if array.dtype.kind not in "fiub":
+            array = array.astype(float)
     except (TypeError, ValueError):
         raise PortError(f"the action {actions!r} is not an array of numbers", field="action") from None
     if array.shape != shape:

@@ -74,6 +74,12 @@ def task_of(
         if name not in valid:
             raise ModelError(f"a task has no field {name!r}; {nearest(name, valid)}", field=name)
 
+    if not (isinstance(robot, str) or callable(robot) or hasattr(robot, "compile")):
+        raise ModelError(
+            f"robot is {robot!r}; must be a Robot, a function that returns one, a file or a name in the catalogue",
+            field="robot",
+        )
+
     def build() -> Robot:
         if isinstance(robot, str):
             from pliant.loading import load
@@ -124,7 +130,7 @@ def make_env(
     """
     from pliant.envs.single import RobotEnv
 
-    return RobotEnv(task_of(robot, **of), **dict(options or {}))
+    return RobotEnv(task_of(robot, **of), **_options(options, _SINGLE, "RobotEnv"))
 
 
 def make_vec(
@@ -140,7 +146,7 @@ def make_vec(
     """
     from pliant.envs.vector import BatchEnv
 
-    return BatchEnv(task_of(robot, **of), num_envs, **dict(options or {}))
+    return BatchEnv(task_of(robot, **of), num_envs, **_options(options, _VECTOR, "BatchEnv"))
 
 
 _ENV = ("render_mode", "width", "height")
@@ -148,11 +154,32 @@ _SINGLE = (*_ENV, "latency", "command_latency")
 _VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch")
 
 
+def _options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:
+    """Return a copy of the options of an environment, after a check of their names."""
+    if options is not None and not isinstance(options, Mapping):
+        raise PliantError(f"options is {options!r}; must be a dictionary of options of {owner}", field="options")
+    for name in options or {}:
+        if name not in valid:
+            raise PliantError(f"{owner} has no option {name!r}; {nearest(str(name), valid)}", field="options")
+    return dict(options or {})
+
+
+def _of_the_other(task: str, options: Mapping[str, Any], other: Sequence[str], owner: str, function: str) -> None:
+    """Refuse options that only the other kind of environment has."""
+    for name in options:
+        if name in other:
+            raise PliantError(
+                f"{name!r} is an option of {owner}; must be given to gymnasium.{function} of pliant/{task.title()}-v0",
+                field=name,
+            )
+
+
 def single_env(task: str, **options: Any) -> RobotEnv:
     """Return the environment of a task of pliant for `gymnasium.make`, with options of environment and task."""
     from pliant.envs.single import RobotEnv
 
     mine = {name: options.pop(name) for name in _SINGLE if name in options}
+    _of_the_other(task, options, _VECTOR, "BatchEnv", "make_vec")
     return RobotEnv(find_task(task, **options), **mine)
 
 
@@ -161,6 +188,7 @@ def vector_env(task: str, num_envs: int = 1, **options: Any) -> BatchEnv:
     from pliant.envs.vector import BatchEnv
 
     mine = {name: options.pop(name) for name in _VECTOR if name in options}
+    _of_the_other(task, options, _SINGLE, "RobotEnv", "make")
     return BatchEnv(find_task(task, **options), num_envs, **mine)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import tempfile
 from typing import Any
 
@@ -14,7 +16,7 @@ from pliant.engine.distributions import draw
 from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
-from pliant.envs.task import Task, flags, positions
+from pliant.envs.task import Task, flags, is_number, positions, reset_options, start_positions
 from pliant.errors import DivergedError, ModelError, PliantError, PortError, nearest
 from pliant.laws import COMMAND_NAMES
 from pliant.simulation import Simulation
@@ -36,7 +38,9 @@ class _Truth:
         self.last = np.zeros((1, actions))
 
     def port(self, name: str) -> NDArray[np.float64]:
-        return self.engine.port(name)[None]
+        view = self.engine.port(name)[None]
+        view.flags.writeable = False  # a function that changes a port would change the state
+        return view
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -122,29 +126,41 @@ class RobotEnv(gymnasium.Env):
             raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
         self.task = task
         self.render_mode = render_mode
-        self._delays = {"latency": float(latency), "command_latency": float(command_latency)}
+        self._delays = {"latency": latency, "command_latency": command_latency}
+        for name, value in self._delays.items():
+            if not is_number(value) or not 0.0 <= value < math.inf:
+                raise PliantError(f"{name} is {value!r}; must be a time >= 0 s", field=name)
         robot = task.robot()
         self._robot = add_camera(robot) if render_mode else robot
         self._size = picture_size(width, height)
         self._pictures: Pictures | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self.simulation = self._made(self._robot)
-        """The `Simulation` below."""
         self._ended, self._broken = True, False
         self._scale = Scale(task.actions)
         count = len(task.actions)
-        self._observation = observe(task, self._measured)
+        folder = tempfile.TemporaryDirectory(prefix="pliant-env-", ignore_cleanup_errors=True)
+        self._folder: tempfile.TemporaryDirectory[str] | None = folder
+        with contextlib.ExitStack() as unfinished:
+            unfinished.callback(folder.cleanup)
+            self.simulation = self._made(self._robot)
+            """The `Simulation` below."""
+            unfinished.callback(self.simulation.close)
+            self._observation = observe(task, self._measured)
+            self._camera = chosen_camera(self._engine.model, task.camera) if render_mode else ""
+            unfinished.pop_all()
         self.metadata = {**type(self).metadata, "render_fps": max(1, round(1.0 / self._truth.period))}
         self._limit = task.limit(self._engine.dt)
-        self._camera = chosen_camera(self._engine.model, task.camera) if render_mode else ""
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
 
+    def _dumps(self) -> str:
+        """Return the folder for the states of robots that diverge; an error after `close`."""
+        if self._folder is None:
+            raise PliantError("the environment is closed; make a new one")
+        return self._folder.name
+
     def _made(self, robot: Any) -> Simulation:
         """Return a new simulation of a robot."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="pliant-env-", ignore_cleanup_errors=True)
-        self._engine = MujocoEngine(robot, dump_folder=self._folder.name)
+        self._engine = MujocoEngine(robot, dump_folder=self._dumps())
         self.task.check_ports(self._engine.ports())
         self.frames = self.task.frames(self._engine.dt)
         """Steps of the engine for each action."""
@@ -176,14 +192,15 @@ class RobotEnv(gymnasium.Env):
             The observation, shape (n,), and an empty dictionary.
 
         Raises:
-            PliantError: an option, a key frame or a joint does not exist.
+            PliantError: an option, a key frame or a joint does not exist, or the environment is closed.
         """
+        self._dumps()
         super().reset(seed=seed)
-        chosen = dict(options or {})
-        key, given = chosen.pop("key", self.task.key), chosen.pop("positions", {})
-        if chosen:
-            name = next(iter(chosen))
-            raise PliantError(f"reset has no option {name!r}; {nearest(name, ['key', 'positions'])}")
+        chosen = reset_options(options, ["key", "positions"])
+        key, given = chosen.get("key", self.task.key), start_positions(chosen.get("positions") or {})
+        for joint, array in given.items():
+            if array.shape not in ((), (1,)):
+                raise ModelError(f"positions: {joint!r} has shape {array.shape}; must be one number", field="positions")
         if self.task.randomize:
             robot = self._robot.copy()
             drawn = draw(self.task.randomize, int(self.np_random.integers(2**31)), 1)
@@ -194,7 +211,7 @@ class RobotEnv(gymnasium.Env):
         self.simulation.reset(seed=int(self.np_random.integers(2**31)))
         start = key_positions(self._engine.model, key) if key else {}
         start |= {joint: float(v[0]) for joint, v in positions(self.task, self.np_random, 1).items()}
-        start |= {joint: float(v) for joint, v in given.items()}
+        start |= {joint: float(array.item()) for joint, array in given.items()}
         if start:
             self._engine.set_pose(start)
         self._truth.elapsed = 0
@@ -265,6 +282,7 @@ class RobotEnv(gymnasium.Env):
         """
         if self.render_mode is None:
             return None
+        self._dumps()
         if self._pictures is None:
             self._pictures = Pictures(self._engine.model, self._camera, *self._size)
         return self._pictures.render(self._engine.port("state/qpos"))

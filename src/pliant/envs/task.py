@@ -16,12 +16,25 @@ from numpy.typing import NDArray
 
 from pliant.engine.base import PortInfo
 from pliant.engine.distributions import Distribution
-from pliant.errors import ModelError, PortError, nearest
+from pliant.errors import ModelError, PliantError, PortError, nearest
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["Action", "Function", "Start", "Task", "World", "evaluate", "flags", "positions", "preset_actions"]
+__all__ = [
+    "Action",
+    "Function",
+    "Start",
+    "Task",
+    "World",
+    "evaluate",
+    "flags",
+    "is_number",
+    "positions",
+    "preset_actions",
+    "reset_options",
+    "start_positions",
+]
 
 
 class World(Protocol):
@@ -33,7 +46,7 @@ class World(Protocol):
     def port(self, name: str) -> NDArray[np.float64]:
         """Return the values of an engine port such as ``joint_1/position``, shape (worlds, ...), in its unit.
 
-        The array must not be modified.
+        The array cannot be modified; it changes with the next step.
 
         Raises:
             PortError: the port does not exist. The message suggests the nearest name.
@@ -49,6 +62,15 @@ class World(Protocol):
     def action(self) -> NDArray[np.float64]:
         """Last action of each world, from -1 to 1, shape (worlds, actions); 0 after a reset."""
         ...
+
+
+_COMMANDS = ("reference_1", "reference_2", "control", "external_torque")
+"""Last part of the names of ports that an action can write; positions and velocities are the state itself."""
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a real number of Python or NumPy."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 Function = Callable[[World], NDArray[Any]]
@@ -71,7 +93,7 @@ class Action:
 
     def __post_init__(self) -> None:
         for name, value in (("low", self.low), ("high", self.high)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            if not is_number(value) or not math.isfinite(value):
                 raise ModelError(f"Action {self.port!r}: {name} is {value!r}; must be a finite number", field=name)
 
 
@@ -130,6 +152,11 @@ class Task:
     def __post_init__(self) -> None:
         if not self.actions or not all(isinstance(a, Action) for a in self.actions):
             raise ModelError("actions must be one or more Action(port, low, high)", field="actions")
+        for name in ("observation", "reward", "terminated", "randomize"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping):
+                of = "distribution" if name == "randomize" else "function of a World"
+                raise ModelError(f"{name} is {value!r}; must be a dictionary: name -> {of}", field=name)
         if not self.observation or not self.reward:
             empty = "observation" if not self.observation else "reward"
             raise ModelError(f"{empty} is empty; must name one function or more", field=empty)
@@ -139,11 +166,16 @@ class Task:
                     raise ModelError(f"{name} {key!r} is {function!r}; must be a function of a World", field=name)
         for name in ("period", "duration"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+            if not is_number(value) or not 0.0 < value < math.inf:
                 raise ModelError(f"{name} is {value!r}; must be a time above 0 s", field=name)
-        if not math.isfinite(self.diverged_reward):
+        if not is_number(self.diverged_reward) or not math.isfinite(self.diverged_reward):
             raise ModelError(
                 f"diverged_reward is {self.diverged_reward!r}; must be a finite number", field="diverged_reward"
+            )
+        if self.start is not None and not callable(self.start):
+            raise ModelError(
+                f"start is {self.start!r}; must be a function of a random generator and a number of worlds",
+                field="start",
             )
         if not callable(self.robot):
             raise ModelError(f"robot is {self.robot!r}; must be a function that returns a Robot", field="robot")
@@ -164,13 +196,14 @@ class Task:
         """Check the ports of the actions.
 
         Raises:
-            PortError: a port does not exist, is read-only, is not a scalar, or is used by two actions.
+            PortError: a port does not exist, is read-only, is not a scalar, is a position or a velocity, or is used by
+                two actions.
         """
         seen: set[str] = set()
         for action in self.actions:
             info = ports.get(action.port)
             if info is None:
-                writable = [name for name, port in ports.items() if port.writable and port.shape == (1,)]
+                writable = [n for n, p in ports.items() if p.shape == (1,) and n.rpartition("/")[2] in _COMMANDS]
                 raise PortError(
                     f"the action has no port {action.port!r}; {nearest(action.port, writable)}", field="actions"
                 )
@@ -179,6 +212,12 @@ class Task:
                 raise PortError(
                     f"the port {action.port!r} {why}; an action must write one number, such as a reference or a "
                     "control",
+                    field="actions",
+                )
+            if action.port.rpartition("/")[2] not in _COMMANDS:
+                raise PortError(
+                    f"the port {action.port!r} is the state of the robot, which an action cannot set; must be a "
+                    f"reference, a control or an external torque",
                     field="actions",
                 )
             if action.port in seen:
@@ -199,7 +238,7 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
     """
     found = []
     for name, function in functions.items():
-        value = np.asarray(function(world), dtype=float)
+        value = _array(kind, name, function(world))
         if value.ndim not in (1, 2) or value.shape[0] != world.worlds:
             raise ModelError(
                 f"{kind} {name!r} returned shape {value.shape}; must be ({world.worlds},) or ({world.worlds}, n)",
@@ -207,6 +246,15 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
             )
         found.append(value if value.ndim == 2 else value[:, None])
     return found
+
+
+def _array(kind: str, name: str, value: Any) -> NDArray[np.float64]:
+    if isinstance(value, np.ndarray) and value.dtype == np.float64:
+        return value
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{kind} {name!r} returned {value!r}; must be an array of numbers", field=name) from None
 
 
 def flags(functions: Mapping[str, Function], world: World) -> list[NDArray[np.bool_]]:
@@ -229,11 +277,48 @@ def positions(task: Task, rng: np.random.Generator, worlds: int) -> dict[str, ND
     if task.start is None:
         return {}
     drawn = {}
-    for joint, values in task.start(rng, worlds).items():
-        array = np.asarray(values, dtype=float)
+    for joint, array in start_positions(task.start(rng, worlds), "start").items():
         if array.shape not in ((), (worlds,)):
             raise ModelError(
                 f"start: {joint!r} has shape {array.shape}; must be a number or ({worlds},)", field="start"
             )
         drawn[joint] = np.broadcast_to(array, (worlds,))
     return drawn
+
+
+def start_positions(given: Any, name: str = "positions") -> dict[str, NDArray[np.float64]]:
+    """Return start positions as arrays: joint name -> positions [rad or m].
+
+    Args:
+        given: positions as the user gave them.
+        name: its name in messages.
+
+    Raises:
+        ModelError: not a dictionary, or a value is not numeric or not finite.
+    """
+    if not isinstance(given, Mapping):
+        raise ModelError(f"{name}: {given!r} is not a dictionary; must be joint -> position", field=name)
+    found = {}
+    for joint, values in given.items():
+        try:
+            found[joint] = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{name}: {joint!r} is {values!r}; must be a number or numbers", field=name) from None
+        if not np.isfinite(found[joint]).all():
+            raise ModelError(f"{name}: {joint!r} is {values!r}; must be finite", field=name)
+    return found
+
+
+def reset_options(options: Any, valid: Sequence[str]) -> dict[str, Any]:
+    """Return a copy of the options of a reset.
+
+    Raises:
+        PliantError: not a dictionary, or an option does not exist.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise PliantError(f"the options of reset are {options!r}; must be a dictionary", field="options")
+    chosen = dict(options or {})
+    for name in chosen:
+        if name not in valid:
+            raise PliantError(f"reset has no option {name!r}; {nearest(str(name), valid)}")
+    return chosen

@@ -12,7 +12,7 @@ from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
-from pliant.envs.task import Task, flags, positions
+from pliant.envs.task import Task, flags, positions, reset_options, start_positions
 from pliant.errors import PliantError, nearest
 
 gymnasium = load_gymnasium()
@@ -45,6 +45,7 @@ class _BatchWorld:
             if whole is None:
                 whole = self._fields[place.field] = self._batch.field(place.field)
             found = self._ports[name] = whole[(slice(None), *place.index)]
+            found.flags.writeable = False  # a function that changes a port would change the state
         return found
 
     def stepped(self) -> None:
@@ -116,6 +117,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             raise PliantError(
                 f"max_episode_steps is {max_episode_steps!r}; must be a whole number >= 1", field="max_episode_steps"
             )
+        if batch is not None and not callable(batch):
+            raise PliantError(
+                f"batch is {batch!r}; must be a function of a robot and a number of worlds", field="batch"
+            )
         self.task = task
         self.autoreset_mode = modes[mode]
         self._disabled, self._same = mode == "Disabled", mode == "SameStep"
@@ -181,12 +186,9 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             PliantError: an option, a key frame or a joint does not exist.
         """
         super().reset(seed=seed)
-        chosen = dict(options or {})
-        mask = self.batch.select(chosen.pop("reset_mask", None))
-        key, given = chosen.pop("key", self.task.key), chosen.pop("positions", None)
-        if chosen:
-            name = next(iter(chosen))
-            raise PliantError(f"reset has no option {name!r}; {nearest(name, ['key', 'positions', 'reset_mask'])}")
+        chosen = reset_options(options, ["key", "positions", "reset_mask"])
+        mask = self.batch.select(chosen.get("reset_mask"))
+        key, given = chosen.get("key", self.task.key), start_positions(chosen.get("positions") or {})
         if self.task.randomize and (seed is not None or not self._ready):
             self.batch.randomize(self.task.randomize, int(self.np_random.integers(2**31)), mask)
         self._restart(mask, key, given)
@@ -194,11 +196,10 @@ class BatchEnv(gymnasium.vector.VectorEnv):
         self._observation = observe(self.task, self._world)
         return self._observation.copy(), {}
 
-    def _restart(self, mask: NDArray[np.bool_], key: str | None, given: Any = None) -> None:
+    def _restart(self, mask: NDArray[np.bool_], key: str | None, given: dict[str, Any] | None = None) -> None:
         drawn = positions(self.task, self.np_random, self.num_envs)
         start = {joint: values[mask] for joint, values in drawn.items()}
-        for joint, values in (given or {}).items():
-            array = np.asarray(values, dtype=float)
+        for joint, array in (given or {}).items():
             start[joint] = array[mask] if array.shape == (self.num_envs,) else array
         self.batch.reset(mask, start, key=key)
         self._world.stepped()
