@@ -154,6 +154,13 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr[-6000:]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_the_python_of_a_page_can_be_typed(page):
+    for block in blocks(page):
+        if block.kind == "python":
+            compile(block.text, f"{page.name}:{block.line}", "exec")
+
+
 def anchors(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as the site makes them."""
     text = FENCE.sub("", page.read_text())

@@ -455,3 +455,23 @@ def test_no_pose_and_no_gain_gives_nan(p, gain):
         except VisionError:
             continue
         assert np.all(np.isfinite(velocity))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"max_velocity": [0.1, 0.2]}, r"max_velocity is \[0.1, 0.2\]; must be a number or 6 numbers more than 0"),
+        ({"max_velocity": np.nan}, "max_velocity is nan"),
+        ({"max_age": "old"}, "max_age is 'old'; must be a number more than 0"),
+        ({"size": 6.5}, "size is 6.5; must be a whole number"),
+    ],
+)
+def test_a_servo_refuses_limits_that_are_none_before_the_robot_moves(given, words):
+    with pytest.raises(VisionError, match=words):
+        VisualServo(lambda X: pbvs_task(X, GOAL), 2.0, ServoMonitor(pose_below()), **given)
+
+
+@pytest.mark.parametrize("weights", ["much", [1.0, 2.0], [1.0] * 5 + [np.nan]])
+def test_weights_are_a_number_or_one_for_each_row(weights):
+    with pytest.raises(VisionError, match=r"weights"):
+        pbvs_task(GOAL, GOAL).weighted(weights)

@@ -137,6 +137,9 @@ def test_a_tag_that_is_not_there_is_named_with_those_that_are():
         detector.find(np.zeros((480, 640), dtype=np.uint8), 0)
 
 
+BLACK = np.zeros((480, 640), np.uint8)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -147,7 +150,15 @@ def test_a_tag_that_is_not_there_is_named_with_those_that_are():
         (lambda: tag_cells(587), "the tag is 587; tag36h11 has tags 0 to 586"),
         (lambda: tag_cells(-1), "the tag is -1"),
         (lambda: AprilTagDetector(CAMERA, 0.1).detect(np.zeros((480, 641), np.uint8)), r"shape \(480, 641\)"),
+        (lambda: tag_cells("0"), "the tag is '0'; tag36h11 has"),
+        (lambda: tag_image(0, pixels=2.5), "pixels is 2.5; must be a whole number"),
+        (lambda: tag_image(0, white=300), "white is 300; must be at least 0 at most 255"),
+        (lambda: AprilTagDetector(CAMERA, {587: 0.1}), "the tag is 587; tag36h11 has tags 0 to 586"),
+        (lambda: AprilTagDetector(CAMERA, 0.1, threads=0), "threads is 0; must be at least 1"),
+        (lambda: AprilTagDetector(CAMERA, 0.1).find(BLACK, 587), "the tag is 587; tag36h11 has tags 0 to 586"),
+        (lambda: AprilTagDetector(CAMERA, 0.1).find(BLACK, "0"), "the tag is '0'; tag36h11 has"),
         (lambda: AprilTagDetector(CAMERA, 0.1).detect(np.zeros((480, 640))), "type float64"),
+        (lambda: AprilTagDetector(CAMERA, 0.1).detect([[0, 1], [0]]), "the image is no array"),
     ],
 )
 def test_wrong_sizes_families_numbers_and_images_are_refused(make, message):

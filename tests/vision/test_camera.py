@@ -56,6 +56,13 @@ def test_libraries_with_the_origin_at_the_corner_get_half_a_pixel_more():
     assert PLAIN.K[0, 2] == 319.5
 
 
+def test_an_image_has_a_whole_number_of_pixels():
+    with pytest.raises(VisionError, match=r"width is 640\.5; must be a whole number"):
+        CameraModel(fx=1.0, fy=1.0, cx=0.0, cy=0.0, width=640.5, height=480)
+    with pytest.raises(VisionError, match="height is -480; must be at least 1"):
+        CameraModel.from_field_of_view(0.7, 640, -480)
+
+
 def test_a_focal_length_of_zero_is_refused():
     with pytest.raises(VisionError, match="fx"):
         CameraModel(fx=0.0, fy=1.0, cx=0.0, cy=0.0, width=1, height=1)

@@ -34,8 +34,10 @@ from pliant.vision.conditions import (
     finite_array,
     finite_result,
     number,
+    per_row,
     pose_matrix,
     require_fresh,
+    whole_number,
 )
 from pliant.vision.points import point_interaction, project_points
 from pliant.vision.poses import pose_features, pose_interaction
@@ -357,7 +359,7 @@ def servo_torque(
     m, n = J.shape
     dq, bias_ = finite_array("dq", dq, (n,)), finite_array("bias", bias, (n,))
     M = finite_array("mass", mass, (n, n))
-    K, D, drift_ = (_rows(k, v, m) for k, v in (("stiffness", stiffness), ("damping", damping), ("drift", drift)))
+    K, D, drift_ = (per_row(k, v, m) for k, v in (("stiffness", stiffness), ("damping", damping), ("drift", drift)))
     if np.any(K < 0.0) or np.any(D < 0.0):
         raise VisionError(Condition.OUT_OF_RANGE, "stiffness and damping must be at least 0", field="stiffness")
     try:
@@ -521,16 +523,12 @@ class VisualServo:
         max_age: float = math.inf,
     ) -> None:
         self.task, self.gain, self.monitor = task, gain, monitor
-        self.size = int(number("size", size, low=1))
+        self.size = whole_number("size", size, low=1)
         gain_at(gain, np.zeros(1))  # refuse a bad one before the robot moves
         rate = number("smooth_start", smooth_start, low=0.0)
         self._smooth = SmoothStart(rate) if rate > 0.0 else None
-        self.max_velocity = np.broadcast_to(np.asarray(max_velocity, dtype=float), (self.size,)).copy()
-        if not np.all(self.max_velocity > 0.0):
-            raise VisionError(Condition.OUT_OF_RANGE, "max_velocity must be more than 0", field="max_velocity")
-        if not max_age > 0.0:
-            raise VisionError(Condition.OUT_OF_RANGE, f"max_age is {max_age}; must be more than 0", field="max_age")
-        self.max_age = float(max_age)
+        self.max_velocity = _largest("max_velocity", max_velocity, self.size)
+        self.max_age = float(_largest("max_age", max_age, 1)[0])
         self._diverged = ""
 
     def reset(self) -> None:
@@ -581,7 +579,13 @@ def _in_front(field: str, X: ArrayLike) -> None:
     project_points(np.zeros((1, 3)), pose_matrix(field, X))
 
 
-def _rows(field: str, value: ArrayLike, m: int) -> Array:
-    """Return a number or a vector as a finite vector of m rows."""
-    v = np.asarray(value, dtype=float)
-    return finite_array(field, np.full(m, v) if v.ndim == 0 else v, (m,))
+def _largest(field: str, value: ArrayLike, rows: int) -> Array:
+    """Return largest values, more than 0, one a row; infinite for none."""
+    try:
+        found = np.broadcast_to(np.asarray(value, dtype=float), (rows,)).copy()
+    except (TypeError, ValueError):
+        found = np.zeros(rows)
+    if not np.all(found > 0.0):
+        wanted = "a number" if rows == 1 else f"a number or {rows} numbers"
+        raise VisionError(Condition.OUT_OF_RANGE, f"{field} is {value!r}; must be {wanted} more than 0", field=field)
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.errors import MissingDependency
 from pliant.vision.camera import CameraModel
-from pliant.vision.conditions import Array, Condition, VisionError, number
+from pliant.vision.conditions import Array, Condition, VisionError, number, whole_number
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 
@@ -46,6 +46,16 @@ def _detector(families: str, **options: Any) -> Any:
     return pyapriltags.Detector(families=families, **options)
 
 
+def _known(tag_id: Any, family: str, count: int) -> int:
+    """Return the number of a tag, if its family has it."""
+    whole = isinstance(tag_id, int | np.integer) and not isinstance(tag_id, bool)
+    if not whole or not 0 <= tag_id < count:
+        raise VisionError(
+            Condition.OUT_OF_RANGE, f"the tag is {tag_id!r}; {family} has tags 0 to {count - 1}", field="tag_id"
+        )
+    return int(tag_id)
+
+
 def tag_cells(tag_id: int, family: str = "tag36h11") -> np.ndarray:
     """Return the cells of a tag as printed, its white margin included.
 
@@ -63,11 +73,7 @@ def tag_cells(tag_id: int, family: str = "tag36h11") -> np.ndarray:
     detector = _detector(family)
     tags = detector.tag_families[family].contents
     count = int(tags.ncodes)
-    if isinstance(tag_id, bool) or int(tag_id) != tag_id or not 0 <= tag_id < count:
-        raise VisionError(
-            Condition.OUT_OF_RANGE, f"the tag is {tag_id}; {family} has tags 0 to {count - 1}", field="tag_id"
-        )
-    border, code, bits = int(tags.width_at_border), int(tags.codes[int(tag_id)]), int(tags.nbits)
+    border, code, bits = int(tags.width_at_border), int(tags.codes[_known(tag_id, family, count)]), int(tags.nbits)
     cells = np.zeros((border + 2, border + 2), dtype=bool)
     cells[[0, -1], :] = cells[:, [0, -1]] = True
     for k in range(bits):
@@ -93,7 +99,8 @@ def tag_image(
     Raises:
         MissingDependency, VisionError: as `tag_cells`.
     """
-    number("pixels", pixels, low=1, high=1000)
+    pixels = whole_number("pixels", pixels, low=1, high=1000)
+    white, black = (whole_number(name, value, low=0, high=255) for name, value in (("white", white), ("black", black)))
     cells = tag_cells(tag_id, family)
     return np.kron(np.where(cells, white, black).astype(np.uint8), np.ones((pixels, pixels), dtype=np.uint8))
 
@@ -129,11 +136,11 @@ class AprilTagDetector:
         size: edge of the black border [m], of all tags or of each by its number; tags without a size are passed over.
         family: one of `FAMILIES`.
         decimate: factor by which the image is made smaller for the search; 1 finds the smallest tags.
-        threads: of the library.
+        threads: of the library, 1 to 64.
 
     Raises:
         MissingDependency: the package pyapriltags is not installed.
-        VisionError: OUT_OF_RANGE: an unknown family, a size of zero or less.
+        VisionError: OUT_OF_RANGE: an unknown family, a number of a tag that it does not have, a size of zero or less.
 
     Example:
         >>> detector = AprilTagDetector(device.camera, size=0.08)
@@ -152,11 +159,15 @@ class AprilTagDetector:
         self.camera, self.family = camera, family
         self._one = None if isinstance(size, Mapping) else number("size", size, low=0.0, above=True)
         sizes = size.items() if isinstance(size, Mapping) else ()
-        self._sizes = {int(tag): number(f"size of tag {tag}", s, low=0.0, above=True) for tag, s in sizes}
         number("decimate", decimate, low=1.0, high=8.0)
+        threads = whole_number("threads", threads, low=1, high=64)
         self._pinhole = camera.pinhole()
         self._lookup = _Lookup(camera, self._pinhole) if camera.distortion.any() else None
-        self._library = _detector(family, quad_decimate=float(decimate), nthreads=int(threads))
+        self._library = _detector(family, quad_decimate=float(decimate), nthreads=threads)
+        self._count = int(self._library.tag_families[family].contents.ncodes)
+        self._sizes = {
+            _known(tag, family, self._count): number(f"size of tag {tag}", s, low=0.0, above=True) for tag, s in sizes
+        }
 
     def detect(self, image: np.ndarray) -> list[TagDetection]:
         """Return the tags in an image, by number; where one number is seen twice, both.
@@ -203,8 +214,10 @@ class AprilTagDetector:
         """Return one tag in an image.
 
         Raises:
-            VisionError: OUT_OF_VIEW: it is not seen; the message names those that are.
+            VisionError: OUT_OF_VIEW: it is not seen, the message names those that are; OUT_OF_RANGE: the family has no
+                such tag; SHAPE as in `detect`.
         """
+        tag_id = _known(tag_id, self.family, self._count)
         seen = self.detect(image)
         for tag in seen:
             if tag.tag_id == tag_id:
@@ -215,7 +228,10 @@ class AprilTagDetector:
         )
 
     def _gray(self, image: np.ndarray) -> np.ndarray:
-        pixels = np.asarray(image)
+        try:
+            pixels = np.asarray(image)
+        except ValueError:
+            raise VisionError(Condition.SHAPE, "the image is no array of bytes", field="image") from None
         wanted = (self.camera.height, self.camera.width)
         if pixels.dtype != np.uint8 or pixels.shape not in (wanted, (*wanted, 3)):
             raise VisionError(

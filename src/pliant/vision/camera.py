@@ -21,6 +21,7 @@ from pliant.vision.conditions import (
     finite_result,
     number,
     positive_depth,
+    whole_number,
 )
 
 __all__ = ["CameraModel"]
@@ -78,7 +79,7 @@ class CameraModel:
         for field in ("cx", "cy", "k1", "k2", "p1", "p2", "k3"):
             number(field, getattr(self, field))
         for field in ("width", "height"):
-            number(field, getattr(self, field), low=1)
+            whole_number(field, getattr(self, field), low=1)
 
     @classmethod
     def from_field_of_view(cls, fovy: float, width: int, height: int) -> CameraModel:
@@ -90,6 +91,7 @@ class CameraModel:
             height: rows.
         """
         number("fovy", fovy, low=0.0, above=True, high=math.pi - 1e-6)
+        width, height = whole_number("width", width, low=1), whole_number("height", height, low=1)
         f = 0.5 * height / math.tan(0.5 * fovy)
         return cls(fx=f, fy=f, cx=0.5 * (width - 1), cy=0.5 * (height - 1), width=width, height=height)
 

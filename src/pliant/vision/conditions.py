@@ -21,9 +21,11 @@ __all__ = [
     "finite_array",
     "finite_result",
     "number",
+    "per_row",
     "pose_matrix",
     "positive_depth",
     "require_fresh",
+    "whole_number",
 ]
 
 Array = NDArray[np.float64]
@@ -100,6 +102,16 @@ def finite_array(field: str, value: ArrayLike, shape: tuple[int | None, ...]) ->
     return out
 
 
+def per_row(field: str, value: ArrayLike, rows: int) -> Array:
+    """Return a number or a vector as a finite vector, one number a row.
+
+    Raises:
+        VisionError: SHAPE or NOT_FINITE.
+    """
+    one = np.ndim(value) == 0 and not isinstance(value, str)
+    return finite_array(field, [value] * rows if one else value, (rows,))
+
+
 def finite_result(name: str, value: Any) -> Array:
     """Return a computed array if all of it is finite.
 
@@ -133,6 +145,18 @@ def number(field: str, value: Any, *, low: float = -np.inf, above: bool = False,
         most = "" if np.isinf(high) else f" at most {high:g}"
         raise VisionError(Condition.OUT_OF_RANGE, f"{field} is {out:g}; must be{least}{most}", field=field)
     return out
+
+
+def whole_number(field: str, value: Any, *, low: int, high: float = np.inf) -> int:
+    """Return a whole number inside [low, high].
+
+    Raises:
+        VisionError: NOT_FINITE or OUT_OF_RANGE.
+    """
+    found = number(field, value, low=low, high=high)
+    if found != round(found):
+        raise VisionError(Condition.OUT_OF_RANGE, f"{field} is {found:g}; must be a whole number", field=field)
+    return int(found)
 
 
 def pose_matrix(field: str, value: ArrayLike) -> Array:

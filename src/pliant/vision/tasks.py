@@ -15,7 +15,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.vision.conditions import Array, Condition, VisionError, finite_array, finite_result, number
+from pliant.vision.conditions import (
+    Array,
+    Condition,
+    VisionError,
+    finite_array,
+    finite_result,
+    number,
+    per_row,
+)
 
 __all__ = ["AdaptiveGain", "Gain", "SmoothStart", "Task", "gain_at", "norm_projector", "solve", "stack"]
 
@@ -135,8 +143,12 @@ class Task:
         return Task(error=self.error, interaction=finite_result("interaction matrix", self.interaction @ J))
 
     def weighted(self, weights: ArrayLike) -> Task:
-        """Return the task with its rows scaled by weights, a number or shape (m,); 0 drops a row."""
-        w = np.broadcast_to(np.asarray(weights, dtype=float), self.error.shape)
+        """Return the task with its rows scaled by weights, a number or shape (m,); 0 drops a row.
+
+        Raises:
+            VisionError: another shape, or numbers that are not finite.
+        """
+        w = per_row("weights", weights, self.error.size)
         return Task(error=w * self.error, interaction=w[:, None] * self.interaction)
 
     def rows(self, rows: Sequence[int]) -> Task:
@@ -145,8 +157,8 @@ class Task:
         Raises:
             VisionError: a row that does not exist.
         """
-        index = [int(r) for r in rows]
-        if any(not 0 <= r < self.error.size for r in index):
+        index = list(rows)
+        if any(not isinstance(r, int | np.integer) or not 0 <= r < self.error.size for r in index):
             raise VisionError(
                 Condition.OUT_OF_RANGE, f"rows are {index}; must be 0 to {self.error.size - 1}", field="rows"
             )

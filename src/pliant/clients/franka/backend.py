@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+import math
+from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.devices.franka.parameters import Arm, Payload
 from pliant.errors import DeviceError
 
-__all__ = ["PERIOD", "Backend", "Motion", "as_vector"]
+__all__ = ["PERIOD", "Backend", "Motion", "as_array", "as_number", "as_vector"]
 
 Array = NDArray[np.float64]
 Motion = Literal["velocity", "torque"]
@@ -121,18 +121,50 @@ class Backend(Protocol):
         ...
 
 
-def as_vector(values: Sequence[float] | Array, size: int, name: str) -> Array:
+def as_array(values: ArrayLike, name: str, wanted: str) -> Array:
+    """Return values as a new array of numbers of any shape.
+
+    Args:
+        values: what the caller gave.
+        name: of the argument, for messages.
+        wanted: what it must be, in words.
+
+    Raises:
+        DeviceError: they are no numbers.
+    """
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DeviceError(f"{name} is {values!r}; must be {wanted}", field=name) from None
+
+
+def as_vector(values: ArrayLike, size: int, name: str) -> Array:
     """Return values as an array of finite numbers of a given length.
 
     Raises:
         DeviceError: another shape, or numbers that are not finite.
     """
-    try:
-        found = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DeviceError(f"{name} is {values!r}; must be {size} numbers", field=name) from None
+    found = as_array(values, name, f"{size} numbers")
     if found.shape != (size,):
         raise DeviceError(f"{name} has shape {found.shape}; must be ({size},)", field=name)
     if not np.isfinite(found).all():
         raise DeviceError(f"{name} is {found.tolist()}; must be finite numbers", field=name)
     return found
+
+
+def as_number(value: Any, name: str, wanted: str, *, low: float = -math.inf) -> float:
+    """Return a finite number that is at least `low`.
+
+    Args:
+        value: what the caller gave.
+        name: of the argument, for messages.
+        wanted: what it must be, in words.
+        low: least value.
+
+    Raises:
+        DeviceError: it is something else.
+    """
+    good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not good or not math.isfinite(value) or value < low:
+        raise DeviceError(f"{name} is {value!r}; must be {wanted}", field=name)
+    return float(value)

@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.clients.franka.backend import PERIOD, Backend, as_vector
+from pliant.clients.franka.backend import PERIOD, Backend, as_array, as_number, as_vector
 from pliant.clients.franka.network import NetworkArm
 from pliant.clients.franka.simulated import SimulationArm
 from pliant.devices import make_devices
@@ -84,7 +84,7 @@ class FrankaRobot:
         self._backend = backend
         self.arm: Arm = backend.arm
         """Parameters of the arm."""
-        self._cycles = round(period / PERIOD)
+        self._cycles = round(as_number(period, "period", "a whole number of milliseconds [s]") / PERIOD)
         if self._cycles < 1 or not math.isclose(self._cycles * PERIOD, period, rel_tol=1e-9):
             raise DeviceError(f"period is {period} s; must be a whole number of milliseconds", field="period")
         self._state: RobotState = "stop"
@@ -149,7 +149,7 @@ class FrankaRobot:
             DeviceError: positions outside of the limits.
         """
         kind = arm_of(arm)
-        start = as_vector(np.asarray(q, dtype=float), 7, "q")
+        start = as_vector(q, 7, "q")
         _within_limits(kind, start)
         mount = ArmMount(
             arm=kind,
@@ -353,9 +353,12 @@ class FrankaRobot:
         """Wait in robot time; a running control repeats its last command.
 
         Args:
-            duration: rounded to whole milliseconds [s].
+            duration: at least 0, rounded to whole milliseconds [s].
+
+        Raises:
+            DeviceError: no such duration, or a reflex.
         """
-        for _ in range(round(duration / PERIOD)):
+        for _ in range(round(as_number(duration, "duration", "a finite number >= 0 [s]", low=0.0) / PERIOD)):
             if self._state in ("stop", "position"):
                 self._backend.idle()
             else:
@@ -408,16 +411,20 @@ class FrankaRobot:
             frame: "joint" with positions, shape (7,) [rad]; "end_effector" or "reference" with fMe, shape (4, 4);
                 "camera" with fMc.
             position: see frame.
-            tolerance: largest distance of a joint at the end [rad].
-            timeout: of robot time [s]; None: four times what the distance takes, and 10 s.
+            tolerance: largest distance of a joint at the end, more than 0 [rad].
+            timeout: of robot time, at least 0 [s]; None: four times what the distance takes, and 10 s.
 
         Raises:
             DeviceError: the position is outside of the limits or not reached in time, or a reflex.
             ModelError: no joint positions were found for the pose.
         """
         _frame(frame)
+        if as_number(tolerance, "tolerance", "a finite number > 0 [rad]", low=0.0) == 0.0:
+            raise DeviceError("tolerance is 0; must be > 0 [rad]", field="tolerance")
+        if timeout is not None:
+            as_number(timeout, "timeout", "None, or a finite number >= 0 [s]", low=0.0)
         if frame == "joint":
-            goal = as_vector(np.asarray(position, dtype=float), 7, "position")
+            goal = as_vector(position, 7, "position")
         else:
             X = _pose(position, "position")
             if frame == "camera":
@@ -461,6 +468,7 @@ class FrankaRobot:
         Raises:
             DeviceError: another number.
         """
+        as_number(percent, "positioning velocity", "a number of percent, > 0 and <= 100")
         if not 0.0 < percent <= 100.0:
             raise DeviceError(f"positioning velocity is {percent} %; must be > 0 and <= 100", field="percent")
         self._percent = float(percent)
@@ -500,7 +508,7 @@ class FrankaRobot:
             DeviceError: the state is not "velocity", a wrong frame or shape.
         """
         self._needs("velocity", "set_velocity")
-        self._wanted = as_vector(np.asarray(velocity, dtype=float), 7 if _frame(frame) == "joint" else 6, "velocity")
+        self._wanted = as_vector(velocity, 7 if _frame(frame) == "joint" else 6, "velocity")
         self._frame = frame
 
     def get_force_torque(self, frame: Frame = "joint") -> Array:
@@ -548,7 +556,8 @@ class FrankaRobot:
         """
         self._needs("force_torque", "set_force_torque")
         size = 7 if _frame(frame) == "joint" else 6
-        self._wanted = as_vector(np.asarray(force_torque, dtype=float), size, "force_torque")
+        self._wanted = as_vector(force_torque, size, "force_torque")
+        as_number(filter_gain, "filter_gain", "a number > 0 and <= 1")
         if not 0.0 < filter_gain <= 1.0:
             raise DeviceError(f"filter_gain is {filter_gain}; must be > 0 and <= 1", field="filter_gain")
         self._frame, self._gain = frame, float(filter_gain)
@@ -621,7 +630,7 @@ class FrankaRobot:
 
     def _at(self, q: ArrayLike | None) -> Array:
         if q is not None:
-            return as_vector(np.asarray(q, dtype=float), 7, "q")
+            return as_vector(q, 7, "q")
         self._refresh()
         return self._backend.get("q")
 
@@ -697,13 +706,14 @@ class FrankaRobot:
             ModelError: a mass or an inertia that no body has.
         """
         X = _pose(flMe, "flMe")
-        com = np.zeros(3) if flMcom is None else np.asarray(flMcom, dtype=float)
+        mass = as_number(mass, "mass", "a finite number >= 0 [kg]")
+        com = np.zeros(3) if flMcom is None else as_array(flMcom, "flMcom", "a pose (4, 4) or a position (3,)")
         center = np.eye(4)
         if com.shape == (3,):
             center[:3, 3] = com
         else:
             center = _pose(com, "flMcom")
-        I = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+        I = np.zeros((3, 3)) if inertia is None else as_array(inertia, "inertia", "numbers of shape (3, 3)")
         if I.shape != (3, 3):
             raise DeviceError(f"inertia has shape {I.shape}; must be (3, 3)", field="inertia")
         R = center[:3, :3]
@@ -716,7 +726,7 @@ class FrankaRobot:
 
     def set_g0(self, g0: ArrayLike) -> None:
         """Set gravity in the base for `get_gravity`, shape (3,) [m/s^2]; the robot keeps its own."""
-        self._g0 = as_vector(np.asarray(g0, dtype=float), 3, "g0")
+        self._g0 = as_vector(g0, 3, "g0")
 
     def _needs_rest(self, method: str) -> None:
         if self._state in ("velocity", "force_torque"):
@@ -758,7 +768,7 @@ class FrankaRobot:
 
     def gripper_move(self, width: float, speed: float = HAND.max_speed) -> bool:
         """Open or close to a width [m] at a speed [m/s]; return whether it was reached."""
-        return self._hand("move", float(width), float(speed))
+        return self._hand("move", _positive("width", width, "m"), _positive("speed", speed, "m/s"))
 
     def gripper_open(self) -> bool:
         """Open to the largest width; return whether it was reached."""
@@ -770,7 +780,8 @@ class FrankaRobot:
 
     def gripper_grasp(self, width: float, force: float = 60.0, *, speed: float = HAND.max_speed) -> bool:
         """Grasp an object of a width [m], 5 mm more or less, with a force [N]; return whether it is held."""
-        return self._hand("grasp", float(width), float(speed), float(force), 0.005, 0.005)
+        numbers = [("width", width, "m"), ("speed", speed, "m/s"), ("force", force, "N")]
+        return self._hand("grasp", *(_positive(*number) for number in numbers), 0.005, 0.005)
 
     def gripper_release(self) -> None:
         """Stop the hand and release the object."""
@@ -811,10 +822,17 @@ class FrankaRobot:
 
     @staticmethod
     def save_pos_file(path: str | Path, q: Sequence[float] | Array) -> None:
-        """Write joint positions [rad] as a ViSP position file (degrees)."""
+        """Write joint positions [rad] as a ViSP position file (degrees).
+
+        Raises:
+            DeviceError: the file cannot be written, or other than seven finite numbers.
+        """
         angles_deg = np.degrees(as_vector(q, 7, "q"))
         text = " ".join(f"{x:.9f}" for x in angles_deg)
-        Path(path).write_text(f"{_HEADER}R: {text}\n", encoding="utf-8")
+        try:
+            Path(path).write_text(f"{_HEADER}R: {text}\n", encoding="utf-8")
+        except OSError as fault:
+            raise DeviceError(f"cannot write positions: {fault}", file=path) from None
 
     def move(self, path: str | Path, velocity_percentage: float = 10.0) -> None:
         """Move to the joint positions of a ViSP position file and stop there."""
@@ -828,6 +846,10 @@ class FrankaRobot:
         self.set_robot_state("stop")
 
 
+def _positive(name: str, value: float, unit: str) -> float:
+    return as_number(value, name, f"a finite number >= 0 [{unit}]", low=0.0)
+
+
 def _frame(frame: Frame) -> Frame:
     if frame not in get_args(Frame):
         raise DeviceError(f"no frame {frame!r}: {nearest(str(frame), get_args(Frame))}", field="frame")
@@ -835,7 +857,7 @@ def _frame(frame: Frame) -> Frame:
 
 
 def _pose(X: ArrayLike, name: str) -> Array:
-    found = np.array(X, dtype=float)
+    found = as_array(X, name, "a homogeneous transform, shape (4, 4)")
     proper = (
         found.shape == (4, 4)
         and np.isfinite(found).all()
