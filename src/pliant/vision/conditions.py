@@ -109,7 +109,8 @@ def per_row(field: str, value: ArrayLike, rows: int) -> Array:
         VisionError: SHAPE or NOT_FINITE.
     """
     one = np.ndim(value) == 0 and not isinstance(value, str)
-    return finite_array(field, [value] * rows if one else value, (rows,))
+    each: Any = [value] * rows if one else value
+    return finite_array(field, each, (rows,))
 
 
 def finite_result(name: str, value: Any) -> Array:
