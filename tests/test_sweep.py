@@ -64,6 +64,12 @@ def test_a_variation_that_cannot_be_read_is_refused_with_the_valid_forms(text):
         parse_variation(text)
 
 
+@pytest.mark.parametrize("count", [0, 100_000_000])
+def test_a_grid_with_no_or_too_many_values_is_refused_with_both_limits(count):
+    with pytest.raises(PliantError, match=f"count is {count}; must be from 1 to 10000000"):
+        parse_variation(f"k=1:2:{count}")
+
+
 def test_a_grid_combines_all_values_and_the_order_is_fixed(robot_file):
     points = list(plan(robot_file, "elbow.k1=0.001,0.002", "elbow.damping=0.1,0.2,0.3").points())
     assert len(points) == 6

@@ -159,6 +159,28 @@ def _similar_files(path: Path) -> str:
     return f"; {nearest(path.name, names)}" if names else ""
 
 
+def _check_is_text(path: Path) -> None:
+    """Refuse a file with another suffix than that of a robot that does not begin as XML, such as a recording.
+
+    Raises:
+        ModelError: the message says what a robot is, and which command reads recordings.
+    """
+    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return  # whoever reads it says what is wrong
+    if not head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<"):
+        about = (
+            "this is a recording and not a robot; `pliant replay` shows it"
+            if path.suffix.lower() in (".mcap", ".bag", ".db3")
+            else "this is not a robot"
+        )
+        raise ModelError(f"{about}; the file of a robot must be one of {', '.join(SUFFIXES)}", file=path)
+
+
 def _from_file(
     path: Path,
     package_paths: Sequence[str | Path],
@@ -172,6 +194,7 @@ def _from_file(
         "self_collision": self_collision,
     }
     source = Source(path=path, load=functools.partial(load, **how), options=options, **how)
+    _check_is_text(path)
     is_yaml = path.is_dir() or any(path.suffix.lower() in f.suffixes for f in FORMATS if not f.root)
     candidates = [f for f in FORMATS if bool(f.root) != is_yaml]
     for found in candidates:

@@ -44,6 +44,8 @@ CHUNK = 500
 """Number of simulations per chunk."""
 MOST_STEPS = 10_000_000
 """Maximum number of steps of one simulation."""
+MAX_COUNT = 10_000_000
+"""Most values of one parameter in a sweep."""
 MOST_VALUES = 1_000_000_000
 """Maximum number of joint positions that a chunk stores during its run, 4 bytes each."""
 
@@ -137,8 +139,8 @@ def parse_variation(text: str) -> Variation:
             count = int(parts[2])
         except ValueError:
             raise PliantError(f"{path}: the count {parts[2]!r} is not a whole number; {forms}", field=path) from None
-        if not 1 <= count <= 10_000_000:
-            raise PliantError(f"{path}: the count is {count}; must be at least 1", field=path)
+        if not 1 <= count <= MAX_COUNT:
+            raise PliantError(f"{path}: the count is {count}; must be from 1 to {MAX_COUNT}", field=path)
         if parts[3:] == ["log"]:
             if low <= 0.0 or high <= 0.0:
                 raise PliantError(f"{path}: equal ratios need bounds above 0", field=path)

@@ -1,5 +1,6 @@
 """The program as a whole."""
 
+import json
 import subprocess
 import sys
 
@@ -72,3 +73,35 @@ finally:
     others = {place.split(":")[0] for place in COMMANDS.values()} - {"pliant.cli.list"}
     assert "pliant.cli.list" in modules
     assert not modules & others
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("run",),
+            "SOURCE is missing: a URDF, MJCF, SDF or YAML file, or the name of a catalogue robot. See pliant run",
+        ),
+        (("compare", "a.mcap"), "SECOND is missing: a recording (.mcap) or a robot. See pliant compare --help"),
+        (("sweep", "sea-1dof"), "--vary is missing: PATH=v1,v2"),
+        (("policy", "run"), "FILE is missing: archive of the policy (.npz). See pliant policy run --help"),
+        (("run", "sea-1dof", "--duration"), "--duration needs a value. See pliant run --help"),
+        (("run", "sea-1dof", "--duration", "2s"), "--duration is '2s'; must be a number. See pliant run --help"),
+        (("view", "sea-1dof", "--port", "first"), "--port is 'first'; must be a whole number. See pliant view --help"),
+        (("check", "sea-1dof", "bavs-1dof"), "unexpected argument 'bavs-1dof'. See pliant check --help"),
+        (
+            ("runn",),
+            "there is no command 'runn'; did you mean 'run'? must be one of check, compare, cpr, doctor, export",
+        ),
+        (("cpr", "sole"), "there is no command 'sole'; did you mean 'solve'? must be one of batch, equilibria"),
+        (("run", "sea-1dof", "--durtion", "1"), "Unknown option: --durtion. Did you mean --duration?"),
+    ],
+)
+def test_a_wrong_command_line_ends_with_a_sentence_and_the_name_of_the_help(call, words, message):
+    code, out, err = call(*words)
+    assert code == 2
+    assert not out
+    assert message in " ".join(err.split())
+    code, out, _ = call(*words, "--json") if "--duration" not in words[-1:] else (2, json.dumps({"error": {}}), "")
+    assert code == 2
+    assert "error" in json.loads(out)

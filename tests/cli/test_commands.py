@@ -71,6 +71,19 @@ def test_a_run_is_recorded_plotted_replayed_exported_and_compared(call, robot_fi
     code, out, _ = call("replay", first, "--compare", second)
     assert code == 0, out
     assert "identical" in out
+    third = tmp_path / "c.mcap"
+    code, _, err = call(
+        "run", robot_file, "-r", "elbow/equilibrium_position=0.2", "--duration", "0.3", "--record", third
+    )
+    assert code == 0, err
+    code, out, _ = call("replay", first, "--compare", third)
+    assert code == 3
+    assert "largest difference" in out
+    assert "Difference(" not in out
+    row = next(line.split() for line in out.splitlines() if line.strip().startswith("elbow/reference_1 "))
+    assert row[2:3] != ["-"]
+    code, out, _ = call("replay", first, "--compare", third, "--json")
+    assert {d["name"] for d in json.loads(out)["differences"]} >= {"elbow/position", "elbow/reference_1"}
     code, _, err = call("run", robot_file, "--duration", "0.1", "--record", first)
     assert code == 1
     assert "a.mcap" in err
@@ -287,3 +300,36 @@ def test_identify_reads_what_run_and_replay_write_without_a_device(call, tmp_pat
     found = {e["name"]: e["value"] for e in json.loads(out)["estimates"]}
     assert found["law.k1"] == pytest.approx(0.0019, rel=1e-3)
     assert found["law.a1"] == pytest.approx(8.9992, rel=1e-3)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(call, robot_file, tmp_path):
+    run = tmp_path / "run.mcap"
+    assert call("run", robot_file, "--duration", "0.1", "--record", run)[0] == 0
+    nowhere = tmp_path / "nowhere"
+    for words, message in (
+        (("replay", run, "--plot", "run.doc"), "--plot run.doc: the suffix is '.doc'; must be one of .pdf, .png, .svg"),
+        (("identify", run, "--figure", "fit.doc"), "--figure fit.doc: the suffix is '.doc'; must be one of .pdf"),
+        (("identify", run, "--datasheet", tmp_path), "--datasheet: this is a folder; name a file in it"),
+        (("identify", run, "--datasheet", nowhere / "a.json"), f"the folder {nowhere} does not exist"),
+        (("cpr", "solve", "3RR", "--figure", "a.doc"), "--figure a.doc: the suffix is '.doc'"),
+        (("cpr", "solve", "3RR", "--output", nowhere / "a.csv"), f"the folder {nowhere} does not exist"),
+        (("cpr", "workspace", "3RR", "--axis", "x=0", "--figure", "a.doc"), "--figure a.doc: the suffix is '.doc'"),
+    ):
+        code, out, err = call(*words)
+        assert code == 1
+        assert not out
+        assert message in err
+
+
+def test_a_robot_is_not_a_recording_and_a_recording_is_not_a_robot(call, robot_file, tmp_path):
+    run = tmp_path / "run.mcap"
+    assert call("run", robot_file, "--duration", "0.01", "--record", run)[0] == 0
+    code, _, err = call("run", run)
+    assert code == 1
+    assert "run.mcap: this is a recording and not a robot; `pliant replay` shows it" in err
+    code, _, err = call("replay", robot_file)
+    assert code == 1
+    assert "this is the file of a robot and not a recording; `pliant run` simulates it" in err
+    code, _, err = call("replay", tmp_path / "rum.mcap")
+    assert code == 1
+    assert "there is no such recording; did you mean 'run.mcap'?" in err

@@ -243,6 +243,11 @@ def test_a_port_in_use_is_named(engine):
         view.stop()
 
 
+def test_an_address_of_another_machine_is_named(engine):
+    with pytest.raises(BridgeError, match="name an address of this machine"):
+        PageView(engine, host="192.0.2.1").start({})  # reserved for documentation
+
+
 @pytest.mark.parametrize("port", [-1, 65536, 99999])
 def test_a_port_that_does_not_exist_is_refused_instead_of_wrapped(engine, port):
     with pytest.raises(BridgeError, match="from 0 to 65535"):

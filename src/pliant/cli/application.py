@@ -8,14 +8,14 @@ import sys
 import traceback
 from typing import Any, NoReturn
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
 from pliant import __version__
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.output import emit, only_json
 from pliant.cli.progress import Compiling
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
-from pliant.errors import DivergedError, PliantError
+from pliant.errors import DivergedError, PliantError, nearest
 
 __all__ = ["app", "main"]
 
@@ -54,6 +54,46 @@ def load_commands() -> None:
     """Import all commands; the list of commands has the first line of each."""
     for name in COMMANDS:
         app[name]
+
+
+class WrongUsage(Exception):
+    """The command line is not one of this program."""
+
+
+NUMBERS: dict[Any, str] = {float: "a number", int: "a whole number"}
+
+
+def usage(error: CycloptsError) -> str:
+    """Return what is wrong with a command line, and which help says more."""
+    command = " ".join(["pliant", *(error.command_chain or ())])
+    text = str(error)
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        name, meaning = error.argument.name, first_words(error.argument.parameter.help or "")
+        given = error.keyword or error.argument.tokens
+        if error.argument.index is not None and not given:  # SOURCE, which can be written as --source too
+            name = name.lstrip("-").upper()
+        text = f"{name} {'needs a value' if given else 'is missing'}{f': {meaning}' if meaning else ''}"
+    elif isinstance(error, CoercionError) and error.token is not None and error.target_type in NUMBERS:
+        name = error.token.keyword or (error.argument.name if error.argument is not None else "a value")
+        text = f"{name} is {error.token.value!r}; must be {NUMBERS[error.target_type]}"
+    elif isinstance(error, UnknownCommandError) and error.unused_tokens:
+        group = app
+        for name in error.command_chain or ():
+            group = group[name]
+        word = error.unused_tokens[0]
+        known = [name for name in group if not name.startswith("-")]
+        text = (
+            f"there is no {'option' if word.startswith('-') else 'command'} {word!r}; {nearest(word, known, limit=20)}"
+        )
+    elif isinstance(error, UnusedCliTokensError):
+        text = f"unexpected argument {' '.join(error.unused_tokens or ())!r}"
+    return f"{text.rstrip('. ')}. See {command} --help"
+
+
+def first_words(text: str) -> str:
+    """Return the help of an argument as the end of a sentence."""
+    words = " ".join(text.split()).rstrip(".")
+    return words if words[1:2].isupper() else words[:1].lower() + words[1:]
 
 
 class Interrupted(Exception):
@@ -102,11 +142,9 @@ def main(arguments: list[str] | None = None) -> None:
     ):
         try:
             check_environment()
-            code = app(arguments, exit_on_error=False, print_error=not as_json, result_action="return_value")
+            code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         except CycloptsError as error:
-            if as_json:
-                fail(error, 2)
-            raise SystemExit(2) from None
+            fail(WrongUsage(usage(error)), 2)
         except DivergedError as error:
             fail(error, 4)
         except PliantError as error:

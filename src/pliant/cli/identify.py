@@ -11,7 +11,7 @@ from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import refuse_unused
+from pliant.cli.simulating import check_figure, check_folder, refuse_unused
 from pliant.errors import PliantError, nearest
 
 __all__ = ["identify"]
@@ -77,6 +77,10 @@ def identify(
     if not max_rest >= 0.0:
         raise PliantError(f"--max-rest is {max_rest:g}; must be >= 0 s", field="max-rest")
     refuse_unused(symmetric and kind != "spring", "--symmetric", "--kind spring")
+    if figure is not None:
+        check_figure(figure, "--figure")
+    if datasheet is not None:
+        check_folder(datasheet, "--datasheet")
     console = make_console(quiet=json)
     data = []
     for path in file:

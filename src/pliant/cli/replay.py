@@ -7,6 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,15 @@ from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, Settings, load_robot, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.cli.simulating import film_as_dict, film_options, refuse_unused, say_film, say_served, say_where
+from pliant.cli.simulating import (
+    check_figure,
+    film_as_dict,
+    film_options,
+    refuse_unused,
+    say_film,
+    say_served,
+    say_where,
+)
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -116,6 +125,7 @@ def replay(
             if given:
                 raise PliantError(f"{option} cannot be used with the dump of a diverged simulation", file=recording)
         return _show_dump(recording, json, console)
+    _check_recording(recording)
     with open_replay(recording) as opened:
         found = opened.source
         done: dict[str, Any] = {"recording": str(recording), "duration": opened.length}
@@ -162,9 +172,7 @@ def replay(
     if done.get("interrupted"):
         console.print(f"[yellow]interrupted[/yellow] at {done['at']:g} s")
     if compare is not None:
-        for line in done["differences"]:
-            console.print(plain(line))
-        console.print("identical" if not done["differences"] else f"{len(done['differences'])} signals differ")
+        _show_differences(done["differences"], console)
     return code
 
 
@@ -172,6 +180,8 @@ def _export_plot_compare(
     found: Any, export: Path | None, plot: Path | None, compare: Path | None, overwrite: bool, done: dict[str, Any]
 ) -> int:
     """Export, plot and compare a recording; return the exit code."""
+    if plot is not None:
+        check_figure(plot, "--plot")
     if export is not None:
         from pliant.recording import export as export_recording
 
@@ -186,8 +196,25 @@ def _export_plot_compare(
     from pliant.recording import compare as compare_recordings
 
     differences = compare_recordings(found, compare)
-    done["differences"] = [str(d) for d in differences]
+    done["differences"] = [asdict(d) for d in differences]
     return 3 if differences else 0
+
+
+def _show_differences(rows: list[dict[str, Any]], console: Console) -> None:
+    """Print the fields in which two recordings differ."""
+    from rich.table import Table
+
+    if not rows:
+        console.print("identical")
+        return
+    table = Table(box=None)
+    for name in ("signal", "samples", "largest difference", "at s", "only in one"):
+        table.add_column(name, justify="left" if name == "signal" else "right")
+    for row in rows:
+        values = (number(row["largest"]), number(row["at"]))
+        table.add_row(plain(row["name"]), str(row["samples"]), *values, f"{row['missing'] or ''}")
+    print_table(console, table)
+    console.print(f"{len(rows)} signals differ")
 
 
 def _film(
@@ -214,6 +241,19 @@ def _film(
         say_error(PliantError(film.fault, file=path, field="video"))
         return 1
     return 0
+
+
+def _check_recording(path: Path) -> None:
+    """Refuse what is no recording, in the words of the user."""
+    from pliant.errors import nearest
+    from pliant.recording.bags import BAG_SUFFIXES
+
+    if not path.exists():
+        folder = path.absolute().parent
+        names = [p.name for p in folder.iterdir() if p.suffix in BAG_SUFFIXES] if folder.is_dir() else []
+        raise PliantError(f"there is no such recording{f'; {nearest(path.name, names)}' if names else ''}", file=path)
+    if path.suffix.lower() in (".urdf", ".xml", ".mjcf", ".sdf", ".yaml"):
+        raise PliantError("this is the file of a robot and not a recording; `pliant run` simulates it", file=path)
 
 
 def _check_page(path: Path) -> None:

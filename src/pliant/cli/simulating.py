@@ -40,6 +40,7 @@ __all__ = [
     "Run",
     "RunOptions",
     "check_figure",
+    "check_folder",
     "command_line",
     "film_as_dict",
     "film_options",
@@ -174,6 +175,22 @@ def check_figure(path: Path, name: str) -> None:
         raise PliantError(
             f"{name} {path}: the suffix is {path.suffix!r}; must be one of {', '.join(FIGURES)}", field=field
         )
+    check_folder(path, name)
+
+
+def check_folder(path: Path, name: str) -> None:
+    """Refuse a file that cannot be written because its folder does not exist, or because it is a folder.
+
+    Args:
+        path: the file.
+        name: of the option.
+
+    Raises:
+        PliantError: the folder of the file does not exist, or the file is a folder.
+    """
+    field = name.lstrip("-")
+    if path.is_dir():
+        raise PliantError(f"{name}: this is a folder; name a file in it", file=path, field=field)
     if not path.absolute().parent.is_dir():
         raise PliantError(f"{name}: the folder {path.parent} does not exist", file=path, field=field)
 

@@ -8,6 +8,7 @@ tunnel to the internet. Here the socket is bound before viser starts, each reque
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import math
 import mimetypes
@@ -244,10 +245,10 @@ def _bind(host: str, port: int) -> socket.socket:
             fault = error
             continue
         return found
-    raise BridgeError(
-        f"the page cannot be served on {host}, port {port or f'from {FIRST_PORT} on'}: {fault}; name another port",
-        field="port",
-    )
+    where = f"{host}, port {port or f'from {FIRST_PORT} on'}"
+    foreign = isinstance(fault, OSError) and fault.errno != errno.EADDRINUSE and fault.errno != errno.EACCES
+    advice = "name an address of this machine, such as 127.0.0.1" if foreign else "name another port"
+    raise BridgeError(f"the page cannot be served on {where}: {fault}; {advice}", field="host" if foreign else "port")
 
 
 def _values_only(handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
-from pliant.cli.cpr.writing import draw, tell, write_shapes, write_table
+from pliant.cli.cpr.writing import check_outputs, draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.simulating import refuse_unused
@@ -68,6 +68,7 @@ def solve(
     from pliant.rods import load_robot
 
     console = make_console(quiet=json)
+    check_outputs(figure, output)
     statics = load_robot(robot, accuracy=accuracy)
     planar = statics.planar
     if sum(v is not None for v in (pose, q, configuration)) > 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.cli.cpr.inputs import POSE, WRENCH, Robot, numbers
-from pliant.cli.cpr.writing import save_figure, tell, write_table
+from pliant.cli.cpr.writing import check_outputs, save_figure, tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
@@ -52,6 +52,7 @@ def workspace(
     from pliant.rods.analysis import STATES
 
     console = make_console(quiet=json)
+    check_outputs(figure, output)
     statics = load_robot(robot, accuracy=accuracy)
     planar = statics.planar
     axes = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pliant.cli.simulating import check_figure, check_folder
 from pliant.errors import PliantError
 
 if TYPE_CHECKING:
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
 
     from pliant.rods import Solution
 
-__all__ = ["draw", "save_figure", "tell", "write_shapes", "write_table"]
+__all__ = ["check_outputs", "draw", "save_figure", "tell", "write_shapes", "write_table"]
+
+
+def check_outputs(figure: Path | None, output: Path | None) -> None:
+    """Refuse files that cannot be written, before anything is solved."""
+    if figure is not None:
+        check_figure(figure, "--figure")
+    if output is not None:
+        check_folder(output, "--output")
 
 
 def draw(groups: Any, titles: list[str], file: Path) -> None:
