@@ -13,9 +13,17 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.errors import BridgeError
 from pliant.loading import load
-from pliant.model import Robot
+from pliant.model import Interface, Robot
 from pliant.model.sensors import ForceTorque, Imu
-from pliant.model.yarp import BaseState, ExternalWrench
+from pliant.model.yarp import (
+    AxisReference,
+    BaseState,
+    ClockPort,
+    ControlBoardServer,
+    ExternalWrench,
+    VectorServer,
+    YarpInterface,
+)
 from pliant.simulation import Simulation, sync
 from pliant.wire.yarp import Bottle, Vocab, bottle, parse_bottle
 from pliant.wire.yarp.joints import JointState, StreamCommand
@@ -202,6 +210,55 @@ def test_a_name_server_that_answers_is_used_and_a_missing_one_is_told():
             make_bridge(f"yarp:server={address},own_server=always", robot).start({})
     with pytest.raises(BridgeError, match="pliant yarpserver --socket"):
         make_bridge(f"yarp:server={address},own_server=never", robot).start({})
+
+
+def described():
+    """Return the bench with ports that its files name, as those of robots for gazebo-yarp-plugins do."""
+    robot = bench()
+    base = BaseState(name="base", link="lower")
+    robot.devices.append(base)
+    axes = (AxisReference("arm", 0), AxisReference("arm", 1))
+    servers = (
+        ControlBoardServer(name="part", port="/sim/part", axes=axes),
+        VectorServer(name="vector", port="/simulated/base", device="base"),
+    )
+    yarp = YarpInterface(robot="sim", devices=(base, ClockPort(name="clock", port="/sim/clock")), servers=servers)
+    robot.interface = Interface(yarp=yarp)
+    return robot
+
+
+def test_the_option_name_replaces_the_robots_part_of_the_names_that_its_files_give():
+    with served(described(), ",name=two") as world:
+        names = {contact.name for contact in world.yarp.list()}
+        assert {"/two/part/rpc:i", "/two/part/stateExt:o", "/two/clock", "/two/clock/rpc"} <= names
+        assert "/simulated/base" in names  # it only begins with the same letters
+        assert not any(name.startswith("/sim/") for name in names)
+        assert world.yarp.rpc("/two/part/rpc:i", parse_bottle("get axes")).items[:3] == (Vocab.of("is"), "axes", 2)
+
+
+def test_the_time_is_at_the_port_of_the_robots_clock_plugin_unless_an_option_names_another():
+    assert make_bridge("yarp", described()).clock_port == "/sim/clock"
+    assert make_bridge("yarp:clock=/other", described()).clock_port == "/other"
+    assert make_bridge("yarp:clock=", described()).clock_port == ""
+    assert make_bridge("yarp", bench()).clock_port == "/clock"
+    assert make_bridge("yarp:lockstep=true", described()).awaited == ("/sim/clock/rpc",)
+    with served(described()) as world:
+        assert world.yarp.rpc("/sim/clock/rpc", parse_bottle("getSimulationTime"))[0] >= 0.0
+
+
+def test_a_second_run_on_one_name_server_is_told_how_to_get_other_names():
+    with served(bench(), ",name=one") as world:
+        address = world.bridge.server.address
+        with pytest.raises(BridgeError, match=r"port /clock is open already.*name=NAME,clock=/NAME/clock"):
+            make_bridge(f"yarp:server={address},name=two", bench()).start({})
+        second = make_bridge(f"yarp:server={address},name=two,clock=/two/clock", bench())
+        try:
+            second.start({device.name: device for device in make_devices(bench())})
+            assert world.yarp.exists("/two/arm/rpc:i")
+        finally:
+            second.stop()
+        assert not any(contact.name.startswith("/two") for contact in world.yarp.list())
+        assert world.yarp.exists("/one/arm/rpc:i")
 
 
 @pytest.mark.parametrize(

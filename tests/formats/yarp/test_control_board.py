@@ -130,6 +130,14 @@ def test_a_key_in_the_wrong_group_is_reported_with_its_place():
     ]
 
 
+def test_a_misspelt_group_or_key_is_a_warning_with_its_place():
+    found = board("robot r\n" + H + "max_torque 1\n[POSITION_CONTROLS]\nkp 1\n[NOTES]\nkp 2\n")
+    assert [str(p).partition(";")[0].partition("?")[0] for p in found.problems] == [
+        "warning: part: b.ini:4: the group [POSITION_CONTROLS] has no effect (did you mean 'POSITION_CONTROL'",
+        "warning: part: b.ini:3: max_torque has no effect (did you mean 'max_torques'",
+    ]
+
+
 def test_what_a_board_does_not_do_is_reported():
     gains = GAINS.replace("ko 0", "ko 1").replace("stictionUp 0", "stictionUp 1")
     text = H + f"positionToleranceLinear 1\nuseVirtualAnalogSensor true\n[ROS]\n[POSITION_CONTROL]\n{gains}"

@@ -24,13 +24,14 @@ from pliant.bridges.yarp.control_board import serve_described_parts
 from pliant.bridges.yarp.interfaces import kind_of
 from pliant.bridges.yarp.nameserver import NameServer
 from pliant.bridges.yarp.network import JOIN_TIMEOUT_S, Network
-from pliant.bridges.yarp.options import YarpOptions
+from pliant.bridges.yarp.options import CLOCK, YarpOptions
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.skin_inertials import serve_skin_inertials
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
 from pliant.errors import BridgeError, WireError, printable
 from pliant.listening import check_listening_host
+from pliant.model.yarp import ClockPort
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 
 if TYPE_CHECKING:
@@ -90,13 +91,14 @@ class YarpBridge(BridgeBase):
             names = self._find_server()
             self.network = Network(names, host=self.options.host, threads=self.threads)
             self.network.on_complaint = self._complained
+            self.network.advice = "give this run other names: --bridge yarp:name=NAME,clock=/NAME/clock"
             self.network.start()
             self.served = served = Served(self.robot, self.network, self.options)
             served.simulation = self._simulation
             served.gate = self._gate if self._simulation is not None else None
             served.devices = dict(devices)
-            if self.options.clock:
-                serve_clock(served, "/" + self.options.clock.strip("/"))
+            if self.clock_port:
+                serve_clock(served, self.clock_port)
             for name in devices:
                 served.writers[name] = []
             shown = serve_analog_servers(served) | serve_described_parts(served)
@@ -209,6 +211,14 @@ class YarpBridge(BridgeBase):
         if self.server is not None:
             self.server.free()
 
+    @property
+    def clock_port(self) -> str:
+        """Port of the time: that of the option, else that of the robot's clock plugin, else ``/clock``; "" for none."""
+        asked = self.options.clock
+        if asked == CLOCK and self.robot is not None and (interface := self.robot.interface.yarp) is not None:
+            asked = next((d.port for d in interface.devices if isinstance(d, ClockPort)), asked)
+        return "/" + asked.strip("/") if asked.strip("/") else ""
+
     # ------------------------------------------------------------------ what is told
     def _complained(self, text: str) -> None:
         """Count and log a fault of the other side; one that repeats is logged once."""
@@ -231,7 +241,7 @@ class YarpBridge(BridgeBase):
     @property
     def awaited(self) -> Sequence[str]:
         """The port at which a lock-step run waits for calls."""
-        return (f"/{self.options.clock.strip('/')}/rpc",) if self.lockstep else ()
+        return (f"{self.clock_port}/rpc",) if self.lockstep else ()
 
     @property
     def notes(self) -> Sequence[str]:

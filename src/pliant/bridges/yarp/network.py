@@ -80,6 +80,8 @@ class Network:
         self.ports: list[Port] = []
         self.on_complaint: Callable[[str], None] = lambda text: None
         """Called, in any thread, with each fault of the other side."""
+        self.advice = "use another name"
+        """What to do instead of stopping a program that has the name of a port already, for the message."""
         self.lost = ""
         """Why the name server cannot be reached; "" if it can."""
         self.registrations = 0
@@ -194,7 +196,7 @@ class Network:
         if known is not None and self._answers(known):
             raise BridgeError(
                 f"port {name} is open already, at {known.host}:{known.port}: another program serves it. Stop it, or "
-                "use another name",
+                + self.advice,
                 field="name",
             )
         contact = self.names.register(name, host=self.host)

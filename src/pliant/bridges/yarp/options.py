@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pliant.errors import BridgeError
 from pliant.options import check_values, option
 
-__all__ = ["YarpOptions"]
+__all__ = ["CLOCK", "YarpOptions"]
+
+CLOCK = "/clock"
+"""Port of the time where neither the option nor the robot names another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +22,8 @@ class YarpOptions:
     """
 
     name: str = ""
-    """First part of the names of the ports, such as icubSim; "" takes the robot's."""
+    """First part of the names of the ports, such as icubSim, also of those that the robot's files name; "" takes the
+    robot's."""
     server: str = ""
     """Address HOST:PORT of the name server; "" takes that of YARP's configuration, else 127.0.0.1:10000."""
     own_server: str = option("auto", choices=("auto", "always", "never"))
@@ -33,8 +37,9 @@ class YarpOptions:
     """3 or 4: the YARP for which floats are written where the connection does not say."""
     period: float = option(0.01, unit="s", low=0.0)
     """Time between two messages of a port that has no period of its own; 0 for every sample."""
-    clock: str = "/clock"
-    """Port of the simulation time; "" for none."""
+    clock: str = CLOCK
+    """Port of the simulation time; "" for none. The default takes the port of the robot's clock plugin, if it names
+    one."""
     lockstep: bool = False
     """Take the steps that clients ask for by stepSimulationAndWait or stepSimulation, and wait between them."""
     step_timeout: float = option(0.0, unit="s", low=0.0, high=1e6)

@@ -73,6 +73,7 @@ class Served:
         space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
         own = robot.name if isinstance(robot, Robot) else ""
         self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")
+        self._renamed = (f"/{described}", f"/{self.name}") if options.name and described else None
         self.simulation: SimulationControl | None = None
         self.gate: StepGate | None = None
         """Holds the simulation between the steps that clients ask for; None where it is not in lock-step."""
@@ -86,6 +87,14 @@ class Served:
         """Return the name of a port below the robot's."""
         return "/" + "/".join([part.strip("/").replace(" ", "_") for part in (self.name, *parts)])
 
+    def _own_name(self, name: str) -> str:
+        """Return the name of a port, in which the option ``name`` has replaced the robot's name in its files."""
+        if self._renamed is not None:
+            old, new = self._renamed
+            if name == old or name.startswith(old + "/"):
+                return new + name[len(old) :]
+        return name
+
     def every(self, device: SampleSource, period: float | None = None) -> RateTimer:
         """Return the times of a period [s], at least that of the device's samples."""
         wanted = self.options.period if period is None else period
@@ -94,14 +103,16 @@ class Served:
     def output(self, name: str, type_name: str, **options: Any) -> Port:
         """Open a port that sends."""
         port = self.network.open(
-            name, dialect=self.dialect, type_name=type_name, **{"queue": self.options.queue, **options}
+            self._own_name(name), dialect=self.dialect, type_name=type_name, **{"queue": self.options.queue, **options}
         )
         self.ports.append((port, type_name, "out"))
         return port
 
     def input(self, name: str, type_name: str, **options: Any) -> Port:
         """Open a port that takes messages or calls."""
-        port = self.network.open(name, output=False, dialect=self.dialect, type_name=type_name, **options)
+        port = self.network.open(
+            self._own_name(name), output=False, dialect=self.dialect, type_name=type_name, **options
+        )
         self.ports.append((port, type_name, "in"))
         return port
 

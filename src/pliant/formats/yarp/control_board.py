@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from pliant.errors import ModelError, nearest
@@ -44,6 +45,11 @@ _GROUP_KEYS = {
     "SIMULATION": {"kPWM"},
 }
 """Keys that are read, by group; a key outside of them is reported."""
+_OTHER_GROUPS = {
+    "WRAPPER", "ADDITIONAL_WRAPPER", "COUPLING", "ROS", "VIRTUAL_ANALOG_SERVER", "GAZEBO_PIDS", "GAZEBO_VELOCITY_PIDS",
+    "GAZEBO_IMPEDANCE_POSITION_PIDS",
+}  # fmt: skip
+"""Further groups that are read, or that the original reads; one that is called almost like a known one is reported."""
 
 
 @dataclass(slots=True)
@@ -331,7 +337,16 @@ class _Board:
             self.note("[ROS] has no effect: joints are served on ROS by the bridges ros1, ros2 and zenoh")
 
     def _unknown_keys(self) -> None:
-        """Report the keys that nothing reads: a key in the wrong group is easily overlooked."""
+        """Report the keys and groups that nothing reads: a key in the wrong group is easily overlooked."""
+        groups = {*_GROUP_KEYS, *_OTHER_GROUPS}
+        for name, group in self.config.groups.items():
+            if name not in groups and get_close_matches(name, groups, 1, 0.8):
+                place = f"{group.file}:{group.line}: "
+                self.note(f"{place}the group [{name}] has no effect", nearest(name, groups), "warning")
+        for key, entry in self.config.entries.items():
+            if key not in _TOP_KEYS and get_close_matches(key, _TOP_KEYS, 1, 0.85):
+                place = f"{entry.file}:{entry.line}: "
+                self.note(f"{place}{key} has no effect", nearest(key, _TOP_KEYS), "warning")
         for name, known in _GROUP_KEYS.items():
             group = self.config.groups.get(name)
             for key in group.entries if group is not None else ():
