@@ -156,7 +156,7 @@ def test_all_events_that_do_not_fit_are_named_at_once():
             Reset(at=0.0),
         ]
     )
-    problems = scenario.problems(simulation.devices)
+    problems = scenario.problems(simulation.devices, simulation.engine)
     expected = [
         r"events[0] (set): there is no device 'joint_O'; did you mean 'joint_0'",
         r"events[1] (set): device 'joint_0' has no command field 'refrence'; did you mean 'reference'",

@@ -4,6 +4,7 @@ import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError, MissingDependency
 from pliant.loading import load
 from pliant.robots import list_robots
@@ -116,17 +117,19 @@ def test_forgotten_events_leave_those_of_others_in_their_order(simulation):
     assert seen[5:] == [1, 2, 4, 5]
 
 
-def devices_of(name):
-    return {device.name: device for device in make_devices(load(name))}
+def parts_of(name):
+    """Return the devices and the engine of a robot of the catalogue."""
+    robot = load(name)
+    return {device.name: device for device in make_devices(robot)}, MujocoEngine(robot, check=False)
 
 
 @pytest.mark.parametrize("robot", list_robots(), ids=lambda robot: robot.name)
 def test_the_scenarios_that_a_robot_of_the_catalogue_lists_are_those_that_fit_and_say_what_they_do(robot):
     try:
-        devices = devices_of(robot.name)
+        parts = parts_of(robot.name)
     except MissingDependency as error:
         pytest.skip(str(error))
-    found = shipped_scenarios(devices)
+    found = shipped_scenarios(*parts)
     assert set(robot.scenarios) == set(found)
     for scenario in found.values():
         assert len(scenario.description) > 20
@@ -134,9 +137,9 @@ def test_the_scenarios_that_a_robot_of_the_catalogue_lists_are_those_that_fit_an
 
 
 def test_a_scenario_of_pliant_is_found_by_its_name():
-    devices = devices_of("qbmove-1dof")
+    parts = parts_of("qbmove-1dof")
     assert read_scenario_file("steps") is None
-    assert find_scenario("steps", devices) == shipped_scenarios(devices)["steps"]
+    assert find_scenario("steps", *parts) == shipped_scenarios(*parts)["steps"]
 
 
 def test_a_file_comes_before_a_scenario_of_pliant_with_the_same_name(tmp_path, monkeypatch):
@@ -155,16 +158,16 @@ def test_what_is_written_like_a_file_is_no_name(tmp_path, monkeypatch, given):
 
 
 def test_a_name_that_does_not_exist_or_does_not_fit_is_refused_with_those_that_fit():
-    devices = devices_of("qbmove-1dof")
+    parts = parts_of("qbmove-1dof")
     with pytest.raises(
         DeviceError,
         match=r"'stes' is neither a file nor a scenario of pliant; did you mean 'steps'\? must be one of push, steps "
         r"\(those that fit this robot\)",
     ):
-        find_scenario("stes", devices)
+        find_scenario("stes", *parts)
     with pytest.raises(
         DeviceError, match=r"'nod' does not fit this robot \(.*there is no device 'franka'\); must be one of p"
     ):
-        find_scenario("nod", devices)
+        find_scenario("nod", *parts)
     with pytest.raises(DeviceError, match="no scenario of pliant fits it"):
-        find_scenario("nod", {})
+        find_scenario("nod", {}, parts[1])

@@ -353,9 +353,9 @@ def _simulate(
 
     table = None if command is None else read_commands(command)
     events = None if scenario is None else read_scenario_file(scenario)
-    if scenario is not None and events is None:
-        events = find_scenario(scenario, {device.name: device for device in run.devices})
     engine = MujocoEngine(run.robot)
+    if scenario is not None and events is None:
+        events = find_scenario(scenario, {device.name: device for device in run.devices}, engine)
     watchers = [] if track is None else [track.watch(engine.model, engine.data)]
     with (
         Simulation(engine, run.devices, watchers, recorder=Recorder(path), seed=seed) as simulation,

@@ -107,7 +107,7 @@ def run(
     engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
     devices = make_devices(robot, joint_sample_period=period)
     if scenario is not None and events is None:
-        events = find_scenario(scenario, {device.name: device for device in devices})
+        events = find_scenario(scenario, {device.name: device for device in devices}, engine)
     with Run(plan, console, engine, devices, robot) as done:
         simulation = done.simulation
         if table is not None:

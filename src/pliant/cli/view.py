@@ -142,6 +142,7 @@ def _simulate(
     command: str,
 ) -> None:
     from pliant.devices import make_devices
+    from pliant.engine import MujocoEngine
     from pliant.robots import list_robots
     from pliant.simulation import find_scenario, read_scenario_file
     from pliant.viewer import PageServer
@@ -152,9 +153,9 @@ def _simulate(
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     given = {}
     if scenario is not None:
-        devices = {device.name: device for device in make_devices(robot)}
-        chosen = read_scenario_file(scenario) or find_scenario(scenario, devices)
-        chosen.check(devices)
+        devices, engine = {device.name: device for device in make_devices(robot)}, MujocoEngine(robot, check=False)
+        chosen = read_scenario_file(scenario) or find_scenario(scenario, devices, engine)
+        chosen.check(devices, engine)
         given[Path(scenario).name] = chosen
     loaded = _LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}

@@ -117,6 +117,22 @@ class Payloads:
         """
         return bool(self._model.body_simple[self._body(body)])
 
+    def check(self, body: str, mass: float, offset: Sequence[float] | None = None) -> Payload:
+        """Return the payload that `put` would attach, of 0 kg if it would remove one.
+
+        Raises:
+            ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
+        """
+        centre = self.centre(body)
+        kilograms, place = _checked(mass, centre if offset is None else offset)
+        if self.only_at_centre(body) and np.abs(np.subtract(place, centre)).max() > 1e-12:
+            raise ModelError(
+                f"payload of {body!r}: offset is {list(place)}; must be {list(centre)} (its centre of mass), because "
+                "MuJoCo treats this body as one whose degrees of freedom are not coupled",
+                field="offset",
+            )
+        return Payload(kilograms, place)
+
     def put(self, body: str, mass: float, offset: Sequence[float] | None = None) -> None:
         """Attach a point mass to a body, replacing its current payload.
 
@@ -129,16 +145,9 @@ class Payloads:
             ModelError: there is no such body, it cannot carry a payload, or a number is not valid.
         """
         b = self._body(body)
-        centre = self.centre(body)
-        kilograms, place = _checked(mass, centre if offset is None else offset)
-        if self.only_at_centre(body) and np.abs(np.subtract(place, centre)).max() > 1e-12:
-            raise ModelError(
-                f"payload of {body!r}: offset is {list(place)}; must be {list(centre)} (its centre of mass), because "
-                "MuJoCo treats this body as one whose degrees of freedom are not coupled",
-                field="offset",
-            )
+        load = self.check(body, mass, offset)
         before = self._loads.get(b)
-        after = Payload(kilograms, place) if kilograms > 0.0 else None
+        after = load if load.mass > 0.0 else None
         if after == before:
             return
         self.changes += 1

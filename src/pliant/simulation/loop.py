@@ -216,6 +216,7 @@ class Simulation:
         self._now = 0
         self._offset_ns = 0
         self._log_offset_ns = 0
+        self._resets = 0
         # Resolved once: the step looks nothing up by name.
         self._engine_step = engine.step
         self._serve = [device.serve for device in self._devices.values()]
@@ -270,6 +271,11 @@ class Simulation:
     def steps(self) -> int:
         """Number of steps since the simulation was created."""
         return self._steps
+
+    @property
+    def resets(self) -> int:
+        """Number of resets since the simulation was created."""
+        return self._resets
 
     @property
     def paused(self) -> bool:
@@ -427,6 +433,7 @@ class Simulation:
             if running:
                 self.pacer.suspend(self._now)
             self._log_offset_ns += self._now
+            self._resets += 1
             self._was_reset |= self._now > 0
             self._offset_ns = 0 if rewind else self._offset_ns + self._now
             self._restart()

@@ -5,6 +5,8 @@ From a file:
     events:
       - {event: set, at: 0.0, device: elbow, values: {equilibrium_position: 0.8}}
       - {event: external_torque, at: 1.0, device: elbow, torque: 0.3, duration: 0.2}
+      - {event: external_force, at: 1.4, body: hand, force: [0.0, 5.0, 0.0], duration: 0.2}
+      - {event: payload, at: 1.6, body: hand, mass: 0.5}
       - {event: mode, at: 2.0, device: elbow, mode: PIDEqPres}
       - {event: gains, at: 2.5, device: elbow, gains: {kp: 100.0}}
       - {event: reset, at: 3.0}
@@ -27,13 +29,17 @@ import msgspec
 
 from pliant.devices.base import Device
 from pliant.documents.yaml_tree import Document, read_yaml
+from pliant.engine.base import Engine
 from pliant.errors import DeviceError, PliantError, nearest
+from pliant.simulation.body_events import ExternalForce, SetPayload
+from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation
 
 __all__ = [
     "Event",
+    "ExternalForce",
     "ExternalTorque",
     "Pause",
     "Request",
@@ -43,6 +49,7 @@ __all__ = [
     "Set",
     "SetGains",
     "SetMode",
+    "SetPayload",
     "Stop",
     "read_scenario",
 ]
@@ -50,23 +57,7 @@ __all__ = [
 Number = float | list[float]
 
 
-class _Base(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
-    at: float
-    """When [s of run time], >= 0."""
-
-    def problem(self, devices: Mapping[str, Device]) -> str:
-        """Return the error of the event for these devices; "" if there is none."""
-        device = getattr(self, "device", None)
-        if device is not None and device not in devices:
-            return f"there is no device {device!r}; {nearest(device, devices)}"
-        return ""
-
-    def apply(self, simulation: Simulation) -> Any:
-        """Do it; the loop thread calls this."""
-        raise NotImplementedError
-
-
-class Set(_Base, frozen=True, kw_only=True, tag="set"):
+class Set(EventBase, frozen=True, kw_only=True, tag="set"):
     """Put a command into a device's mailbox."""
 
     device: str
@@ -76,16 +67,16 @@ class Set(_Base, frozen=True, kw_only=True, tag="set"):
     mode: str | None = None
     """Command mode; None for the one that the device accepts at that time."""
 
-    def problem(self, devices: Mapping[str, Device]) -> str:
+    def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
         """Return the error of the event for these devices; "" if there is none."""
-        return super().problem(devices) or _field_problem(devices[self.device], self.values, self.mode)
+        return super().problem(devices, engine) or _field_problem(devices[self.device], self.values, self.mode)
 
     def apply(self, simulation: Simulation) -> None:
         """Put the command."""
         simulation.devices[self.device].inbox.put(self.values, mode=self.mode)
 
 
-class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
+class ExternalTorque(EventBase, frozen=True, kw_only=True, tag="external_torque"):
     """Apply an external torque to the joints of a device, for a limited time or until it is changed."""
 
     device: str
@@ -95,31 +86,27 @@ class ExternalTorque(_Base, frozen=True, kw_only=True, tag="external_torque"):
     duration: float | None = None
     """Duration [s], > 0; None until another value is set."""
 
-    def problem(self, devices: Mapping[str, Device]) -> str:
+    def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
         """Return the error of the event for these devices; "" if there is none."""
-        if self.duration is not None and not (math.isfinite(self.duration) and self.duration > 0.0):
-            return f"duration is {self.duration!r}; must be a finite number of seconds above 0"
-        return super().problem(devices) or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
-
-    def apply(self, simulation: Simulation) -> int | None:
-        """Apply the torque; return the number of the event that ends it, None if there is no duration."""
-        device = simulation.devices[self.device]
-        device.inbox.put({"external_torque": self.torque})
-        if self.duration is None:
-            return None
-        # Not before the device has latched the torque: it acts for one period at least.
-        return simulation.at(
-            max(self.at + self.duration, simulation.elapsed + device.period_ns * 1e-9),
-            lambda _: self.release(device),
+        return (
+            duration_problem(self.duration)
+            or super().problem(devices, engine)
+            or _field_problem(devices[self.device], {"external_torque": self.torque}, None)
         )
 
-    def release(self, device: Device) -> None:
-        """Set the torque to 0."""
+    def apply(self, simulation: Simulation) -> Ending | None:
+        """Apply the torque."""
+        device = simulation.devices[self.device]
+        device.inbox.put({"external_torque": self.torque})
+        # Not before the device has latched the torque: it acts for one period at least.
+        return end_later(self, self.duration, simulation, device.period_ns * 1e-9, lambda: self._release(device))
+
+    def _release(self, device: Device) -> None:
         zero: Number = [0.0] * len(self.torque) if isinstance(self.torque, list) else 0.0
         device.inbox.put({"external_torque": zero})
 
 
-class SetMode(_Base, frozen=True, kw_only=True, tag="mode"):
+class SetMode(EventBase, frozen=True, kw_only=True, tag="mode"):
     """Switch the command mode of a device with its request ``set_mode``."""
 
     device: str
@@ -127,16 +114,16 @@ class SetMode(_Base, frozen=True, kw_only=True, tag="mode"):
     mode: str | int
     """Name or number of the mode, as defined by the device."""
 
-    def problem(self, devices: Mapping[str, Device]) -> str:
+    def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
         """Return the error of the event for these devices; "" if there is none."""
-        return super().problem(devices) or _request_problem(devices[self.device], "set_mode")
+        return super().problem(devices, engine) or _request_problem(devices[self.device], "set_mode")
 
     def apply(self, simulation: Simulation) -> Future[Any]:
         """Request the switch, which takes effect in the same step."""
         return simulation.request(self.device, "set_mode", mode=self.mode)
 
 
-class SetGains(_Base, frozen=True, kw_only=True, tag="gains"):
+class SetGains(EventBase, frozen=True, kw_only=True, tag="gains"):
     """Change gains of a device with its request ``set_gains``."""
 
     device: str
@@ -144,35 +131,35 @@ class SetGains(_Base, frozen=True, kw_only=True, tag="gains"):
     gains: dict[str, Any]
     """Arguments of the request."""
 
-    def problem(self, devices: Mapping[str, Device]) -> str:
+    def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
         """Return the error of the event for these devices; "" if there is none."""
-        return super().problem(devices) or _request_problem(devices[self.device], "set_gains")
+        return super().problem(devices, engine) or _request_problem(devices[self.device], "set_gains")
 
     def apply(self, simulation: Simulation) -> Future[Any]:
         """Request the gains, which take effect in the same step."""
         return simulation.request(self.device, "set_gains", **self.gains)
 
 
-class Request(_Base, frozen=True, kw_only=True, tag="request"):
+class Request(EventBase, frozen=True, kw_only=True, tag="request"):
     """Send any request to a device."""
 
     device: str
     """Name of the device."""
     request: str
     """Name of the request."""
-    args: dict[str, Any] = {}
+    args: dict[str, Any] = msgspec.field(default_factory=dict)
     """Its arguments."""
 
-    def problem(self, devices: Mapping[str, Device]) -> str:
+    def problem(self, devices: Mapping[str, Device], engine: Engine) -> str:
         """Return the error of the event for these devices; "" if there is none."""
-        return super().problem(devices) or _request_problem(devices[self.device], self.request)
+        return super().problem(devices, engine) or _request_problem(devices[self.device], self.request)
 
     def apply(self, simulation: Simulation) -> Future[Any]:
         """Send the request, which runs in the same step."""
         return simulation.request(self.device, self.request, **self.args)
 
 
-class Reset(_Base, frozen=True, kw_only=True, tag="reset"):
+class Reset(EventBase, frozen=True, kw_only=True, tag="reset"):
     """Reset engine and devices to time 0; later events of the scenario still happen."""
 
     seed: int | None = None
@@ -183,7 +170,7 @@ class Reset(_Base, frozen=True, kw_only=True, tag="reset"):
         simulation.reset(self.seed, rewind=False)
 
 
-class Pause(_Base, frozen=True, kw_only=True, tag="pause"):
+class Pause(EventBase, frozen=True, kw_only=True, tag="pause"):
     """Pause the run until it is resumed."""
 
     def apply(self, simulation: Simulation) -> None:
@@ -191,7 +178,7 @@ class Pause(_Base, frozen=True, kw_only=True, tag="pause"):
         simulation.pause()
 
 
-class Stop(_Base, frozen=True, kw_only=True, tag="stop"):
+class Stop(EventBase, frozen=True, kw_only=True, tag="stop"):
     """End the run."""
 
     def apply(self, simulation: Simulation) -> None:
@@ -199,10 +186,10 @@ class Stop(_Base, frozen=True, kw_only=True, tag="stop"):
         simulation.stop()
 
 
-Event = Set | ExternalTorque | SetMode | SetGains | Request | Reset | Pause | Stop
-TAGS: dict[str, type[_Base]] = {
+Event = Set | ExternalTorque | ExternalForce | SetPayload | SetMode | SetGains | Request | Reset | Pause | Stop
+TAGS: dict[str, type[EventBase]] = {
     kind.__struct_config__.tag: kind  # type: ignore[misc]
-    for kind in (Set, ExternalTorque, SetMode, SetGains, Request, Reset, Pause, Stop)
+    for kind in (Set, ExternalTorque, ExternalForce, SetPayload, SetMode, SetGains, Request, Reset, Pause, Stop)
 }
 
 
@@ -214,25 +201,25 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     description: str = ""
     """Description of the scenario, one sentence."""
 
-    def problems(self, devices: Mapping[str, Device]) -> list[str]:
-        """Return all errors of the events for these devices; empty if there are none."""
+    def problems(self, devices: Mapping[str, Device], engine: Engine) -> list[str]:
+        """Return all errors of the events for these devices and this engine; empty if there are none."""
         found = []
         for number, event in enumerate(self.events):
             text = ""
             if not (math.isfinite(event.at) and event.at >= 0.0):
                 text = f"at is {event.at!r}; must be a finite number of seconds >= 0"
-            text = text or event.problem(devices)
+            text = text or event.problem(devices, engine)
             if text:
                 found.append(f"events[{number}] ({event.__struct_config__.tag}): {text}")
         return found
 
-    def check(self, devices: Mapping[str, Device]) -> None:
-        """Check that all events can be applied to these devices.
+    def check(self, devices: Mapping[str, Device], engine: Engine) -> None:
+        """Check that all events can be applied to these devices and this engine.
 
         Raises:
             DeviceError: an event cannot be applied; the message lists the errors of all events.
         """
-        problems = self.problems(devices)
+        problems = self.problems(devices, engine)
         if problems:
             raise DeviceError("the scenario does not fit the robot: " + "; ".join(problems), field="events")
 
@@ -265,14 +252,14 @@ class ScenarioRun:
     """
 
     def __init__(self, scenario: Scenario, simulation: Simulation, tell: Callable[[str], None] | None = None) -> None:
-        scenario.check(simulation.devices)
+        scenario.check(simulation.devices, simulation.engine)
         self._simulation, self._tell = simulation, tell
         self.begin = simulation.elapsed
         """Run time at which it began [s]."""
         self.duration = max((_end(event) for event in scenario.events), default=0.0)
-        """Time until its last event, or until the last torque ends [s]."""
+        """Time until its last event, or until the last event with a duration ends [s]."""
         self._numbers: list[int] = []
-        self._pushes: list[ExternalTorque] = []
+        self._endings: list[Ending] = []
         self._stopped = False
         for event in scenario.events:
             moved = msgspec.structs.replace(event, at=self.begin + event.at)
@@ -289,14 +276,14 @@ class ScenarioRun:
         return self._stopped or self.time > self.duration
 
     def stop(self) -> None:
-        """End the scenario: cancel the remaining events and end torques whose duration has not passed."""
+        """End the scenario: cancel the remaining events and end those whose duration has not passed."""
         simulation = self._simulation
         simulation.forget(self._numbers)
         self._numbers.clear()
-        for event in self._pushes:
-            if _end(event) > simulation.elapsed:
-                event.release(simulation.devices[event.device])
-        self._pushes.clear()
+        for ending in self._endings:
+            if ending.at > simulation.elapsed:
+                ending.end()
+        self._endings.clear()
         self._stopped = True
 
     def _happen(self, event: Event, simulation: Simulation) -> Any:
@@ -315,9 +302,9 @@ class ScenarioRun:
             if isinstance(result, Future):
                 result.add_done_callback(functools.partial(self._answered, event, tell))
                 return None
-        if isinstance(event, ExternalTorque) and result is not None:
-            self._numbers.append(result)
-            self._pushes.append(event)
+        if isinstance(result, Ending):
+            self._numbers.append(result.number)
+            self._endings.append(result)
         return result
 
     def _answered(self, event: Event, tell: Callable[[str], None], answer: Future[object]) -> None:

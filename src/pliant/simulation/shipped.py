@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from pliant.devices.base import Device
+from pliant.engine.base import Engine
 from pliant.errors import DeviceError, nearest
 from pliant.simulation.scenario import Scenario, read_scenario
 
@@ -24,13 +25,14 @@ def _shipped() -> dict[str, Scenario]:
         return {path.stem: read_scenario(path) for path in sorted(folder.glob("*.yaml"))}
 
 
-def shipped_scenarios(devices: Mapping[str, Device]) -> dict[str, Scenario]:
-    """Return the scenarios of pliant that fit these devices, by name.
+def shipped_scenarios(devices: Mapping[str, Device], engine: Engine) -> dict[str, Scenario]:
+    """Return the scenarios of pliant that fit a robot, by name.
 
     Args:
         devices: name -> device.
+        engine: the physics of the robot.
     """
-    return {name: scenario for name, scenario in _shipped().items() if not scenario.problems(devices)}
+    return {name: scenario for name, scenario in _shipped().items() if not scenario.problems(devices, engine)}
 
 
 def read_scenario_file(file_or_name: str | Path) -> Scenario | None:
@@ -48,22 +50,23 @@ def read_scenario_file(file_or_name: str | Path) -> Scenario | None:
     return None
 
 
-def find_scenario(name: str, devices: Mapping[str, Device]) -> Scenario:
-    """Return a scenario of pliant that fits these devices.
+def find_scenario(name: str, devices: Mapping[str, Device], engine: Engine) -> Scenario:
+    """Return a scenario of pliant that fits a robot.
 
     Args:
         name: its name.
         devices: name -> device.
+        engine: the physics of the robot.
 
     Raises:
-        DeviceError: there is no such scenario, or it does not fit the devices; the message lists those that fit.
+        DeviceError: there is no such scenario, or it does not fit the robot; the message lists those that fit.
     """
-    fitting = shipped_scenarios(devices)
+    fitting = shipped_scenarios(devices, engine)
     if name in fitting:
         return fitting[name]
     scenario = _shipped().get(name)
     if scenario is not None:
-        why = f"does not fit this robot ({scenario.problems(devices)[0].partition(';')[0]})"
+        why = f"does not fit this robot ({scenario.problems(devices, engine)[0].partition(';')[0]})"
     else:
         why = "is neither a file nor a scenario of pliant"
     known = f"{nearest(name, fitting)} (those that fit this robot)" if fitting else "no scenario of pliant fits it"

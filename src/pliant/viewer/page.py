@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import mujoco
 import numpy as np
@@ -39,6 +39,7 @@ from pliant.viewer.scene import Contacts, Scene
 from pliant.viewer.server import PageServer, open_browser
 
 if TYPE_CHECKING:
+    from pliant.engine.base import Engine
     from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["PageView"]
@@ -299,7 +300,7 @@ class PageView(BridgeBase):
         self, server: PageServer, gui: Any, tabs: Any, simulation: SimulationControl, devices: Mapping[str, Device]
     ) -> None:
         """Add the tabs of scenarios and payloads, where the robot has any."""
-        scenarios = {**self._given_scenarios, **shipped_scenarios(devices)}
+        scenarios = {**self._given_scenarios, **shipped_scenarios(devices, cast("Engine", self._engine))}
         if scenarios:
             with tabs.add_tab("Play", icon="player-play"):
                 self._scenarios = ScenarioPanel(
