@@ -70,6 +70,20 @@ def test_compiling_a_law_is_reported_once_and_what_is_in_the_cache_is_not(told, 
     assert told == []
 
 
+def test_loading_the_functions_of_a_law_on_arrays_from_the_cache_is_not_reported(told, tmp_path, monkeypatch):
+    from pliant.laws import registered_laws
+    from pliant.laws.compile import _prepare
+
+    monkeypatch.setenv("PLIANT_CACHE", str(tmp_path))
+    law = registered_laws()["sea"]
+    assert _prepare(law).evaluate
+    assert {r.what for r in told} == {"the law sea"}
+    assert [r.over for r in told] == [False] * (len(told) - 1) + [True]
+    told.clear()
+    assert _prepare(law).evaluate
+    assert told == []
+
+
 def test_what_compiles_within_a_compilation_belongs_to_it(told):
     with compilation("the law x", 3), compilation("kernels", 7):
         pass

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Compilation", "compilation", "count_functions", "follow_numba", "observed"]
+__all__ = ["Compilation", "compilation", "count_functions", "follow_numba", "named", "observed"]
 
 log = logging.getLogger("pliant")
 
@@ -44,6 +44,8 @@ _observers: list[Observer] = []
 _told: set[str] = set()
 _open: list[str] = []
 """What is being compiled; a function is compiled within the one that calls it."""
+_naming = threading.local()
+"""Its ``name`` is that of what numba compiles in a thread; without one it is the package of the function."""
 _done = 0
 _total = 0
 
@@ -77,6 +79,21 @@ def compilation(what: str, functions: int) -> Iterator[None]:
         yield
     finally:
         _end()
+
+
+@contextlib.contextmanager
+def named(what: str) -> Iterator[None]:
+    """Name what numba compiles in the block; nothing is reported if it loads all from its cache.
+
+    Args:
+        what: what it compiles.
+    """
+    before = getattr(_naming, "name", "")
+    _naming.name = what
+    try:
+        yield
+    finally:
+        _naming.name = before
 
 
 def _begin(what: str, functions: Callable[[], int]) -> None:
@@ -117,7 +134,7 @@ def follow_numba() -> None:
         def on_start(self, event: Any) -> None:
             dispatcher = event.data["dispatcher"]
             if _ours(dispatcher):
-                _begin(_label(dispatcher), lambda: count_functions(dispatcher))
+                _begin(getattr(_naming, "name", "") or _label(dispatcher), lambda: count_functions(dispatcher))
 
         def on_end(self, event: Any) -> None:
             if _ours(event.data["dispatcher"]):

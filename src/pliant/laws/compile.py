@@ -39,7 +39,7 @@ from pliant.codecache import (
     ship_text,
     write_text,
 )
-from pliant.compiling import compilation, count_functions, follow_numba
+from pliant.compiling import compilation, count_functions, follow_numba, named
 from pliant.errors import LawError
 from pliant.laws import kernels
 
@@ -140,6 +140,13 @@ class CompiledLaw:
             with compilation(f"the law {self.name}", count_functions(function)):
                 return _compile_entry(self._label, build, function)
 
+    def _load_or_compile(self, entry: str) -> Callable[..., None]:
+        """Return an entry point on arrays; numba loads it from its cache, or compiles and reports it."""
+        with self._lock:
+            follow_numba()
+            with named(f"the law {self.name}"):
+                return _compile_entry(self._label, _with_cache(entry), self._namespace[f"{entry}_c"])
+
     def _native(self, entry: str, signature: str) -> int:
         """Return the address of an entry point, from the cached assembly where there is one."""
         path = self._assembly_file(entry)
@@ -177,12 +184,12 @@ class CompiledLaw:
     @functools.cached_property
     def simulate(self) -> Callable[..., None]:
         """Compiled loop over a recorded trace, on arrays."""
-        return self._compile("simulate", _with_cache("simulate"))
+        return self._load_or_compile("simulate")
 
     @functools.cached_property
     def evaluate(self) -> Callable[..., None]:
         """Compiled evaluation of the law at many points, on arrays."""
-        return self._compile("evaluate", _with_cache("evaluate"))
+        return self._load_or_compile("evaluate")
 
 
 @functools.cache
