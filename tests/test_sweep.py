@@ -100,6 +100,23 @@ def test_a_swept_simulation_equals_the_same_simulation_alone(robot_file, variati
         assert row[result.columns.index("elbow/final")] == engine.port("elbow/position")[0]
 
 
+@pytest.mark.parametrize("variation", ["elbow.initial_preset=0.1,0.5", "elbow.mode=2,3", "elbow.mode=5,6"])
+@pytest.mark.parametrize("start", ["pose", "zero"])
+def test_without_commands_a_swept_simulation_starts_at_rest_as_alone(robot_file, tmp_path, variation, start):
+    (tmp_path / "arm.xml").write_text(
+        MODEL.replace("</mujoco>", '<keyframe><key name="rest" qpos="0.3"/></keyframe></mujoco>')
+    )
+    settings = {"elbow.start": start, "elbow.initial_preset": 0.2}
+    p = plan(robot_file, variation, commands={}, duration=0.1, settings=settings)
+    result = run_sweep(p)
+    for row, point in zip(result.rows, p.points(), strict=True):
+        robot = load(robot_file)
+        robot.update({**settings, **point})
+        engine = MujocoEngine(robot, check=False)
+        engine.step(50)
+        assert row[result.columns.index("elbow/final")] == engine.port("elbow/position")[0]
+
+
 def test_actuators_and_bodies_vary_together(robot_file):
     result = run_sweep(plan(robot_file, "elbow.k1=0.001,0.003", "elbow.damping=0.02,0.2"))
     finals = result.column("elbow/final")
@@ -330,6 +347,7 @@ def test_a_scheduler_that_does_not_answer_is_named(robot_file):
         ("elbow.k1=0.001", {"commands": {"elbow/equilibrium": 1.0}}, "did you mean"),
         ("elbow.k1=0.001", {"commands": {"elbow/equilibrium_position": "x"}}, "must be a number"),
         ("elbow.k1=-1", {}, "k1 is -1"),
+        ("robot.preset=0.1,0.2", {}, "cannot be varied"),
     ],
 )
 def test_wrong_names_fail_before_anything_runs(robot_file, variation, options, message):

@@ -316,7 +316,7 @@ def _simulate(
 ) -> list[list[Any]]:
     import mujoco
 
-    from pliant.engine import make_batch, set_actuators
+    from pliant.engine import make_batch, put_at_rest, set_actuators
     from pliant.engine.measures import Measures
 
     first = variants[0]
@@ -348,6 +348,9 @@ def _simulate(
             model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     batch.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
 
+    model_of = {i: model for model, group in zip(models, layouts, strict=True) for i in group}
+    members = [i for group in layouts for i in group]
+    put_at_rest(batch, variants, [model_of[i] for i in members])
     model = models[0]
     qpos, qvel, ctrl = batch.bind("qpos"), batch.bind("qvel"), batch.bind("ctrl")
     force = batch.bind("actuator_force")
@@ -426,7 +429,7 @@ def _simulate_on_device(
                 rows[i] = row
         return rows
     for joint in batch.joints:
-        batch.put_actuators(joint, np.array([v.actuators[joint].pack(dt) for v in variants]))
+        batch.put_actuators(joint, [v.actuators[joint] for v in variants])
     shared = [p for p in rest if batch.can_differ(p)]
     batch.set_parameters({p: [point[p] for point in points] for p in shared})
     batch.reset()
@@ -535,6 +538,14 @@ def run_sweep(
     if not robot.actuators:
         raise PliantError(f"{plan.source} has no compliant joint to report on", file=plan.source)
     _steps(plan, robot.timestep)
+    for variation in plan.variations:
+        if variation.path.startswith("robot."):
+            raise PliantError(
+                f"{variation.path} cannot be varied: options of a catalogue robot (robot.*) are set for all "
+                "simulations with --set; vary a parameter of the robot itself, such as <joint>.initial_preset, "
+                "<joint>.damping or <body>.mass",
+                field=variation.path,
+            )
     probe = next(plan.points(), {})
     robot.copy().update(probe)  # unknown paths fail here, not in a worker
     if plan.device != "cpu" and dask is None:  # a cluster's workers have devices of their own

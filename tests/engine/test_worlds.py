@@ -85,6 +85,37 @@ def test_worlds_have_their_own_references_parameters_and_resets(kind):
 
 
 @pytest.mark.parametrize("kind", EVERY)
+def test_worlds_have_their_own_initial_presets_after_a_reset(kind):
+    batch = make(kind, robot(), 3)
+    batch.set_parameters({"joint_1.initial_preset": [0.1, 0.3]}, worlds=[0, 2])
+    batch.reset()
+    batch.step(20)
+    for world, changes in enumerate(({"joint_1.initial_preset": 0.1}, {}, {"joint_1.initial_preset": 0.3})):
+        alone = robot()
+        alone.update(changes)
+        engine = MujocoEngine(alone)
+        engine.step(20)
+        for port in ("joint_1/reference_2", "joint_1/preset", "joint_1/position"):
+            atol = 1e-12 if kind == "cpu" else 1e-6
+            np.testing.assert_allclose(batch.read(port)[world], engine.port(port), atol=atol, err_msg=port)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_motors_of_one_joint_start_at_zero_and_those_of_another_at_the_pose(kind):
+    mixed = robot()
+    mixed.spec.add_key(name="rest", qpos=[0.2, -0.2])
+    mixed.update({"joint_1.start": "zero", "actuator.mode": 6})
+    batch = make(kind, mixed, 2)
+    engine = MujocoEngine(mixed)
+    for port, expected in (("joint_1/reference_1", 0.0), ("joint_2/reference_1", -0.2)):
+        assert engine.port(port).item() == pytest.approx(expected, abs=1e-12)
+        np.testing.assert_allclose(batch.read(port), expected, atol=1e-6)
+    for port, expected in (("joint_1/equilibrium", 0.0), ("joint_2/equilibrium", -0.2)):
+        assert engine.port(port).item() == pytest.approx(expected, abs=1e-12)
+        np.testing.assert_allclose(batch.read(port), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", EVERY)
 def test_worlds_start_from_a_key_frame_with_their_actuators_at_rest_there(kind):
     bent = robot()
     bent.spec.add_key(name="bent", qpos=[0.4, -0.2])

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import mujoco.batch
 
 from pliant.engine import callbacks
-from pliant.engine.mujoco_engine import hold_pose
+from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.errors import ModelError
 from pliant.laws import layout
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
 
-__all__ = ["make_batch", "set_actuators"]
+__all__ = ["make_batch", "put_at_rest", "set_actuators"]
 
 
 def make_batch(
@@ -43,14 +43,40 @@ def make_batch(
     callbacks.install(model)
     batch = mujoco.batch.Batch(model, nsim, nthread)
     data = mujoco.MjData(model)
-    presets: Mapping[str, float] = {}
-    if not isinstance(robot, mujoco.MjModel):
-        presets = {joint: float(a.initial_preset or 0.0) for joint, a in robot.actuators.items()}
-    hold_pose(model, data, presets)
+    rest = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
+    if rest >= 0:
+        mujoco.mj_resetDataKeyframe(model, data, rest)
+    actuators = {} if isinstance(robot, mujoco.MjModel) else robot.actuators
+    presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
+    hold_pose(model, data, presets, zero=starts_at_zero(actuators))
     batch.reset()
-    batch.bind("act")[:] = data.act
-    batch.bind("ctrl")[:] = data.ctrl
+    for name in ("qpos", "qvel", "act", "ctrl"):
+        batch.bind(name)[:] = getattr(data, name)
     return batch
+
+
+def put_at_rest(batch: mujoco.batch.Batch, robots: Sequence[Robot], models: Sequence[mujoco.MjModel]) -> None:
+    """Set each simulation of a batch to rest as its own robot: pose, motors and references.
+
+    Args:
+        batch: the batch.
+        robots: robot of each simulation.
+        models: compiled model of each simulation, whose key frame "rest" has the initial pose. The actuators are those
+            of the robot, so simulations that differ in actuators only may share one.
+    """
+    qpos, qvel, act, ctrl = (batch.bind(name) for name in ("qpos", "qvel", "act", "ctrl"))
+    for sim, (robot, model) in enumerate(zip(robots, models, strict=True)):
+        key = model.key("rest").id
+        qpos[sim], qvel[sim], ctrl[sim] = model.key_qpos[key], model.key_qvel[key], model.key_ctrl[key]
+        act[sim] = model.key_act[key]
+        for joint, actuator in robot.actuators.items():
+            i = model.actuator(joint).id
+            q = float(qpos[sim, model.joint(joint).qposadr[0]])
+            state, references = actuator.hold(q, float(model.opt.timestep))
+            first, c = int(model.actuator_actadr[i]), int(model.actuator_ctrladr[i])
+            if state.size:
+                act[sim, first : first + state.size] = state
+            ctrl[sim, c : c + actuator.commands] = references[: actuator.commands]
 
 
 def set_actuators(

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
 from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import Mode, layout
-from pliant.laws.actuator import call_hold
+from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ log = logging.getLogger("pliant")
 
 
 def hold_pose(
-    model: mujoco.MjModel, data: mujoco.MjData, presets: Mapping[str, float] | None = None, *, zero: bool = False
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    presets: Mapping[str, float] | None = None,
+    *,
+    zero: Collection[str] = (),
 ) -> None:
     """Set every compliant actuator to rest at the current `qpos`: motors, friction anchors, delay lines, references.
 
@@ -44,7 +48,7 @@ def hold_pose(
         model: compiled model.
         data: its data; `act` and `ctrl` are written.
         presets: actuator name -> stiffness preset [rad], or lever position [m]; default 0 rad, or 0.01 m for a lever.
-        zero: start the motors at 0 for any joint position, as the original toolbox does.
+        zero: names of actuators whose motors start at 0 for any joint position, as in the original toolbox.
     """
     callbacks.install(model)
     for i, cls in callbacks.laws_of(model).items():
@@ -54,7 +58,7 @@ def hold_pose(
         preset = (presets or {}).get(name, 0.01 if lever else 0.0)
         states = int(row[layout.P_STATES])
         state, refs = np.zeros(max(1, states)), np.zeros(2)
-        q = 0.0 if zero else _link_angle(model, data, i)
+        q = 0.0 if name in zero else _link_angle(model, data, i)
         call_hold(compiled(cls).hold, row, q, float(preset), state, refs)
         if states:
             first = int(model.actuator_actadr[i])
@@ -62,6 +66,15 @@ def hold_pose(
         data.ctrl[model.actuator_ctrladr[i]] = refs[0]
         if row[layout.P_COMPANION] > 0.5:
             data.ctrl[model.actuator_ctrladr[i + 1]] = refs[1]
+
+
+def starts_at_zero(actuators: Mapping[str, CompliantActuator]) -> frozenset[str]:
+    """Return the names of the actuators with ``start="zero"``.
+
+    Args:
+        actuators: joint name -> actuator.
+    """
+    return frozenset(joint for joint, actuator in actuators.items() if actuator.start == "zero")
 
 
 def _link_angle(model: mujoco.MjModel, data: mujoco.MjData, actuator: int) -> float:
@@ -108,7 +121,7 @@ class MujocoEngine:
         self.robot = None if isinstance(robot, mujoco.MjModel) else robot
         self._presets: dict[str, float] = {}
         self._mode_rows: dict[str, int] = {}
-        self._zero = False
+        self._zero: frozenset[str] = frozenset()
         if self.robot is not None:
             if check:
                 errors = [p for p in self.robot.check() if p.severity == "error"]
@@ -118,8 +131,7 @@ class MujocoEngine:
             self._presets = {
                 joint: float(actuator.initial_preset or 0.0) for joint, actuator in self.robot.actuators.items()
             }
-            starts = {actuator.start for actuator in self.robot.actuators.values()}
-            self._zero = starts == {"zero"}
+            self._zero = starts_at_zero(self.robot.actuators)
         else:
             model = robot
         self.model = model

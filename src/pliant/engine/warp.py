@@ -119,8 +119,8 @@ def hold_kernel(
     where: wp.array2d(dtype=wp.int32),
     length: wp.array2d(dtype=wp.float32),
     qpos: wp.array2d(dtype=wp.float32),
-    zero: wp.bool,
-    preset: wp.array(dtype=real),
+    zero: wp.array(dtype=wp.bool),
+    preset: wp.array2d(dtype=real),
     par: wp.array3d(dtype=real),
     act: wp.array3d(dtype=real),
     ctrl: wp.array2d(dtype=wp.float32),
@@ -133,9 +133,9 @@ def hold_kernel(
     q = real(length[w, where[i, {_ACTUATOR}]])
     if where[i, {_QPOS}] >= 0:
         q = real(qpos[w, where[i, {_QPOS}]])
-    if zero:
+    if zero[i]:
         q = real(0.0)
-    r1, r2 = hold(par[w, i], q, preset[i], act[w, i])
+    r1, r2 = hold(par[w, i], q, preset[w, i], act[w, i])
     ctrl[w, where[i, {_CTRL_1}]] = wp.float32(r1)
     if where[i, {_CTRL_2}] >= 0:
         ctrl[w, where[i, {_CTRL_2}]] = wp.float32(r2)
@@ -309,11 +309,7 @@ class WarpBatch(RobotBatch):
             states.append(count)
         table = np.array(rows, dtype=np.int32).reshape(-1, 7)
         self._table = wp.array(table, dtype=wp.int32)
-        presets = [
-            self._presets.get(joint, 0.01 if m.actuator_user[i, layout.P_SECOND] == 2.0 else 0.0)
-            for joint, i in zip(self.joints, table[:, _ACTUATOR], strict=True)
-        ]
-        self._preset = wp.array(np.array(presets), dtype=self._real)
+        self._start_at_zero = wp.array(np.array([j in self._zero for j in self.joints], dtype=bool), dtype=wp.bool)
         width = max([1, *states])
         users = (
             np.ascontiguousarray(m.actuator_user[table[:, _ACTUATOR], : layout.PARAMETERS]) if n else np.zeros((0, 88))
@@ -497,11 +493,12 @@ class WarpBatch(RobotBatch):
             wp.launch(_kernels()["zero_counters"], dim=self.worlds, inputs=[chosen, self._step_count, self._bad])
             if (self._where[:, 1] < 0).any():  # a tendon's length follows from the pose
                 self._mjw.fwd_position(self.warp_model, d)
-            zero = wp.bool(self._zero)
+            columns = [self._presets[joint] for joint in self.joints]
+            presets = wp.array(np.array(columns).reshape(-1, self.worlds).T.copy(), dtype=self._real, ndim=2)
             self._launch(
                 _HOLD,
                 lambda ids: [
-                    *(chosen, ids, self._table, d.actuator_length, d.qpos, zero, self._preset),
+                    *(chosen, ids, self._table, d.actuator_length, d.qpos, self._start_at_zero, presets),
                     *(self._par, self._act, d.ctrl, d.act),
                 ],
             )

@@ -7,7 +7,7 @@ have the same paths as in `Robot.update`. A world that diverges is marked with t
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -19,11 +19,11 @@ from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
 from pliant.engine.distributions import Distribution, draw
 from pliant.engine.guard import MAX_SPEED
-from pliant.engine.mujoco_engine import hold_pose
+from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.engine.ports import PortPlace, port_places
 from pliant.errors import ModelError, PortError, nearest
 from pliant.laws import layout
-from pliant.laws.actuator import call_hold
+from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import bound, compiled
 from pliant.model.parameters import change_actuator
 
@@ -77,13 +77,19 @@ class RobotBatch(abc.ABC):
         self._laws = callbacks.laws_of(model)
         self._where = callbacks.addresses(model)
         actuators = {} if self.robot is None else self.robot.actuators
-        self._presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
-        self._zero = bool(actuators) and {a.start for a in actuators.values()} == {"zero"}
+        presets = {joint: float(a.initial_preset or 0.0) for joint, a in actuators.items()}
+        self._zero = starts_at_zero(actuators)
         self._data = mujoco.MjData(model)
         key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "rest")
         if key >= 0:
             mujoco.mj_resetDataKeyframe(model, self._data, key)
-        hold_pose(model, self._data, self._presets, zero=self._zero)
+        hold_pose(model, self._data, presets, zero=self._zero)
+        levers = model.actuator_user[ids, layout.P_SECOND] == 2.0 if len(ids) else ()
+        self._presets = {
+            joint: np.full(self.worlds, presets.get(joint, 0.01 if lever else 0.0))
+            for joint, lever in zip(self.joints, levers, strict=True)
+        }
+        """Stiffness preset of each joint after a reset [rad or m], shape (worlds,)."""
         self._places: dict[str, PortPlace] = port_places(model, self._data, self._where)
         self._changes: dict[str, dict[str, NDArray[np.float64]]] = {}
         self._given: dict[str, NDArray[np.float64]] = {}
@@ -265,7 +271,8 @@ class RobotBatch(abc.ABC):
         """Set parameters of individual worlds.
 
         Paths are those of `Robot.update`: ``<joint>.<parameter>`` and ``actuator.<parameter>`` (all compliant joints)
-        for parameters of the law, the motors and the controllers; ``<joint>.damping``, ``friction``, ``armature``;
+        for parameters of the law, the motors and the controllers, and for ``initial_preset``, which takes effect at the
+        next reset; ``<joint>.damping``, ``friction``, ``armature``;
         ``<body>.mass``; ``<geom>.friction``. A new mass scales the inertia of the body, unless the description of the
         robot gives the inertia explicitly.
 
@@ -300,6 +307,10 @@ class RobotBatch(abc.ABC):
         rows = {joint: self._rows(joint, changes[joint], mask) for joint in sorted(changed)}
         for joint, row in rows.items():
             self._put_rows(self.joints.index(joint), row, mask)
+            preset = changes[joint].get("initial_preset")
+            if preset is not None:
+                chosen = mask & np.isfinite(preset)
+                self._presets[joint][chosen] = preset[chosen]
         for field, index, numbers in fields:
             self._put_field(field, index, numbers, mask)
         self._changes, self._given = changes, given
@@ -375,12 +386,16 @@ class RobotBatch(abc.ABC):
         except ModelError:
             return False
 
-    def put_actuators(self, joint: str, rows: NDArray[np.float64]) -> None:
-        """Set the packed actuator of a joint for each world, shape (worlds, PARAMETERS).
+    def put_actuators(self, joint: str, actuators: Sequence[CompliantActuator]) -> None:
+        """Set the actuator of a joint for each world; its initial preset takes effect at the next reset.
 
-        The state variables of the actuators must be the same in all worlds.
+        Args:
+            joint: the joint.
+            actuators: one actuator per world; their state variables must be the same in all worlds.
         """
+        rows = np.array([actuator.pack(self.dt) for actuator in actuators])
         self._put_rows(self.joints.index(joint), rows, np.ones(self.worlds, dtype=bool))
+        self._presets[joint][:] = [float(actuator.initial_preset or 0.0) for actuator in actuators]
 
     def _fields_of(
         self, path: str, owner: str, parameter: str, values: NDArray[np.float64]
@@ -569,15 +584,15 @@ class CpuBatch(RobotBatch):
             rows = self._rows_of(i)
             code = compiled(self._laws[i]).hold
             name = self.model.actuator(i).name
-            lever = self.model.actuator_user[i, layout.P_SECOND] == 2.0
-            preset = self._presets.get(name, 0.01 if lever else 0.0)
+            presets, at_zero = self._presets[name], name in self._zero
             c, first = int(self.model.actuator_ctrladr[i]), int(self.model.actuator_actadr[i])
             refs = np.zeros(2)
             for world in ids:
                 row = np.ascontiguousarray(rows[world if len(rows) > 1 else 0])
                 states = int(row[layout.P_STATES])
                 state = np.zeros(max(1, states))
-                call_hold(code, row, 0.0 if self._zero else float(positions[world, qa]), preset, state, refs)
+                q = 0.0 if at_zero else float(positions[world, qa])
+                call_hold(code, row, q, float(presets[world]), state, refs)
                 if states:
                     act[world, first : first + states] = state[:states]
                 ctrl[world, c] = refs[0]
