@@ -82,7 +82,8 @@ def test_what_is_missing_is_told(yarp):
 def test_a_name_server_that_does_not_answer_is_told():
     with NameServer(port=0) as server:
         address = str(server.address)
-    with YarpNetwork(address) as network, pytest.raises(BridgeError, match=r"the name server at .* cannot be reached"):
+    said = r"the name server at .* cannot be reached: Connection refused; start a name server: pliant yarpserver"
+    with YarpNetwork(address) as network, pytest.raises(BridgeError, match=said):
         network.list()
 
 

@@ -87,3 +87,16 @@ def test_the_stamp_of_a_part_is_the_mean_of_its_axes():
     }
     assert part.gather(samples)["position"].tolist() == [7.0, 3.0, 1.0, 2.0]
     assert part.stamp_ns(samples) == 11_000_000
+
+
+def test_the_reason_of_a_refused_call_is_told_once_at_the_bridge():
+    with served(two_boards()) as world:
+        rpc, told = "/r/all/rpc:i", []
+        world.bridge.on_complaint = told.append
+        for typed in ("[get] [enc] 7", "[get] [enc] 0", "[get] [enc] 7", "[set] [nope] 0", "[get] [enc] 7"):
+            world.yarp.rpc(rpc, parse_bottle(typed))
+        refused = world.yarp.rpc("/r/fore/nws/rpc:i", Bottle(("setControlModeOneRPC", 0, Vocab.of("hwfa").code)))
+        assert refused == bottle(Vocab.of("err5"))
+        until(lambda: len(told) == 3, "the refused calls are told")
+    assert ["the axis is 7" in told[0], "'set nope'" in told[1], "[hwfa]" in told[2]] == [True] * 3
+    assert told[0].startswith(f"{rpc}: a call was refused: ")

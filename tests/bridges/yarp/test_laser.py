@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from yarp_simulation import served
 
-from pliant.bridges.yarp.laser import encode_scan, limited
+from pliant.bridges.yarp.laser import Rangefinder, encode_scan, limited
 from pliant.clients.yarp import YarpNetwork
+from pliant.errors import WireError
 from pliant.model import Interface, Laser, Robot
 from pliant.model.yarp import LaserScan, VectorServer, YarpInterface
-from pliant.wire.yarp import decode_bottle
+from pliant.wire.yarp import Bottle, Vocab, bottle, decode_bottle, format_bottle, parse_bottle
 
 XML = """
 <mujoco model="bench"><worldbody><geom type="box" size=".5 20 5" pos="3.5 0 0"/>
@@ -47,6 +48,46 @@ def test_plugins_clip_or_discard_distances_and_skip_sectors():
     assert limited(None, angles)(ranges) == ranges.tolist()
 
 
+@pytest.mark.parametrize(
+    ("call", "vocabulary", "values"),
+    [
+        ("getDistanceRange", "lsdr", "0.1 10.0"),
+        ("getScanLimits", "lsar", "-90.0 90.0"),
+        ("getHorizontalResolution", "lsas", "45.0"),
+        ("getScanRate", "lssr", "40.0"),
+        ("getDeviceInfo", "lsnf", '"laser front"'),
+        ("getDeviceStatus", "", "1"),
+    ],
+)
+def test_calls_of_a_rangefinder_are_answered_to_programs_of_all_versions(call, vocabulary, values):
+    for dialect, done in ((3, "[ok]"), (4, "([ok])")):
+        finder = Rangefinder((-90.0, 90.0, 0.1, 10.0), 5, 40.0, "laser front", dialect)
+        for typed in (f"{call} [RPC]", f"{call}_RPC", f"__direct__ {call} [RPC]"):
+            assert format_bottle(finder.answer(parse_bottle(typed))) == f"{done} {values}"
+        if vocabulary:
+            for typed in (f"[get] [ilas] [{vocabulary}]", f"get ilas {vocabulary}"):
+                reply = decode_bottle(finder.answer(parse_bottle(typed)), 3)
+                assert format_bottle(reply) == f"[is] [{vocabulary}] {values}"
+
+
+def test_calls_that_would_change_a_rangefinder_are_refused():
+    old, new = (Rangefinder((-90.0, 90.0, 0.1, 10.0), 1, 40.0, "laser", dialect) for dialect in (3, 4))
+    assert old.answer(parse_bottle("setScanRate [RPC] 3.0")) == bottle(Vocab.of("fail"))
+    assert new.answer(parse_bottle("setScanRate [RPC] 3.0")) == bottle(Vocab.of("err2"))
+    assert new.answer(parse_bottle("getHorizontalResolution [RPC]"))[1] == 180.0
+    for typed in (
+        "[set] [ilas] [lsdr] 0.1 2.0",
+        "[get] [ilas] [nope]",
+        "[get] [ilas]",
+        "nonsense",
+        "getScanRate 3",
+        "",
+    ):
+        with pytest.raises(WireError, match="a rangefinder"):
+            old.answer(parse_bottle(typed))
+    assert "getScanLimits_RPC" in old.answer(Bottle(("help",)))
+
+
 @pytest.mark.network
 def test_a_laser_is_served_at_the_port_of_its_server():
     robot = Robot(mujoco.MjSpec.from_string(XML))
@@ -61,5 +102,8 @@ def test_a_laser_is_served_at_the_port_of_its_server():
         reader = client.open_input("/reader", strict=False)
         client.connect("/r/laser:o", "/reader")
         content = reader.read().content
+        limits = client.rpc("/r/laser:o/rpc:i", parse_bottle("[get] [ilas] [lsar]"))
+        assert client.rpc("/r/laser:o/rpc:i", parse_bottle("nonsense")) == bottle(Vocab.of("fail"))
+    assert limits.items[2:] == pytest.approx((0.0, math.degrees(1.0)))
     assert content.items[:4] == pytest.approx((0.0, math.degrees(1.0), 0.05, 30.0))
     assert content[4].items == pytest.approx([3.0 / math.cos(a) for a in (0.0, 0.5, 1.0)], abs=1e-9)

@@ -65,7 +65,8 @@ def open_socket(host: str, port: int, timeout: float, what: str) -> socket.socke
     try:
         sock = socket.create_connection((host, port), timeout=timeout)
     except (OSError, OverflowError) as fault:
-        raise BridgeError(f"{what} at {host}:{port} cannot be reached: {fault}", field=what) from None
+        why = getattr(fault, "strerror", None) or fault
+        raise BridgeError(f"{what} at {host}:{port} cannot be reached: {why}", field=what) from None
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
@@ -135,6 +136,8 @@ class NameClient:
     def __init__(self, address: ServerAddress, timeout: float = CALL_TIMEOUT_S) -> None:
         self.address = address
         self.timeout = timeout
+        self.advice = ""
+        """What the message says behind the fault where nobody answers at the address."""
 
     def ask_text(self, *words: str) -> bytes:
         """Return the answer to a command as it came.
@@ -145,7 +148,10 @@ class NameClient:
         """
         query = Query(words)
         what = "the name server"
-        sock = open_socket(self.address.host, self.address.port, self.timeout, what)
+        try:
+            sock = open_socket(self.address.host, self.address.port, self.timeout, what)
+        except BridgeError as fault:
+            raise BridgeError(fault.message + self.advice, field=what) from None
         with contextlib.closing(sock):
             stream = Stream(sock, self.timeout, what)
             stream.send(query.encode())

@@ -30,6 +30,8 @@ __all__ = ["ClientDialects", "is_control_board", "serve_control_board", "serve_d
 DEGREES = 180.0 / math.pi
 MAX_CLIENTS = 256
 """Most clients of one part whose dialect is remembered."""
+MAX_REASONS = 100
+"""Most reasons of refused calls that are told of one port."""
 CALL_PORTS: tuple[tuple[str, Dialect, str], ...] = (("rpc:i", 3, "/rpc:o"), ("nws/rpc:i", 4, "/nwc/rpc:o"))
 """Port for calls, its dialect, and how the names of the ports end by which clients connect to it."""
 
@@ -176,7 +178,9 @@ def _serve_part(served: Served, prefix: str, axes: Sequence[tuple[SampleSource, 
             served_port.reject(fault.message)
 
     for ending, dialect, sender_ending in CALL_PORTS:
-        port = served.input(f"{prefix}/{ending}", "Bottle", is_rpc=True, on_data=_caller(board, requests, dialect))
+        told = _Refusals()
+        on_data = _caller(board, requests, dialect, told)
+        port = told.port = served.input(f"{prefix}/{ending}", "Bottle", is_rpc=True, on_data=on_data)
         port.dialect = dialect
         port.listening_to = _listener(clients, dialect, sender_ending)
 
@@ -232,8 +236,23 @@ def _listener(clients: ClientDialects, dialect: Dialect, ending: str) -> Callabl
     return listening
 
 
+class _Refusals:
+    """Tells why the calls to a port were refused, each reason once: programs repeat their calls."""
+
+    def __init__(self) -> None:
+        self.port: Port | None = None
+        self._reasons: set[str] = set()
+
+    def add(self, why: str) -> None:
+        """Tell a reason that is new."""
+        if self.port is None or why in self._reasons or len(self._reasons) >= MAX_REASONS:
+            return
+        self._reasons.add(why)
+        self.port.complain(f"{self.port.name}: a call was refused: {why}")
+
+
 def _caller(
-    board: ControlBoardDevice | JoinedBoard, requests: RequestQueue, dialect: Dialect
+    board: ControlBoardDevice | JoinedBoard, requests: RequestQueue, dialect: Dialect, refusals: _Refusals
 ) -> Callable[[Arrival], Answer]:
     """Return what answers the calls of a dialect, in the loop's thread."""
     count = 0
@@ -243,7 +262,7 @@ def _caller(
         count = (count + 1) & 0x7FFFFFFF
         number, request = count, arrival.bottle(dialect)
         result: Future[Bottle | bytes] = Future()
-        future = requests.call(lambda: answer(board, request, dialect, number))
+        future = requests.call(lambda: answer(board, request, dialect, number, refusals.add))
 
         def done(future: Future[Any]) -> None:
             if result.done():

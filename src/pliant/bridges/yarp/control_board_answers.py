@@ -632,7 +632,9 @@ def _status(error: DeviceError) -> str:
     return "err7" if error.field == "axes" else "err5"
 
 
-def answer(board: Board, request: Bottle, dialect: Dialect, count: int = 0) -> Bottle | bytes:
+def answer(
+    board: Board, request: Bottle, dialect: Dialect, count: int = 0, refused: Callable[[str], None] = lambda why: None
+) -> Bottle | bytes:
     """Return the reply of a board to a remote call; it never raises for what a client sends.
 
     Args:
@@ -640,20 +642,24 @@ def answer(board: Board, request: Bottle, dialect: Dialect, count: int = 0) -> B
         request: the call.
         dialect: of the port that it came to: 3 (``/rpc:i``) or 4 (``/nws/rpc:i``).
         count: running number of the reply, for the stamps of dialect 3.
+        refused: called with the reason if the call is refused, because the reply does not tell it.
 
     Returns:
         The reply; bytes that are sent as they are for ``getRemoteProtocolVersion`` of dialect 4, which is no Bottle.
     """
-    return _answer_3(board, request, count) if dialect == 3 else _answer_4(board, request)
+    if dialect == 3:
+        return _answer_3(board, request, count, refused)
+    return _answer_4(board, request, refused)
 
 
-def _answer_4(board: Board, request: Bottle) -> Bottle | bytes:
+def _answer_4(board: Board, request: Bottle, refused: Callable[[str], None]) -> Bottle | bytes:
     first = request.items[:1]
     if first in (("help",), (Vocab.of("help"),)):
         return v4.encode_help()
     try:
         name, arguments = v4.decode_request(request)
-    except WireError:
+    except WireError as error:
+        refused(error.message)
         return v4.REFUSED
     if name not in _METHODS_4:
         return v4.encode_protocol_version(0, *YARP_VERSION)
@@ -661,6 +667,7 @@ def _answer_4(board: Board, request: Bottle) -> Bottle | bytes:
         results = _METHODS_4[name](board, *arguments)
         return v4.encode_reply(name, *(results if results is not None else ()))
     except DeviceError as error:
+        refused(error.message)
         empty = [_empty(result.type) for result in v4.METHODS[name].results]
         return v4.encode_reply(name, *empty, status=_status(error))
 
@@ -817,7 +824,7 @@ _METHODS_3 |= {
 _IVAR, _MVAR, _LVAR = Vocab.of("ivar"), Vocab.of("mvar"), Vocab.of("lvar")
 
 
-def _answer_3(board: Board, request: Bottle, count: int) -> Bottle:
+def _answer_3(board: Board, request: Bottle, count: int, refused: Callable[[str], None]) -> Bottle:
     words = [text(item) for item in request.items[:2] if isinstance(item, Vocab | str)]
     known = words[:1] in (["get"], ["set"])
     try:
@@ -830,9 +837,11 @@ def _answer_3(board: Board, request: Bottle, count: int) -> Bottle:
         name, arguments = v3.decode_request(request)
         results = _METHODS_3[name](board, *arguments)
         return v3.encode_reply(request, *(results if results is not None else ()), stamp=Stamp(count, board.time))
-    except WireError:
+    except WireError as error:
+        refused(error.message)
         return v3.FAILED if known else v3.NOT_UNDERSTOOD
-    except DeviceError:
+    except DeviceError as error:
+        refused(error.message)
         return v3.FAILED
 
 

@@ -1,4 +1,4 @@
-"""Laser scanners: the scan that YARP's rangefinder clients read."""
+"""Laser scanners: the scan that YARP's rangefinder clients read, and the calls that they make."""
 
 from __future__ import annotations
 
@@ -8,18 +8,30 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
+from pliant.errors import WireError
 from pliant.model.yarp import LaserScan, VectorServer
-from pliant.wire.yarp import Dialect
+from pliant.wire.yarp import Dialect, Vocab, bottle
 from pliant.wire.yarp.binary import encode_bottle
-from pliant.wire.yarp.values import Bottle
+from pliant.wire.yarp.values import FAIL, IS, OK, Bottle, Value, text
 
-__all__ = ["encode_scan", "is_laser", "limited", "serve_laser"]
+__all__ = ["Rangefinder", "encode_scan", "is_laser", "limited", "serve_laser"]
 
 DEGREES = 180.0 / math.pi
 IN_USE = 1
 """Status of a scanner that measures."""
+CODES = {
+    "lsdr": "getDistanceRange",
+    "lsar": "getScanLimits",
+    "lsas": "getHorizontalResolution",
+    "lssr": "getScanRate",
+    "lsnf": "getDeviceInfo",
+}
+"""Vocabulary of a call of YARP 3.5 and before -> the call of later versions, which ends in ``_RPC``."""
+CHANGES = ("setDistanceRange", "setScanLimits", "setHorizontalResolution", "setScanRate")
+NOT_IMPLEMENTED = Vocab.of("err2")
 
 
 def is_laser(device: SampleSource) -> bool:
@@ -62,8 +74,69 @@ def encode_scan(limits: tuple[float, float, float, float], ranges: list[float], 
     return encode_bottle(Bottle((*limits, Bottle(tuple(ranges), layout=""), IN_USE), layout="tagged"), dialect)
 
 
+class Rangefinder:
+    """Answers the calls of rangefinder clients: by vocabularies, as YARP 3.5 makes them, and by records, as later ones.
+
+    Nothing of a scanner can be changed by a call.
+
+    Args:
+        limits: angle of the first and the last ray [deg], nearest and farthest distance [m].
+        rays: their number.
+        rate: scans a second [Hz].
+        info: what the scanner is.
+        dialect: of the answers to records.
+    """
+
+    def __init__(
+        self, limits: tuple[float, float, float, float], rays: int, rate: float, info: str, dialect: Dialect
+    ) -> None:
+        low, high, near, far = limits
+        self._dialect = dialect
+        self._values: dict[str, tuple[Value, ...]] = {
+            "getDistanceRange": (near, far),
+            "getScanLimits": (low, high),
+            "getHorizontalResolution": ((high - low) / max(rays - 1, 1),),
+            "getScanRate": (rate,),
+            "getDeviceInfo": (info,),
+            "getDeviceStatus": (IN_USE,),
+        }
+
+    def answer(self, request: Bottle) -> Answer:
+        """Return the reply to a request.
+
+        Raises:
+            WireError: there is no such call, or it would change the scanner and came by vocabularies.
+        """
+        items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
+        words = [text(item) for item in items[:3] if isinstance(item, Vocab | str)]
+        if words[1:2] == ["ilas"]:
+            name = CODES.get(words[2] if len(words) == 3 else "", "")
+            if words[0] != "get" or not name:
+                raise WireError(f"a rangefinder does not take {' '.join(words)[:80]!r}; its settings are fixed")
+            # Programs that use vocabularies know dialect 3 only.
+            return encode_bottle(Bottle((IS, Vocab.of(words[2]), *self._values[name])), 3)
+        if words == ["help"]:
+            calls = [f"{name}_RPC" for name in (*self._values, *CHANGES)]
+            return Bottle((Vocab.of("many"), "*** Available commands:", *calls, "help"))
+        name = words[0].removesuffix("_RPC") if words else ""
+        if words[1:2] not in ([], ["RPC"]) or name not in (*self._values, *CHANGES):
+            raise WireError(f"a rangefinder has no call {' '.join(words)[:80]!r}; help lists them", field="method")
+        if name in CHANGES:
+            return bottle(FAIL if self._dialect == 3 else NOT_IMPLEMENTED)
+        if len(items) != len(words[:2]):
+            raise WireError(f"a rangefinder takes {name} without arguments", field="method")
+        done: Value = OK if self._dialect == 3 else Bottle((OK,))
+        return Bottle((done, *self._values[name]), layout="tagged")
+
+
 def serve_laser(served: Served, name: str, device: SampleSource) -> None:
-    """Serve the scans of a laser at the port that its server names, else at ``/robot/device/laser:o``."""
+    """Serve a laser.
+
+    | port | content |
+    |---|---|
+    | that its server names, else ``/robot/device/laser:o`` | the scans |
+    | the same with ``/rpc:i`` | the calls of `Rangefinder` |
+    """
     low, high, near, far = (float(device.metadata[key]) for key in ("min_angle", "max_angle", "min_range", "max_range"))
     robot = served.robot
     interface = None if robot is None else robot.interface.yarp
@@ -78,5 +151,13 @@ def serve_laser(served: Served, name: str, device: SampleSource) -> None:
     def encode(sample: Sample, dialect: Dialect) -> bytes:
         return encode_scan(limits, change(np.asarray(sample.values["ranges"])), dialect)
 
+    rays = device.samples["ranges"].size
+    rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
+    finder = Rangefinder(limits, rays, rate, f"laser {name}", served.dialect)
+
+    def call(arrival: Arrival) -> Answer:
+        return finder.answer(arrival.bottle())
+
     for port, period in ports or [(served.full_name(name, "laser:o"), None)]:
         served.publish(port, "LaserScan2D", device, encode, period=period)
+        served.input(f"{port}/rpc:i", "Bottle", is_rpc=True, on_data=call)

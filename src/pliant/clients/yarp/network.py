@@ -136,6 +136,7 @@ class YarpNetwork:
         self, server: str = "", *, host: str = "127.0.0.1", dialect: Dialect = 3, timeout: float = CALL_TIMEOUT_S
     ) -> None:
         self.names = NameClient(find_server(server), timeout)
+        self.names.advice = "; start a name server: pliant yarpserver --write, or pliant run ROBOT --bridge yarp"
         self.dialect: Dialect = dialect
         self.timeout = timeout
         self._host = host
