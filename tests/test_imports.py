@@ -241,6 +241,13 @@ def test_imports_go_only_downwards():
     assert not wrong_arrows(), "\n".join(wrong_arrows())
 
 
+def test_the_documentation_lists_the_rooms_in_the_order_that_is_checked():
+    text = (SOURCE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| ((?:`\w+` ?)+) \|", text, flags=re.MULTILINE)
+    documented = {int(number): set(re.findall(r"\w+", rooms)) for number, rooms in rows}
+    assert documented == {level: row for level, row in enumerate(ROWS, start=1) if row != {"__main__"}}
+
+
 def test_no_files_import_each_other():
     edges = graph()
     found = circles(edges)

@@ -208,6 +208,17 @@ def test_a_run_that_never_began_leaves_the_old_recording_alone(call, robot_file,
     assert file.read_bytes() != before
 
 
+def test_equal_runs_record_the_same_bytes_whatever_they_write_and_print(call, robot_file, tmp_path, monkeypatch):
+    files = [tmp_path / "a.mcap", tmp_path / "b.mcap"]
+    files[1].write_text("an old file")
+    more = (("--record", files[0]), ("--record", files[1], "--overwrite", "--json"))
+    for options in more:
+        words = ["run", robot_file, "--duration", "0.02", *map(str, options)]
+        monkeypatch.setattr("sys.argv", ["pliant", *words])
+        assert call(*words)[0] == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
 def test_a_simulation_that_cannot_be_made_leaves_no_recorder_behind(call, robot_file, tmp_path, monkeypatch):
     file = tmp_path / "run.mcap"
     assert call("run", robot_file, "--duration", "0.05", "--record", file)[0] == 0

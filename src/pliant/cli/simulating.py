@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
     from pliant.simulation.film import FilmBridge
+    from pliant.simulation.pacer import Pacer
     from pliant.viewer import PageView
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 OUTPUTS = ("--record", "--plot", "--video", "--video-size", "--video-fps", "--video-speed", "--video-camera")
+SWITCHES = ("--overwrite", "--json", "--debug")
 FIGURES = (".pdf", ".png", ".svg")
 MAX_DURATION = 1e9
 """Longest simulation [s]: time is counted in nanoseconds, in 64 bits."""
@@ -240,7 +242,7 @@ class Run:
     ) -> None:
         from pliant.recording import Recorder
         from pliant.recording.recording import recorded_names
-        from pliant.simulation import Simulation, free, paced, sync
+        from pliant.simulation import Simulation
 
         devices = list(devices)
         asked = sum(len(device.requests) for device in devices)
@@ -263,16 +265,7 @@ class Run:
             state = mujoco_state(engine, "the view")
             self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot", metadata=told)
             self.wires.append(self.page)
-        if any(b.lockstep for b in self.wires):
-            if plan.rtf is not None:
-                raise PliantError(
-                    "--rtf cannot be used with a bridge in lock-step, which sets the pace; omit it", field="rtf"
-                )
-            pacer = sync()
-        elif plan.rtf is not None or any(b.paced for b in self.wires):
-            pacer = paced(1.0 if plan.rtf is None else plan.rtf)
-        else:
-            pacer = free()
+        pacer = _pacer_of(plan, self.wires)
         self.duration = plan.duration
         if self.duration is None and not self.wires:
             self.duration = USUAL_DURATION
@@ -467,6 +460,25 @@ class Run:
                 self._scratch.cleanup()
 
 
+def _pacer_of(plan: RunOptions, wires: Sequence[Bridge]) -> Pacer:
+    """Return the pacer of a run: that of a lock-step bridge, the asked real-time factor, or none.
+
+    Raises:
+        PliantError: --rtf is given with a bridge in lock-step.
+    """
+    from pliant.simulation import free, paced, sync
+
+    if any(wire.lockstep for wire in wires):
+        if plan.rtf is not None:
+            raise PliantError(
+                "--rtf cannot be used with a bridge in lock-step, which sets the pace; omit it", field="rtf"
+            )
+        return sync()
+    if plan.rtf is not None or any(wire.paced for wire in wires):
+        return paced(1.0 if plan.rtf is None else plan.rtf)
+    return free()
+
+
 class _Interrupt:
     """End the run after the current step at the first Ctrl-C, and at once at the second or after 1 s.
 
@@ -505,7 +517,10 @@ class _Interrupt:
 
 
 def command_line() -> str:
-    """Return the command line without what it writes beside, so that equal runs give equal recordings."""
+    """Return the command line without options that do not change the recorded run, so that equal runs record equally.
+
+    These are the names of output files, ``--overwrite`` and the form of the printed report.
+    """
     import shlex
 
     words = []
@@ -513,8 +528,8 @@ def command_line() -> str:
     for word in sys.argv[1:]:
         if skip or word.split("=")[0] in OUTPUTS:
             skip = not skip and "=" not in word
-            continue
-        words.append(word)
+        elif word not in SWITCHES:
+            words.append(word)
     return shlex.join(["pliant", *words])
 
 

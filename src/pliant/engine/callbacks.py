@@ -4,7 +4,8 @@ Three small functions in LLVM assembly connect MuJoCo to the machine code of the
 `mjcb_act_dyn`, ``bias`` is `mjcb_act_bias`, ``observe`` is called by the engine after a step. They recognise pliant's
 actuators by the mark in `actuator_user`, find the law in a table by its key, gather the arguments from `mjModel` and
 `mjData` and call it. An actuator that is not pliant's goes to the callback that was installed before, so other
-libraries keep working. All state is in `mjData.act`, so threads and batches need no lock.
+libraries keep working. All state is in `mjData.act`, so threads and batches need no lock. A fourth function, ``many``,
+evaluates the fields of one law for all worlds of a batch, from arrays.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ _SLOTS = 1024
 _EMPTY = -1
 _PREVIOUS = {"mjcb_act_dyn": 0, "mjcb_act_bias": 1}
 
-# One row a slot: key, then the addresses of advance, torque, observe, hold. The block before it holds the callbacks
-# that were installed before ours. Both live as long as the process, for the machine code has their addresses in it.
+# The table has one row per slot: key, then the addresses of advance, torque, observe, hold. `_previous` has the
+# addresses of the callbacks that were installed before pliant's, in the order of `_PREVIOUS`. Both arrays live as long
+# as the process, because the machine code contains their addresses.
 _table = np.full((_SLOTS, 5), _EMPTY, dtype=np.int64)
 _previous = np.zeros(2, dtype=np.int64)
 _lock = threading.RLock()
@@ -387,12 +389,12 @@ def register(cls: type[Law]) -> None:
         if len(_registered) >= _SLOTS // 2:
             raise PliantError(f"more than {_SLOTS // 2} laws in one process")
         code = compiled(cls)
-        row = [key, code.advance, code.torque, code.observe, code.hold]
+        machine_code = (code.advance, code.torque, code.observe, code.hold)
         slot = key & (_SLOTS - 1)
         while _table[slot, 0] not in (_EMPTY, key):
             slot = (slot + 1) & (_SLOTS - 1)
-        _table[slot, 1:] = row[1:]
-        _table[slot, 0] = key
+        _table[slot, 1:] = machine_code
+        _table[slot, 0] = key  # last: threads of a batch may be reading the table
         _registered[key] = cls
 
 

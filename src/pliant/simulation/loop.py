@@ -153,25 +153,7 @@ class Simulation:
         on_dead_thread: str = "error",
         seed: int = 0,
     ) -> None:
-        if on_timeout not in TIMEOUT_POLICIES:
-            raise PliantError(
-                f"on_timeout is {on_timeout!r}; {nearest(str(on_timeout), TIMEOUT_POLICIES)}",
-                field="on_timeout",
-            )
-        if on_dead_thread not in DEAD_THREAD_POLICIES:
-            raise PliantError(
-                f"on_dead_thread is {on_dead_thread!r}; {nearest(str(on_dead_thread), DEAD_THREAD_POLICIES)}",
-                field="on_dead_thread",
-            )
-        if (
-            isinstance(sync_timeout, str)
-            or not math.isfinite(sync_timeout)
-            or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
-        ):
-            raise PliantError(
-                f"sync_timeout is {sync_timeout!r}; must be a finite number of seconds above 0",
-                field="sync_timeout",
-            )
+        _check_policies(on_timeout, on_dead_thread, sync_timeout)
         self.engine = engine
         self.pacer = as_pacer(pacer)
         self.dt_ns = step_ns(engine)
@@ -971,6 +953,24 @@ class _Owned:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+def _check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) -> None:
+    """Raise PliantError unless the options of a simulation about time-outs and dead threads are valid."""
+    for name, value, valid in (
+        ("on_timeout", on_timeout, TIMEOUT_POLICIES),
+        ("on_dead_thread", on_dead_thread, DEAD_THREAD_POLICIES),
+    ):
+        if value not in valid:
+            raise PliantError(f"{name} is {value!r}; {nearest(str(value), valid)}", field=name)
+    if (
+        isinstance(sync_timeout, str)
+        or not math.isfinite(sync_timeout)
+        or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
+    ):
+        raise PliantError(
+            f"sync_timeout is {sync_timeout!r}; must be a finite number of seconds above 0", field="sync_timeout"
+        )
 
 
 def _checked_seed(seed: Any) -> int:
