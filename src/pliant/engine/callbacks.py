@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -440,7 +441,9 @@ def laws_of(model: mujoco.MjModel) -> dict[int, type[Law]]:
     return found
 
 
+@functools.cache
 def _pointer(symbol: str) -> ctypes.c_void_p:
+    """Return MuJoCo's pointer of a callback itself: its value is always the present one."""
     return ctypes.c_void_p.in_dll(abi.library(), symbol)
 
 

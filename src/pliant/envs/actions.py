@@ -17,17 +17,20 @@ __all__ = ["ActionWriter", "Scale", "checked_actions", "observe", "reward_terms"
 
 def write_actions(given, worlds, count, middle, half, target, stride, columns, last, elapsed, wrong):
     """Write the values of actions and count the step, unless one is not finite (C arrays, see `ActionWriter`)."""
-    wrong[0] = -1
+    odd = 0
     for i in range(worlds * count):
-        if given[i] - given[i] != 0.0:  # NaN or infinity
-            wrong[0] = i
-            return
+        odd += given[i] - given[i] != 0.0  # NaN or infinity
+    wrong[0] = odd
+    if odd > 0:
+        return
+    for i in range(worlds * count):
+        last[i] = min(max(given[i], -1.0), 1.0)
+    for k in range(count):
+        first, gain, offset = columns[k], half[k], middle[k]
+        for w in range(worlds):
+            target[w * stride + first] = gain * last[w * count + k] + offset
     for w in range(worlds):
         elapsed[w] += 1
-        for k in range(count):
-            action = min(max(given[w * count + k], -1.0), 1.0)
-            last[w * count + k] = action
-            target[w * stride + columns[k]] = half[k] * action + middle[k]
 
 
 class ActionWriter:
@@ -64,7 +67,7 @@ class ActionWriter:
         array = _shaped(actions, self._given.shape)
         self._given[...] = array
         self._write()
-        if self._wrong[0] >= 0:
+        if self._wrong[0]:
             raise _not_finite(array)
 
 
@@ -128,11 +131,7 @@ def observe(task: Task, world: World, sane: NDArray[np.bool_] | None = None) -> 
         ModelError: a function gave NaN or infinity in a world that did not diverge.
     """
     parts = evaluate("observation", task.observation, world)
-    out = np.empty((world.worlds, sum([part.shape[1] for part in parts])), dtype=np.float32)
-    end = 0
-    for part in parts:
-        start, end = end, end + part.shape[1]
-        out[:, start:end] = part
+    out = np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind")
     finite = np.isfinite(out)
     if np.count_nonzero(finite) < out.size:
         rows = ~finite.all(axis=1) if sane is None else ~finite.all(axis=1) & sane
@@ -149,11 +148,11 @@ def reward_terms(
     Raises:
         ModelError: a function gave NaN or infinity in a world that did not diverge, or more than a number a world.
     """
-    parts = evaluate("reward", task.reward, world)
-    for name, part in zip(task.reward, parts):
+    terms: dict[str, NDArray[np.float64]] = {}
+    for name, part in zip(task.reward, evaluate("reward", task.reward, world)):
         if part.shape[1] != 1:
             raise ModelError(f"reward {name!r} returned shape {part.shape}; must be ({world.worlds},)", field=name)
-    terms = {name: part[:, 0].copy() for name, part in zip(task.reward, parts)}
+        terms[name] = part[:, 0].copy()
     first, *others = terms.values()
     total = first.copy()
     for term in others:
@@ -162,7 +161,7 @@ def reward_terms(
     if np.count_nonzero(finite) < world.worlds:
         rows = ~finite if sane is None else ~finite & sane
         if rows.any():
-            _refuse("reward", list(task.reward), parts, int(np.flatnonzero(rows)[0]))
+            _refuse("reward", list(terms), list(terms.values()), int(np.flatnonzero(rows)[0]))
     return total, terms
 
 

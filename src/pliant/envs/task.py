@@ -237,14 +237,15 @@ def evaluate(kind: str, functions: Mapping[str, Function], world: World) -> list
         ModelError: a result does not have one row for each world.
     """
     found = []
+    worlds = world.worlds
     for name, function in functions.items():
         value = _array(kind, name, function(world))
-        if value.ndim not in (1, 2) or value.shape[0] != world.worlds:
+        rows = value[:, None] if value.ndim == 1 else value
+        if rows.ndim != 2 or len(rows) != worlds:
             raise ModelError(
-                f"{kind} {name!r} returned shape {value.shape}; must be ({world.worlds},) or ({world.worlds}, n)",
-                field=name,
+                f"{kind} {name!r} returned shape {value.shape}; must be ({worlds},) or ({worlds}, n)", field=name
             )
-        found.append(value if value.ndim == 2 else value[:, None])
+        found.append(rows)
     return found
 
 

@@ -15,6 +15,7 @@ from pliant.model import Robot
 __all__ = ["heading", "moved", "robot", "task"]
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
+_STATE = tuple(f"{joint}/{quantity}" for quantity in ("position", "velocity") for joint in JOINTS)
 PRESETS = (0.0, 0.6)
 """Softest and stiffest preset [rad]."""
 GOAL = 0.15
@@ -40,7 +41,7 @@ def heading(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(f"{j}/{q}") for q in ("position", "velocity") for j in JOINTS], axis=1)
+    return np.concatenate([world.port(name) for name in _STATE], axis=1)
 
 
 def box(world: World) -> NDArray[np.float64]:

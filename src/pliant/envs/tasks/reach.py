@@ -18,6 +18,7 @@ from pliant.model import Robot
 __all__ = ["distance", "force", "reached", "robot", "task"]
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4", "joint_5")
+_STATE = tuple(f"{joint}/{quantity}" for quantity in ("position", "velocity") for joint in JOINTS)
 WALL = 0.14
 """Distance of the wall from the shoulder [m]; assumed."""
 NEAR = 0.02
@@ -78,7 +79,7 @@ def reached(world: World) -> NDArray[np.bool_]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(f"{j}/{q}") for q in ("position", "velocity") for j in JOINTS], axis=1)
+    return np.concatenate([world.port(name) for name in _STATE], axis=1)
 
 
 def start(rng: np.random.Generator, count: int) -> dict[str, NDArray[np.float64]]:

@@ -19,6 +19,7 @@ from pliant.model import Robot
 __all__ = ["GROUND", "JOINTS", "distance", "landed", "robot", "task"]
 
 JOINTS = ("joint_1", "joint_2")
+_STATE = tuple(f"{joint}/{quantity}" for quantity in ("position", "velocity") for joint in JOINTS)
 RADIUS = 0.015
 """Radius of the ball [m]; assumed."""
 MASS = 0.05
@@ -109,7 +110,7 @@ def distance(world: World) -> NDArray[np.float64]:
 
 def joints(world: World) -> NDArray[np.float64]:
     """Return positions [rad] and velocities [rad/s] of the joints."""
-    return np.concatenate([world.port(f"{j}/{q}") for q in ("position", "velocity") for j in JOINTS], axis=1)
+    return np.concatenate([world.port(name) for name in _STATE], axis=1)
 
 
 def ball(world: World) -> NDArray[np.float64]:
