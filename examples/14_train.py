@@ -44,8 +44,24 @@ def train(preset: float | None, rounds: int, seed: int) -> tuple[list[float], np
     return curve, search.mean.reshape(ACTIONS, -1)
 
 
-def draw(curves: dict) -> None:
-    """Draw the error of every seed by round, and the last one by stiffness."""
+def main() -> None:
+    """Train, compare, export, and draw the error of every seed by round, and the last one by stiffness."""
+    student = {"2": 12.71, "3": 4.30, "4": 3.18, "5": 2.78}  # half of an interval of 95 %, in standard errors
+    given = sys.argv[1:] or ["3", "2"]
+    if len(given) != 2 or not given[0].isdecimal() or int(given[0]) < 1 or given[1] not in student:
+        sys.exit(f"14_train.py ROUNDS SEEDS: must be 1 round or more and 2 to 5 seeds, found {' '.join(given)!r}")
+    rounds, seeds = map(int, given)
+    presets, curves = [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None], {}
+    for preset in presets:
+        runs = [train(preset, rounds, seed) for seed in range(seeds)]
+        curves[name := "variable" if preset is None else f"fixed {preset:g}"] = np.array([run[0] for run in runs])
+        print(f"{name:10s}", " ".join(f"{before:.2f}->{after:.2f}" for before, after in -curves[name][:, [0, -1]]))
+    best = max((name for name in curves if name != "variable"), key=lambda name: curves[name][:, -1].mean())
+    gain = curves["variable"][:, -1] - curves[best][:, -1]  # by seed: the same test episodes
+    text = f"{gain.mean():.2f} +- {student[given[1]] * gain.std(ddof=1) / seeds**0.5:.2f} (95 %, {seeds} seeds)"
+    print(f"variable stiffness against {best} rad, less error: {text}")
+    export_policy(touch.task(), runs[0][1], touch.NAMES, scale=SCALE, settings=touch.OPTIONS).save("touch.npz")
+    print("pliant policy run touch.npz --bridge ros1 --input target=-0.6 --input touch=0")
     figure, axes = new_figure(1, 2, height=2.8)
     for name, runs in curves.items():
         style = {"color": COLORS["stiff"] if name == "variable" else "0.7"}
@@ -55,24 +71,6 @@ def draw(curves: dict) -> None:
     label(axes[0], "round", "error", "every seed; grey: fixed")
     label(axes[1], "stiffness preset [rad]", "last error")
     figure.savefig("train.png", dpi=150)
-
-
-def main() -> None:
-    """Train, compare, export."""
-    rounds, seeds = map(int, sys.argv[1:] or (3, 2))
-    student = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}[seeds]  # half of an interval of 95 %, in standard errors
-    presets, curves = [0.0, 0.15, 0.3, 0.45, 0.6, None] if rounds >= 10 else [0.3, None], {}
-    for preset in presets:
-        runs = [train(preset, rounds, seed) for seed in range(seeds)]
-        curves[name := "variable" if preset is None else f"fixed {preset:g}"] = np.array([run[0] for run in runs])
-        print(f"{name:10s}", " ".join(f"{before:.2f}->{after:.2f}" for before, after in -curves[name][:, [0, -1]]))
-    best = max((name for name in curves if name != "variable"), key=lambda name: curves[name][:, -1].mean())
-    gain = curves["variable"][:, -1] - curves[best][:, -1]  # by seed: the same test episodes
-    text = f"{gain.mean():.2f} +- {student * gain.std(ddof=1) / seeds**0.5:.2f} (95 %, {seeds} seeds)"
-    print(f"variable stiffness against {best} rad, less error: {text}")
-    export_policy(touch.task(), runs[0][1], touch.NAMES, scale=SCALE, settings=touch.OPTIONS).save("touch.npz")
-    print("pliant policy run touch.npz --bridge ros1 --input target=-0.6 --input touch=0")
-    draw(curves)
 
 
 if __name__ == "__main__":

@@ -160,6 +160,16 @@ def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(t
     assert policy.commands == ("joint/equilibrium_position", "joint/stiffness_preset")
 
 
+@pytest.mark.parametrize("counts", [["0", "2"], ["12", "9"], ["many", "2"]])
+def test_the_training_refuses_counts_that_cannot_be_compared(tmp_path, counts):
+    pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+    command = [sys.executable, str(ROOT / "examples" / "14_train.py"), *counts]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr.startswith("14_train.py ROUNDS SEEDS: must be 1 round or more and 2 to 5 seeds")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
     pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
     from pliant.control import Policy
