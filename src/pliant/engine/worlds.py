@@ -528,7 +528,7 @@ class CpuBatch(RobotBatch):
     @property
     def diverged(self) -> NDArray[np.bool_]:
         """Which worlds hold NaN, infinity or a runaway since their last reset, shape (worlds,)."""
-        return self._bad > 0
+        return self._bad.astype(bool)
 
     def _rows_of(self, actuator: int) -> NDArray[np.float64]:
         """Return the parameter vectors of an actuator, shape (worlds or 1, PARAMETERS)."""
