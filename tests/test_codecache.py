@@ -296,7 +296,8 @@ def factor(k):
 
 
 @pytest.mark.parametrize("damage", ["truncated", "one byte changed", "empty"])
-def test_a_damaged_file_of_numba_is_compiled_again(damage, caplog):
+def test_a_damaged_file_of_numba_is_compiled_again(damage, caplog, monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # other processes of a test run leave it alone
     function = factor(2.0)
     first = njit(error_model="numpy")(function)
     assert first(1.5) == 3.0

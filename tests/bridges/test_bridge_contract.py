@@ -210,7 +210,7 @@ def test_a_bridge_on_every_interface_is_refused(text):
         simulation = Simulation(MujocoEngine(robot, check=False), make_devices(robot), [bridge], pacer=sync())
         with pytest.raises(BridgeError, match="every interface"):
             simulation.start()
-        assert listening() == before
+        assert listening() <= before
     except MissingDependency as error:
         pytest.skip(str(error))
     finally:

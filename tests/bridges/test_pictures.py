@@ -80,6 +80,40 @@ def test_a_picture_that_is_being_written_is_not_given_out(tmp_path):
     bridge.stop()
 
 
+def test_a_reader_waits_for_a_writer_that_loses_its_core_in_the_middle_of_a_picture(tmp_path):
+    bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
+    bridge.start(cameras("eye"))
+    bridge.publish(sample("eye", 7, 1))
+    eye = SharedPictures(tmp_path / "eye")
+    bridge._files["eye"].counter[0] += 1
+
+    def go_on():
+        bridge._files["eye"].counter[0] += 1
+
+    writer = threading.Timer(0.1, go_on)
+    writer.start()
+    assert eye.latest()[0] == 1
+    writer.join()
+    eye.close()
+    bridge.stop()
+
+
+def test_a_new_run_does_not_take_the_picture_from_whoever_has_mapped_the_old_one(tmp_path):
+    old = Pictures(PicturesOptions(folder=str(tmp_path)))
+    old.start(cameras("eye"))
+    old.publish(sample("eye", 7, 1))
+    eye = SharedPictures(tmp_path / "eye")
+    new = Pictures(PicturesOptions(folder=str(tmp_path)))
+    new.start(cameras("eye"))
+    assert (eye.latest()[1] == 7).all()
+    new.publish(sample("eye", 9, 2))
+    assert (SharedPictures(tmp_path / "eye").latest()[1] == 9).all()
+    assert [path.name for path in tmp_path.iterdir()] == ["eye"]
+    eye.close()
+    new.stop()
+    old.stop()
+
+
 def test_no_picture_is_torn_while_another_thread_writes(tmp_path):
     bridge = Pictures(PicturesOptions(folder=str(tmp_path)))
     bridge.start(cameras("eye"))

@@ -91,9 +91,12 @@ def test_the_topics_of_control_pause_and_step(world):
     until(lambda: pause.matched and step.matched)
     pause.send(client.codec.encode("std_msgs/Bool", {"data": True}))
     until(lambda: simulation.paused)
-    before = until(lambda: simulation.steps)
-    threading.Event().wait(0.05)
-    before = simulation.steps
+
+    def steps():
+        return simulation.submit(lambda: simulation.steps).result(30.0)
+
+    until(lambda: steps() == steps(), "the step that was being taken is done")
+    before = steps()
     step.send(client.codec.encode("std_msgs/UInt64", {"data": 7}))
     until(lambda: simulation.steps == before + 7)
     pause.send(client.codec.encode("std_msgs/Bool", {"data": False}))

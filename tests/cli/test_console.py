@@ -57,7 +57,7 @@ def test_a_line_that_is_not_understood_is_named(simulation, line, message):
 
 def test_lines_of_a_stream_reach_the_devices_and_the_thread_ends(simulation):
     reader, writer = os.pipe()
-    said = []
+    said, before = [], set(threading.enumerate())
     with os.fdopen(reader, encoding="utf-8") as stream:
         arrived = threading.Semaphore(0)
         console = RequestConsole(simulation, stream, said.append)
@@ -67,17 +67,17 @@ def test_lines_of_a_stream_reach_the_devices_and_the_thread_ends(simulation):
         os.write(writer, b"user_st")
         os.write(writer, b"op on\nbrakes\nnonsense\n\n")
         for _ in range(4):  # lines
-            assert arrived.acquire(timeout=5.0)
+            assert arrived.acquire(timeout=60.0)
         assert mode(simulation) == RobotMode.USER_STOPPED
         os.write(writer, b"user_stop off\n")
         os.close(writer)
-        assert arrived.acquire(timeout=5.0)
+        assert arrived.acquire(timeout=60.0)
         simulation.step()
         assert mode(simulation) == RobotMode.OTHER
         console.close()
     assert "franka.user_stop: done" in said
     assert any("nonsense" in text for text in said)
-    assert not [t for t in threading.enumerate() if t.name == "pliant-console"]
+    assert not [t for t in set(threading.enumerate()) - before if t.name == "pliant-console"]
     simulation.request("franka", "brakes", locked=False)
     assert mode(simulation) == RobotMode.IDLE
 

@@ -118,10 +118,29 @@ def test_graphics_libraries_are_tried_once_each_at_the_same_time_with_one_limit_
 
 
 def test_a_graphics_library_that_hangs_does_not_hide_one_that_draws(monkeypatch):
+    class Probe:
+        """Stands for the process of a library; a real one takes longer than a limit on a machine that is busy."""
+
+        returncode = 0
+
+        def __init__(self, command, **_):
+            self.backend = command[-1]
+
+        def communicate(self, timeout=None):
+            if self.backend == "egl" and timeout is not None:
+                raise subprocess.TimeoutExpired(self.backend, timeout)
+            return "drawn\n", ""
+
+        def poll(self):
+            return None if self.backend == "egl" else 0
+
+        def kill(self):
+            pass
+
     monkeypatch.setattr(module, "GL_LIMIT", 1.0)
-    monkeypatch.setattr(
-        module, "PROBE", "import sys, time; print('drawn') if sys.argv[1] != 'egl' else time.sleep(600)"
-    )
+    monkeypatch.setattr(module.subprocess, "Popen", Probe)
+    for name in ("_versions", "_machine", "_caches", "_code", "_bridges", "_extras", "_clients"):
+        monkeypatch.setattr(module, name, list)
     monkeypatch.setattr(module.sys, "platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
     found = {f.name: (f.status, f.found) for f in module.examine() if f.group == "graphics"}

@@ -21,10 +21,11 @@ def _wires(monkeypatch):
     for name in ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing", "chatty"):
         monkeypatch.setitem(_OWN, name, BridgeEntry(f"a test's {name}", f"wires:{name}"))
     handler, threshold = signal.getsignal(signal.SIGINT), gc.get_threshold()
+    before = set(threading.enumerate())
     yield
     assert signal.getsignal(signal.SIGINT) is handler
     assert gc.get_threshold() == threshold
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("pliant")]
+    assert not [t.name for t in set(threading.enumerate()) - before if t.name.startswith("pliant")]
 
 
 # -- time-outs -------------------------------------------------------------------------------------------------

@@ -57,15 +57,18 @@ def test_a_forked_process_ends_by_sigterm(interrupted):
 
 
 STUCK = """
-import mujoco, time
+import mujoco, time, warnings
 from pliant.engine import MujocoEngine
+from pliant.recording import read_recording
 
 whole = MujocoEngine.step
+warnings.simplefilter("ignore")  # the recording is not closed
 
 def step(self, n=1):
     whole(self, n)
     if self.steps == 500:
-        time.sleep(0.5)  # the recorder flushes
+        while len(read_recording("run.mcap").get("joint/time", ())) < 20:  # until the recorder has flushed
+            time.sleep(0.01)
         print("inside", flush=True)
         mujoco.mj_step(self.model, self.data, nstep=2**31 - 1)
 
@@ -86,9 +89,9 @@ def test_a_second_signal_ends_a_run_inside_mujoco_and_its_recording_opens(tmp_pa
             assert line, child.stderr.read()
         child.send_signal(number)
         with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(0.7)
+            child.wait(1.0)
         child.send_signal(number)
-        _, err = child.communicate(timeout=30.0)
+        _, err = child.communicate(timeout=120.0)
     finally:
         child.kill()
         child.wait()
@@ -112,7 +115,7 @@ def run_script(body, *, signals):
             while "now" not in (line := child.stdout.readline()):
                 assert line, child.stderr.read()
             child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30.0)
+        out, err = child.communicate(timeout=120.0)
     finally:
         child.kill()
         child.wait()
@@ -139,16 +142,43 @@ with ending_at_second_signal():
     assert (code, out.strip().splitlines()[-1]) == (0, "ended by itself"), err
 
 
+def test_a_main_thread_that_ends_at_once_after_the_second_signal_is_not_taken_for_stuck():
+    body = """
+import signal, sys, time
+from pliant.cli.termination import SAME_PRESS, ending_at_second_signal
+sys.setswitchinterval(0.5)  # the thread of the signals runs when the main thread waits for it, and not before
+for _ in range(3):
+    with ending_at_second_signal():
+        for _ in range(2):
+            try:
+                time.sleep(2.0 * SAME_PRESS)
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                pass
+print("ended by itself")
+"""
+    code, out, err = run_script(body, signals=0)
+    assert (code, out.strip()) == (0, "ended by itself"), err
+
+
 def test_the_signal_that_pliant_sends_to_itself_is_not_the_second_one():
     body = """
-import mujoco, os, threading
-from pliant.cli.termination import ending_at_second_signal, interrupt_main
+import mujoco, os, threading, time
+from pliant.cli.termination import PATIENCE, ending_at_second_signal, interrupt_main
 model = mujoco.MjModel.from_xml_string("<mujoco/>")
 data = mujoco.MjData(model)
+
+def press_and_wait():
+    while data.time == 0.0:  # until the main thread is inside
+        time.sleep(0.01)
+    print("now", flush=True)
+    time.sleep(0.5)
+    interrupt_main()
+    time.sleep(PATIENCE + 0.5)
+    os._exit(7)
+
 with ending_at_second_signal():
-    threading.Timer(0.5, print, ["now"], {"flush": True}).start()  # the main thread is inside by then
-    threading.Timer(0.8, interrupt_main).start()
-    threading.Timer(2.1, os._exit, [7]).start()
+    threading.Thread(target=press_and_wait).start()
     mujoco.mj_step(model, data, nstep=2**31 - 1)
 """
     code, _, err = run_script(body, signals=1)

@@ -37,7 +37,9 @@ def test_a_wait_ends_when_the_message_with_the_time_comes():
 def test_a_time_that_stands_still_ends_the_wait_with_an_error():
     clock, take = ros(timeout=0.05)
     take(1.0)
-    with pytest.raises(BridgeError, match=r"/clock has stood still for 0\.\d\d s, more than 0\.05 s; the robot keeps"):
+    with pytest.raises(
+        BridgeError, match=r"/clock has stood still for \d+\.\d\d s, more than 0\.05 s; the robot keeps"
+    ):
         clock.wait_until(2.0, threading.Event())
 
 

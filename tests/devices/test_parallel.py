@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from pliant.devices import solving
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.errors import DeviceError
@@ -187,11 +188,13 @@ def test_a_pose_may_be_given_by_three_angles():
     np.testing.assert_allclose(device.plate_pose(), expected, atol=1e-7)
 
 
-def test_a_run_at_the_clocks_pace_solves_in_a_thread_of_its_own():
+def test_a_run_at_the_clocks_pace_solves_in_a_thread_of_its_own(monkeypatch):
+    monkeypatch.setattr(solving, "IDLE", 60.0)
+    before = set(threading.enumerate())
     robot = build_parallel("3RR", segments=5)
     device = ParallelRobotDevice(mechanism_of(robot))
     with Simulation(MujocoEngine(robot), [device], pacer=1000.0) as loop:
         device.inbox.put({"joints_values": mechanism_of(robot).solution.q + 0.01}, mode="dgm_parameters")
         loop.step()
-        assert "cpr solver" in {thread.name for thread in threading.enumerate()}
-    assert "cpr solver" not in {thread.name for thread in threading.enumerate()}
+        assert "cpr solver" in {thread.name for thread in set(threading.enumerate()) - before}
+    assert "cpr solver" not in {thread.name for thread in set(threading.enumerate()) - before}

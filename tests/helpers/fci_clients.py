@@ -1,6 +1,7 @@
 """Franka arms served over the interface by a simulation in a thread, and a client in a few lines."""
 
 import contextlib
+import os
 import socket
 import struct
 import threading
@@ -16,8 +17,14 @@ from pliant.robots.franka.parameters import FR3
 from pliant.simulation import Simulation
 from pliant.wire import fci
 
-TIMEOUT = 5.0
+TIMEOUT = 60.0
+"""Longest wait for what must come [s]: a machine that is busy may take seconds."""
 ONE = (ArmMount(arm=FR3),)
+
+
+def own_host(last):
+    """Return an address of this machine that no other process takes, for a server whose ports are fixed."""
+    return f"127.{210 + (os.getpid() >> 8) % 40}.{os.getpid() & 255}.{last}"
 
 
 def make(mounts=ONE, *, robot=None, audit=False, **options):
@@ -115,9 +122,8 @@ class Client:
     def start(self, controller, generator):
         number = self.send(fci.Move(controller=controller, motion_generator=generator))
         assert self.answer(number).status == "started"
-        state = self.newest()
-        while state.robot_mode != fci.RobotMode.MOVE:
-            state = self.newest()
+        while self.state().robot_mode != fci.RobotMode.MOVE:  # each state: a motion without commands soon ends
+            pass
         return number
 
     def close(self):

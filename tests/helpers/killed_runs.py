@@ -35,13 +35,14 @@ class Killed:
     """Time of the last sample [s]."""
 
 
-def kill_a_run(path: Path, delay: float, *, replace: bytes = b"") -> Killed:
+def kill_a_run(path: Path, delay: float, *, replace: bytes = b"", size: int = 0) -> Killed:
     """Start a recording run, kill it, and open its file with pliant and with mcap.
 
     Args:
         path: the recording.
         delay: time from the first byte of the run's own file to the kill [s].
         replace: content of a recording that the run replaces; none if empty.
+        size: kill it not before its file has so many bytes, however busy the machine is.
 
     Raises:
         AssertionError: the file does not open, or the readers disagree.
@@ -53,9 +54,9 @@ def kill_a_run(path: Path, delay: float, *, replace: bytes = b"") -> Killed:
     run = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         deadline = time.monotonic() + 120.0
-        while not path.exists() or path.stat().st_ino == before:
+        while not path.exists() or path.stat().st_ino == before or path.stat().st_size < size:
             assert run.poll() is None, run.stderr.read().decode() if run.stderr else ""
-            assert time.monotonic() < deadline, "the run wrote no file"
+            assert time.monotonic() < deadline, "the run wrote no file, or too little"
             time.sleep(0.001)
         time.sleep(delay)
     finally:
@@ -92,8 +93,8 @@ def read_with_both(path: Path) -> tuple[int, float]:
     return sum(found.values()), last
 
 
-def main(count: int, folder: Path, seed: int = 1) -> list[Killed]:
-    """Kill a number of runs at random instants."""
+def main(count: int, folder: Path, seed: int = 1, *, grown: int = 0) -> list[Killed]:
+    """Kill a number of runs at random instants, the last one when its file has at least ``grown`` bytes."""
     rng = np.random.default_rng(seed)
     whole = folder / "whole.mcap"
     subprocess.run(
@@ -103,7 +104,8 @@ def main(count: int, folder: Path, seed: int = 1) -> list[Killed]:
     results = []
     for i in range(count):
         path = folder / f"run_{i}.mcap"
-        results.append(kill_a_run(path, float(rng.uniform(0.0, 1.0)), replace=whole.read_bytes() if i % 2 else b""))
+        delay, replace = float(rng.uniform(0.0, 1.0)), whole.read_bytes() if i % 2 else b""
+        results.append(kill_a_run(path, delay, replace=replace, size=grown if i == count - 1 else 0))
         path.unlink()
         if (i + 1) % 20 == 0:
             print(f"{i + 1} runs killed, every file opens", flush=True)

@@ -20,10 +20,10 @@ def _domains():
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:
         share = len(free) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-        first = int(worker.removeprefix("gw")) * share
+        first, begin = int(worker.removeprefix("gw")) * share, os.getppid() * 37
     else:
-        share, first = len(free), os.getpid() * 37
-    for k in itertools.count():
+        share, first, begin = len(free), 0, os.getpid() * 37
+    for k in itertools.count(begin):  # two test runs on one machine do not begin at the same one
         yield free[(first + k % share) % len(free)]
 
 

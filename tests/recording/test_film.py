@@ -28,8 +28,9 @@ def model():
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left():
+    before = set(threading.enumerate())
     yield
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("pliant-film")]
+    assert not [t.name for t in set(threading.enumerate()) - before if t.name.startswith("pliant-film")]
 
 
 def swing(path, model, options=SMALL, frames=5, **more):

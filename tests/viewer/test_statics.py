@@ -1,7 +1,6 @@
 """Statics for a page: ranges of its sliders, and the thread that solves the newest target."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ class Answers(list):
 
     def wait(self, number):
         with self.changed:
-            assert self.changed.wait_for(lambda: self and self[-1].number >= number, 20.0)
+            assert self.changed.wait_for(lambda: self and self[-1].number >= number, 60.0)
         return self[-1]
 
 
@@ -82,21 +81,20 @@ def test_a_target_that_makes_no_sense_is_answered_with_a_reason(solver, answers,
 
 
 def test_of_several_targets_that_wait_only_the_newest_is_solved(answers):
-    held, entered = threading.Event(), threading.Event()
+    held, entered, waits = threading.Event(), threading.Event(), []
 
     def slow(found):
         answers(found)
         entered.set()
-        held.wait(20.0)
+        waits.append(held.wait(60.0))
 
     solver = StaticsSolver(load_robot("2RR"), slow)
     try:
         solver.ask(direct(solver.home.q))
-        assert entered.wait(20.0)
-        began = time.monotonic()
-        for k in range(50):  # as a pointer does; none of them waits for the solver
+        assert entered.wait(60.0)
+        for k in range(50):  # as a pointer does; none of them waits for the solver, which is held
             last = solver.ask(direct(np.add(solver.home.q, 0.001 * k)))
-        assert time.monotonic() - began < 1.0
+        assert waits == [], "a target waited for the solver"
         assert solver.busy
         held.set()
         answers.wait(last)

@@ -42,19 +42,19 @@ class _File:
     def __init__(self, path: Path, height: int, width: int) -> None:
         self.path = path
         header = PictureHeader(height=height, width=width)
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, 0o600)
+        _check_own(path)
+        # Made beside it and put in its place, so that nobody finds half a header or loses what it has mapped.
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        beside.unlink(missing_ok=True)
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            before = os.pread(descriptor, len(MAGIC), 0)
-            if before not in (b"", MAGIC):
-                raise BridgeError(
-                    f"pictures: {path} is there and holds no picture of a camera; remove it, or use another folder",
-                    field="folder",
-                )
-            os.truncate(descriptor, 0)
             os.write(descriptor, encode_header(header))
             os.truncate(descriptor, header.file_bytes)
             self._map = mmap.mmap(descriptor, header.file_bytes)
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
         finally:
             os.close(descriptor)
         found = np.frombuffer(self._map, dtype=np.uint8)
@@ -75,6 +75,24 @@ class _File:
         del self.counter, self.stamp, self.pixels
         self._map.close()
         self.path.unlink(missing_ok=True)
+
+
+def _check_own(path: Path) -> None:
+    """Raise an error for a file that is there and holds no picture of a camera."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        return
+    try:
+        begin = os.pread(descriptor, len(MAGIC), 0)
+    finally:
+        os.close(descriptor)
+    if begin not in (b"", MAGIC):
+        raise BridgeError(
+            f"pictures: {path} is there and holds no picture of a camera; remove it, or use another folder",
+            field="folder",
+        )
 
 
 class Pictures(BridgeBase):

@@ -110,7 +110,8 @@ def ending_at_second_signal() -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(before)
         sender.close()
-        thread.join()
+        while thread.is_alive():  # a wait without a limit would keep the main thread from answering `_is_stuck`
+            thread.join(0.05)
         receiver.close()
 
 

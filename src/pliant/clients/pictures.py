@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
 
 __all__ = ["SharedPictures"]
 
-MAX_TRIES = 1000
-"""How often a picture that is being written is read again."""
+PATIENCE_S = 1.0
+"""How long a picture that is being written is read again [s]: its writer may lose its core in the middle."""
+PAUSE_S = 1e-4
+"""Time between two of these tries [s]."""
 
 
 class SharedPictures:
@@ -58,16 +61,24 @@ class SharedPictures:
         Raises:
             BridgeError: there is none yet, or it is being written all the time.
         """
-        for _ in range(MAX_TRIES):
+        end = 0.0
+        while True:
             before = int(self._counter[0])
-            if before % 2:
-                continue
-            stamp, image = int(self._stamp[0]), np.array(self._pixels)
-            if int(self._counter[0]) == before:
-                if stamp < 0:
-                    raise BridgeError("the camera has no picture yet", field="pictures")
-                return stamp, image
-        raise BridgeError("the picture is always being written; is the simulation too fast?", field="pictures")
+            if before % 2 == 0:
+                stamp, image = int(self._stamp[0]), np.array(self._pixels)
+                if int(self._counter[0]) == before:
+                    if stamp < 0:
+                        raise BridgeError("the camera has no picture yet", field="pictures")
+                    return stamp, image
+            now = time.monotonic()
+            end = end or now + PATIENCE_S
+            if now > end:
+                raise BridgeError(
+                    f"no whole picture within {PATIENCE_S:g} s, it is always being written; was the simulation killed, "
+                    "or is it too fast?",
+                    field="pictures",
+                )
+            time.sleep(PAUSE_S)
 
     def close(self) -> None:
         """Let go of the file."""

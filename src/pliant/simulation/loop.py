@@ -183,7 +183,7 @@ class Simulation:
         self._owner = threading.RLock()
         self._wake = threading.Condition()
         self._interrupt = self._paused = self._stopping = self._in_step = False
-        self._started = self._closed = False
+        self._started = self._advanced = self._closed = False
         self._halted = ""
         self._submitted: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._events: list[tuple[int, int, Callable[[Simulation], Any]]] = []
@@ -326,6 +326,7 @@ class Simulation:
                 raise PliantError("step() was called from inside a step: events and requests must not call it")
             self._begin()
             self._halted = ""
+            self._advanced = True
             stopped_before = self._stopping
             self.pacer.start(self._now)
             try:
@@ -360,11 +361,13 @@ class Simulation:
         with self._owned():
             if self._in_step:
                 raise PliantError("run() was called from inside a step: events and requests must not call it")
-            self._begin()
             with self._wake:
-                self._stopping = False
+                if self._advanced:  # what ended an earlier run; a stop that came since `start` is for this one
+                    self._stopping = False
+                self._advanced = True
                 self._halted = ""
-                self._interrupt = self._paused
+                self._interrupt = self._paused or self._stopping
+            self._begin()
             began = time.perf_counter_ns()
             report_at = began + 100_000_000
             done = 0
@@ -502,7 +505,7 @@ class Simulation:
         self.pacer.change(rtf, self._now)
 
     def stop(self) -> None:
-        """End ``run`` after the current step. Any thread may call this."""
+        """End ``run`` after the current step, or the first ``run`` before it begins. Any thread may call this."""
         with self._wake:
             self._stopping = self._interrupt = True
             self._wake.notify_all()
@@ -513,12 +516,14 @@ class Simulation:
         Raises:
             PliantError: the first error of a bridge, a device or the recorder; all of them are closed in any case.
         """
-        if self._closed:
-            return
-        self._closed = True
+        with self._wake:  # whoever submits is either refused, or among those that are cancelled
+            if self._closed:
+                return
+            self._closed = True
+            submitted = list(self._submitted)
         _OPEN.discard(self)
         faults: list[BaseException] = []
-        for _, future in self._submitted:  # first, because threads of the bridges may wait for them
+        for _, future in submitted:  # first, because threads of the bridges may wait for them
             future.cancel()
         for bridge in self._started_bridges:
             try:

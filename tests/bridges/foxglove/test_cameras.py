@@ -29,11 +29,12 @@ def test_a_client_gets_the_pixels_the_depth_and_the_calibration_of_one_stamp():
     image = np.arange(36, dtype=np.uint8).reshape(3, 4, 3)
     depth = np.linspace(0.5, 6.0, 12, dtype=np.float32).reshape(3, 4)
     try:
-        with FoxgloveClient(bridge.addresses["Foxglove"], timeout=0.2) as client:
+        with FoxgloveClient(bridge.addresses["Foxglove"]) as client:
             topics = {"/eye/image", "/eye/depth", "/eye/calibration"}
             for topic in topics:
                 client.subscribe(topic)
-            for number in range(50):  # the server takes subscriptions when it comes to them
+            client.timeout = 0.2
+            for number in range(300):  # the server takes subscriptions when it comes to them
                 bridge.publish(Sample("eye", number, 1_500_000_000, {"image": image, "depth": depth}))
                 try:
                     client.wait(lambda: topics <= {name for name, _, _ in client.messages})

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.util
-import os
 import socket
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from fci_clients import own_host
 
 from pliant.clients.franka import FrankaRobot
 from pliant.clients.franka.policy import EDGE, FrankaPolicyRun, arm_of_policy, run_franka_policy
@@ -235,11 +235,11 @@ def served():
     """Run `pliant run fr3 --bridge fci` in lock-step on an address of its own while the block runs."""
     if importlib.util.find_spec("pylibfranka") is None:
         pytest.skip("pylibfranka is not installed")
-    host = f"127.{100 + os.getpid() % 100}.8.1"
+    host = own_host(5)
     command = [sys.executable, "-m", "pliant", "run", "fr3", "--bridge", f"fci:host={host},mode=lockstep"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
-            until = time.monotonic() + 60.0
+            until = time.monotonic() + 240.0
             while True:
                 assert server.poll() is None, server.stdout.read()
                 try:
@@ -277,7 +277,7 @@ def test_a_policy_moves_a_served_arm_as_it_does_in_process(tmp_path):
             far = motion(robot)
         words = ("policy", "run", file, "--bridge", "fci", "--host", host, "--input", "target=-0.4", "--json")
         done = subprocess.run(
-            [sys.executable, "-m", "pliant", *words, "--duration", "5"], capture_output=True, text=True, timeout=60
+            [sys.executable, "-m", "pliant", *words, "--duration", "5"], capture_output=True, text=True, timeout=240
         )
         assert done.returncode == 0, done.stderr
         assert '"commands": 250' in done.stdout

@@ -12,6 +12,7 @@ import time
 import mujoco
 import numpy as np
 import pytest
+from fci_clients import own_host
 
 from pliant.clients.franka import FrankaRobot
 from pliant.devices.franka.parameters import Payload
@@ -38,11 +39,11 @@ def served(name):
     """Run `pliant run NAME --bridge fci` on an address of its own while the block runs."""
     if importlib.util.find_spec("pylibfranka") is None:
         pytest.skip("pylibfranka is not installed")
-    host = f"127.{100 + os.getpid() % 100}.7.1"
+    host = own_host(1)
     command = [sys.executable, "-m", "pliant", "run", name, "--bridge", f"fci:host={host},mode=lockstep"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:
-            until = time.monotonic() + 60.0
+            until = time.monotonic() + 240.0
             while True:
                 assert server.poll() is None, server.stdout.read()
                 try:
