@@ -9,7 +9,7 @@ import numpy as np
 from steps import Steps
 
 HOST = sys.argv[1]
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(200, exit=True)
 step = Steps()
 robot = franky.Robot(HOST, realtime_config=franky.RealtimeConfig.Ignore)
 robot.relative_dynamics_factor = 0.3

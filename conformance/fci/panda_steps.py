@@ -10,7 +10,7 @@ from panda_py import controllers, libfranka
 from steps import Steps
 
 HOST = sys.argv[1]
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(200, exit=True)
 step = Steps()
 panda = panda_py.Panda(HOST)
 

@@ -10,7 +10,7 @@ import pylibfranka as f
 from steps import Steps
 
 HOST = sys.argv[1]
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(200, exit=True)
 step = Steps()
 JOINT, CARTESIAN = f.ControllerMode.JointImpedance, f.ControllerMode.CartesianImpedance
 robot = f.Robot(HOST, f.RealtimeConfig.kIgnore)
@@ -366,7 +366,7 @@ def asynchronous_targets():
     sent = handler.set_joint_position_target(handlers.JointPositionTarget(goal.tolist()))
     assert sent.was_successful, sent.error_message
     began = time.time()
-    while time.time() - began < 5.0:
+    while time.time() - began < 60.0:
         feedback = handler.get_target_feedback()
         if "REACHED" in str(feedback.status).upper():
             break

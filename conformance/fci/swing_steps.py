@@ -7,7 +7,7 @@ import numpy as np
 import pylibfranka as f
 from steps import Steps
 
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(200, exit=True)
 step = Steps()
 robot = f.Robot(sys.argv[1], f.RealtimeConfig.kIgnore)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pylibfranka as f
 from steps import Steps
 
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(200, exit=True)
 step = Steps()
 JOINT = f.ControllerMode.JointImpedance
 GAIN = 1e-3 / (1e-3 + 1.0 / (2.0 * np.pi * 100.0))

@@ -197,7 +197,13 @@ def pliant(arguments, env):
     )
 
 
-def finish(process, timeout=LIMIT):
+def interrupted(process, timeout=LIMIT):
+    """Press Ctrl-C, which ends a run with its results; return what it said."""
+    os.killpg(process.pid, signal.SIGINT)
+    return finish(process, timeout, code=130)
+
+
+def finish(process, timeout=LIMIT, code=0):
     """Wait for a process; return what it said."""
     try:
         out, err = process.communicate(timeout=timeout)
@@ -205,7 +211,7 @@ def finish(process, timeout=LIMIT):
         process.kill()
         process.wait()
         raise AssertionError(f"it did not end within {timeout} s\n{process.text()}\n{process.text('err')}") from None
-    assert process.returncode == 0, f"{process.returncode}\n{out}\n{err}"
+    assert process.returncode == code, f"{process.returncode}\n{out}\n{err}"
     return out
 
 

@@ -47,19 +47,34 @@ def main_job(ns, joint, seconds):
     two = rospy.Publisher(f"{base}/reference_2", Float64, queue_size=10, latch=True)
     one.publish(0.7)
     two.publish(0.3)
-    begun = rospy.wait_for_message("/clock", Clock, 20).clock.to_sec()
+    begun = rospy.wait_for_message("/clock", Clock, 60).clock.to_sec()
     rospy.sleep(1.0)
-    before, at = dict(counts), last["/clock"].clock.to_sec()
-    wall = time.time()
+    pause, resume = (rospy.ServiceProxy(f"/gazebo/{name}_physics", Empty) for name in ("pause", "unpause"))
+
+    def settled():
+        """Pause, and return the time and how many messages of each topic came up to then; threads may lag behind."""
+        pause()
+        seen, since = dict(counts), time.time()
+        while time.time() - since < 1.0:
+            time.sleep(0.05)
+            if counts != seen:
+                seen, since = dict(counts), time.time()
+        return last["/clock"].clock.to_sec(), seen
+
+    at, before = settled()
+    resume()
+    wall, slept = time.time(), rospy.get_time()
     rospy.sleep(seconds)
-    wall = time.time() - wall
-    rates = {t: (counts[t] - before.get(t, 0)) / (last["/clock"].clock.to_sec() - at) for t in counts}
+    wall, slept = time.time() - wall, rospy.get_time() - slept
+    end, after = settled()
+    rates = {t: (after[t] - before.get(t, 0)) / (end - at) for t in after}
+    resume()
     state = last[f"{base}/link_state"]
     return {
         "rates": rates,
         "wall": wall,
         "begun": begun,
-        "sim": last["/clock"].clock.to_sec() - at,
+        "sim": slept,
         "types": dict(rospy.get_published_topics()),
         "motors": [last[f"{base}/motor_{k}_state"].position[0] for k in (1, 2)],
         "q": state.q,
@@ -80,7 +95,7 @@ def no_loss(ns, joint, seconds):
             done.set()
 
     rospy.Subscriber(f"/{ns}/robot_state", JointState, arrived, queue_size=100000, tcp_nodelay=True)
-    done.wait(seconds * 3 + 20)
+    done.wait(seconds * 3 + 80)
     return {"received": len(seqs), "missing": seqs[-1] - seqs[0] + 1 - len(seqs)}
 
 

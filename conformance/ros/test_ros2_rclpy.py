@@ -130,10 +130,10 @@ def test_services_and_parameters_are_those_of_a_node(client, serve):
     process.close()
 
 
-def test_a_default_node_finds_a_default_pliant_within_a_second(client, serve):
+def test_a_default_node_finds_a_default_pliant_soon(client, serve):
     process = serve("qbmove-2dof", 60)
     real.until(lambda: "name space" in process.text("err"), "pliant serves")
-    assert client("find", "/clock")()["seconds"] < 1.0
+    assert client("find", "/clock")()["seconds"] < 10.0  # half a second on a machine that is idle
     process.close()
 
 
