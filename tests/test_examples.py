@@ -20,7 +20,7 @@ def run(path: Path, folder: Path) -> str:
     """Run an example in a folder of its own and return what it prints."""
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "PYTHONPATH")}
     done = subprocess.run(
-        [sys.executable, str(path)], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, str(path)], cwd=folder, env=environment, capture_output=True, text=True, timeout=280
     )
     assert done.returncode == 0, f"{path.name} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
     said = [line for line in done.stderr.splitlines() if not line.startswith("compiling ")]  # where the cache is empty

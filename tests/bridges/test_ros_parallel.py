@@ -30,7 +30,7 @@ SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
 SPEC = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "cpr.md"
 
 
-def until(condition, what="", timeout=30.0):
+def until(condition, what="", timeout=60.0):
     """Wait for another thread; the test fails if it takes too long."""
     pause = threading.Event()
     end = time.monotonic() + timeout

@@ -28,7 +28,7 @@ TRIGGER = "std_srvs::srv::dds_::Trigger_/RIHS01_eeff2cd6fa5ad9d27cdf4dec64818317
 CODEC = Codec(2)
 
 
-def until(condition, what="", timeout=30.0):
+def until(condition, what="", timeout=60.0):
     """Wait for another thread; the test fails if it takes too long."""
     pause = threading.Event()
     end = time.monotonic() + timeout

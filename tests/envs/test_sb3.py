@@ -172,7 +172,7 @@ def test_after_a_picture_the_import_is_refused_instead_of_a_crash(tmp_path):
         "try:\n    import pliant.envs.sb3\nexcept PliantError as error:\n    print('refused', error)\n"
         "else:\n    print('loaded after llvm' if llvm else 'no llvm')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=280, cwd=tmp_path)
     if "MissingDependency" in done.stderr or "no llvm" in done.stdout:
         pytest.skip("no picture is rendered with Mesa's LLVM here")
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ __all__ = ["FoxgloveClient"]
 class FoxgloveClient:
     """One connection; messages are kept in the order in which they came."""
 
-    def __init__(self, address, timeout=20.0):
+    def __init__(self, address, timeout=60.0):
         self.timeout = timeout
         self.socket = connect(
             address, subprotocols=["foxglove.sdk.v1"], compression=None, max_size=2**26, close_timeout=0.2

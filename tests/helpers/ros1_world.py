@@ -22,7 +22,7 @@ from pliant.wire.ros import Codec, decode_header, encode_header
 DATA = Path(__file__).resolve().parents[1] / "data"
 
 
-def until(condition, what="", timeout=30.0):
+def until(condition, what="", timeout=60.0):
     """Wait for another thread; the test fails if it takes too long."""
     pause = threading.Event()
     end = time.monotonic() + timeout

@@ -30,7 +30,7 @@ def _domains():
 DOMAINS = _domains()
 
 
-def until(condition, what="", timeout=25.0):
+def until(condition, what="", timeout=60.0):
     """Wait for another thread; the test fails if it takes too long."""
     pause = threading.Event()
     end = time.monotonic() + timeout

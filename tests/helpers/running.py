@@ -45,10 +45,10 @@ def running(name, *, prepare=None, install=None, bridges=(), **options):
             yield simulation, view
         finally:
             simulation.stop()
-            thread.join(20.0)
+            thread.join(60.0)
 
 
-def eventually(true, seconds=15.0):
+def eventually(true, seconds=60.0):
     """Ask again and again, each time letting the loop go on, until it is true."""
     until = time.monotonic() + seconds
     while not true():

@@ -37,7 +37,7 @@ def yarp_world(**options):
         assert server.health["internal_faults"] == 0, server.health["last_faults"]
 
 
-def exchange(port, data, expected_size, timeout=10.0):
+def exchange(port, data, expected_size, timeout=60.0):
     """Send bytes and return as many as are expected, or what came until the other side closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as sock:
         sock.sendall(data)

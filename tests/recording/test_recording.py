@@ -319,7 +319,7 @@ run = simulation({path!r}, flush_interval=0.001)
 def child(tmp_path, body):
     path = tmp_path / "run.mcap"
     code = CHILD.format(here=str(HERE), helpers=str(HERE.parent / "helpers"), path=str(path), body=body)
-    return path, subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    return path, subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
 
 
 def test_a_killed_run_is_readable_up_to_the_last_flush_by_everyone(tmp_path):

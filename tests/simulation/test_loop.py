@@ -68,7 +68,7 @@ class Client(Recall):
         with self.signal:
             self.ended = True
             self.signal.notify()
-        self.thread.join(10.0)
+        self.thread.join(60.0)
 
 
 class Spy(DeviceBase):
@@ -485,15 +485,15 @@ def test_pause_holds_the_run_serves_requests_and_resume_goes_on():
     reports = []
     runner = threading.Thread(target=lambda: reports.append(simulation.run(0.01)), name="runner")
     runner.start()
-    assert joint.request("set_gains", k=7.0).result(10.0) is None
+    assert joint.request("set_gains", k=7.0).result(60.0) is None
     state = simulation.request("simulation", "health")
     while not simulation.paused:  # the event comes within six steps
         pass
-    assert state.result(10.0)["closed"] is False
-    assert simulation.submit(lambda: simulation.time_ns).result(10.0) == 6 * MS
+    assert state.result(60.0)["closed"] is False
+    assert simulation.submit(lambda: simulation.time_ns).result(60.0) == 6 * MS
     assert runner.is_alive()
     simulation.resume()
-    runner.join(10.0)
+    runner.join(60.0)
     assert reports[0].steps == 10
 
 
@@ -502,11 +502,11 @@ def test_only_one_thread_at_a_time_owns_the_engine():
     simulation.pause()
     runner = threading.Thread(target=simulation.run, args=(0.01,), name="runner")
     runner.start()
-    simulation.submit(lambda: None).result(10.0)
+    simulation.submit(lambda: None).result(60.0)
     with pytest.raises(PliantError, match="another thread runs this simulation"):
         simulation.step()
     simulation.stop()
-    runner.join(10.0)
+    runner.join(60.0)
     assert not runner.is_alive()
     simulation.step()
 
@@ -533,17 +533,17 @@ def test_an_action_that_steps_and_others_beside_it_are_all_done():
     thread, faults = paused_run(simulation)
     try:
         # Both wait when the loop comes to them, so that the step runs the one behind it.
-        simulation.submit(lambda: (held.set(), go_on.wait(10.0)))
-        assert held.wait(10.0)
+        simulation.submit(lambda: (held.set(), go_on.wait(60.0)))
+        assert held.wait(60.0)
         stepped, other = simulation.submit(lambda: simulation.step(3)), simulation.submit(lambda: "done")
         go_on.set()
-        assert stepped.result(10.0) is None
-        assert other.result(10.0) == "done"
-        assert simulation.submit(lambda: simulation.time_ns).result(10.0) == 3 * MS
+        assert stepped.result(60.0) is None
+        assert other.result(60.0) == "done"
+        assert simulation.submit(lambda: simulation.time_ns).result(60.0) == 3 * MS
     finally:
         go_on.set()
         simulation.stop()
-        thread.join(10.0)
+        thread.join(60.0)
     assert faults == []
 
 
@@ -553,7 +553,7 @@ def test_stop_ends_steps_that_were_asked_for():
     simulation.at(0.005, lambda s: s.stop())
     stepped = simulation.submit(lambda: simulation.step(1_000_000))
     stepped.result(30.0)
-    thread.join(10.0)
+    thread.join(60.0)
     assert not thread.is_alive()
     assert (simulation.time_ns, faults) == (6 * MS, [])
 

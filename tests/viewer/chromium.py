@@ -71,7 +71,7 @@ class Page:
             self._ask("Browser.close")
         except (OSError, TimeoutError, RuntimeError):
             self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
         os.close(self._out)
         os.close(self._in)
         self._folder.cleanup()
@@ -82,7 +82,7 @@ class Page:
         if session is not None:
             message["sessionId"] = session
         os.write(self._out, json.dumps(message).encode() + b"\0")
-        limit = time.monotonic() + 30.0
+        limit = time.monotonic() + 120.0
         while True:
             while b"\0" not in self._buffer:
                 if not select.select([self._in], [], [], max(0.0, limit - time.monotonic()))[0]:
@@ -106,7 +106,7 @@ class Page:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", "script failed"))
         return result["result"].get("value")
 
-    def until(self, condition: str, seconds: float = 20.0):
+    def until(self, condition: str, seconds: float = 60.0):
         """Wait, inside the page, until an expression is true."""
         script = (
             f"new Promise((done, fail) => {{ const end = Date.now() + {1e3 * seconds}; const look = () => {{ let v;"

@@ -176,7 +176,7 @@ def test_a_client_that_connects_finds_a_standing_arm_and_the_page_waits_until_it
     with running("franka", bridges=[bridge]) as (simulation, view):
         (panel,) = view._controls.panels
         eventually(lambda: "idle" in panel._status.content)
-        panel._joints[0]._impl.value = 1.0
+        panel._joints[0]._impl.value = 2.0  # far, so that the motion lasts until it is looked at
         panel._move()
         eventually(lambda: abs(simulation.sample("franka").values["dq_d"][0]) > 0.1)
         with Client(bridge) as client:
@@ -190,7 +190,7 @@ def test_a_client_that_connects_finds_a_standing_arm_and_the_page_waits_until_it
                 panel._move()
             assert client.newest().robot_mode == fci.RobotMode.IDLE
         eventually(lambda: "idle" in panel._status.content and not panel._joints[0].disabled)
-        panel._joints[0]._impl.value = 0.1
+        panel._joints[0]._impl.value = -2.0
         panel._move()
         eventually(lambda: simulation.sample("franka").values["robot_mode"] == fci.RobotMode.MOVE)
         assert view.health()["last_error"] == ""

@@ -51,8 +51,10 @@ def test_a_scenario_is_started_stopped_and_begun_again_on_the_page():
         press(panel, "Stop")
         eventually(lambda: torque(simulation) == 0.0)
         eventually(lambda: "push.yaml: ended" in panel._status.content)
+        before = simulation.time
         press(panel, "Restart")
-        assert simulation.time < 0.1
+        time = simulation.time  # since the reset
+        assert simulation.steps * simulation.engine.dt - time > before - 1e-9
         eventually(lambda: torque(simulation) == pytest.approx(0.2))
         view._run._buttons._impl.value = "Reset"
         view._run._pressed(None)
@@ -122,7 +124,7 @@ def test_a_heavy_payload_of_a_program_widens_the_slider_and_stays_when_its_place
     with running("sea-1dof") as (simulation, view):
         panel = view._payload
         heavy = 3.0 * panel._mass.max
-        simulation.submit(lambda: simulation.engine.set_payload("link", heavy, (0.05, 0.0, 0.0))).result(5.0)
+        simulation.submit(lambda: simulation.engine.set_payload("link", heavy, (0.05, 0.0, 0.0))).result(60.0)
         eventually(lambda: panel._mass.value == heavy)
         panel._offset[0]._impl.value = 0.02
         panel._put()

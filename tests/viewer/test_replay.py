@@ -101,10 +101,10 @@ def test_the_command_serves_the_page_until_it_is_interrupted(path):
         try:
             line = process.stderr.readline()
             assert line.startswith("view: "), line
-            with urllib.request.urlopen(line.split()[1], timeout=10) as answer:
+            with urllib.request.urlopen(line.split()[1], timeout=60) as answer:
                 assert b"<title>run.mcap - pliant</title>" in answer.read()
             process.send_signal(signal.SIGINT)
-            assert process.wait(20.0) == 0
+            assert process.wait(60.0) == 0
         finally:
             process.kill()
 

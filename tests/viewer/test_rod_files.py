@@ -29,7 +29,7 @@ class Browser:
         self._came.set()
 
     def file(self, name):
-        assert self._came.wait(20.0)
+        assert self._came.wait(60.0)
         self._came.clear()
         return self.files[name]
 
@@ -141,7 +141,7 @@ def end(panel):
     for _ in range(50):
         done = threading.Event()
         panel._solver._solver.submit("end", done.set)  # behind the portion that waits
-        assert done.wait(20.0)
+        assert done.wait(60.0)
         if panel._files._rows is None:
             break
     panel.close()
@@ -192,7 +192,7 @@ def test_closing_the_page_gives_a_download_up(panel):
     solved = at_portion(panel, 2, lambda: (panel.close(), closed.set()))
     browser = Browser()
     panel._files._download("Path", browser)
-    assert closed.wait(20.0)
+    assert closed.wait(60.0)
     panel.close()  # joins the thread
     assert len(solved) == 2
     assert browser.files == {}

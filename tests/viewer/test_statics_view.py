@@ -38,10 +38,10 @@ def running(name, tmp_path, **options):
             yield server, view
         finally:
             view.stop()
-            thread.join(20.0)
+            thread.join(60.0)
 
 
-def eventually(true, seconds=15.0):
+def eventually(true, seconds=60.0):
     """Ask again and again until it is true."""
     until = time.monotonic() + seconds
     while not true():

@@ -60,7 +60,7 @@ def send(server, client, message):
             done.set()
 
     server.viser.get_event_loop().call_soon_threadsafe(call)
-    assert done.wait(10.0)
+    assert done.wait(60.0)
 
 
 def waiting(server):
