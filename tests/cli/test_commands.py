@@ -333,3 +333,26 @@ def test_a_robot_is_not_a_recording_and_a_recording_is_not_a_robot(call, robot_f
     code, _, err = call("replay", tmp_path / "rum.mcap")
     assert code == 1
     assert "there is no such recording; did you mean 'run.mcap'?" in err
+
+
+def test_a_model_without_compliant_actuators_says_how_to_add_one(call, tmp_path):
+    model = tmp_path / "plain.xml"
+    model.write_text(MODEL)
+    hint = "a YAML file adds one: model: FILE, actuators: {elbow: {law: qbmove}}"
+    code, out, _ = call("run", model, "--duration", "0.01")
+    assert code == 0
+    assert f"it takes no commands; {hint}" in out
+    for words in (
+        ("-r", "elbow/equilibrium_position=0.1"),
+        ("--set", "elbow.law=sea"),
+        ("--record", tmp_path / "run.mcap"),
+        ("--plot", tmp_path / "run.png"),
+    ):
+        code, _, err = call("run", model, "--duration", "0.01", *words)
+        assert code == 1
+        assert hint in err
+    assert not {p.name for p in tmp_path.iterdir()} & {"run.mcap", "run.png"}
+    (tmp_path / "soft.yaml").write_text("model: plain.xml\nactuators: {elbow: {law: qbmove}}\n")  # as it says
+    code, out, _ = call("run", tmp_path / "soft.yaml", "--duration", "0.01", "-r", "elbow/equilibrium_position=0.1")
+    assert code == 0
+    assert "QbMove" in out

@@ -29,6 +29,7 @@ from pliant.errors import PliantError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.console import Console
     from rich.table import Table
 
     from pliant.engine.base import Engine
@@ -106,6 +107,8 @@ def run(
     # The balance does not count what a flex stores.
     engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
     devices = make_devices(robot, joint_sample_period=period)
+    if not devices and not constants:
+        _explain_no_device(robot, plan, console)
     if scenario is not None and events is None:
         events = find_scenario(scenario, {device.name: device for device in devices}, engine)
     with Run(plan, console, engine, devices, robot) as done:
@@ -160,6 +163,26 @@ def run(
     return done.conclude()
 
 
+def _explain_no_device(robot: Robot, plan: RunOptions, console: Console) -> None:
+    """Say that a robot takes no commands and has no samples; refuse to record or draw them.
+
+    Raises:
+        PliantError: --record or --plot.
+    """
+    from pliant.model.robot import actuator_hint
+
+    joints = [joint for joint in robot.joints if joint]
+    hint = f"; {actuator_hint(joints[-1])}" if joints else ""
+    for option, given in (("--record", plan.record), ("--plot", plan.plot)):
+        if given is not None:
+            raise PliantError(
+                f"{option}: the robot has no compliant actuator and no other device, so there are no samples{hint}",
+                field=option.lstrip("-"),
+            )
+    text = f"the robot has no compliant actuator and no other device: it takes no commands{hint}"
+    console.print(f"[yellow]note[/yellow] {plain(text)}", soft_wrap=True)
+
+
 def _joint_period(rate: float, dt: float) -> float:
     """Return the time between two samples of a joint [s], a whole number of steps."""
     steps = 1.0 / (rate * dt)
@@ -185,6 +208,7 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         DeviceError: values that the device does not take.
     """
     from pliant.devices.parallel import ParallelRobotDevice
+    from pliant.model.robot import actuator_hint
     from pliant.simulation.commands import command_mode
 
     asked: dict[str, dict[str, float | list[float]]] = {}
@@ -196,6 +220,12 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         )
         if not infos:
             valid = [f"{d.name}/{f}" for d in simulation.devices.values() for m in d.commands for f in d.commands[m]]
+            if not valid:
+                raise PliantError(
+                    f"--reference {name}: the robot has no compliant actuator and no other device that takes commands; "
+                    f"{actuator_hint(device or 'JOINT')}",
+                    field=name,
+                )
             raise PliantError(f"--reference {name}: no such command; {nearest(name, valid)}", field=name)
         try:
             numbers = [float(v) for v in value.split(",")]

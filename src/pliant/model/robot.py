@@ -29,6 +29,16 @@ _Assignment = tuple[Any, str, int | None, Any]
 """An element of the spec or "option", its attribute, the index in it (None for the whole), the value."""
 
 
+def actuator_hint(joint: str, mode: bool = False) -> str:
+    """Return how a joint gets a compliant actuator, as the end of a message.
+
+    Args:
+        joint: name of the joint.
+        mode: whether to mention the mode.
+    """
+    return f"a YAML file adds one: model: FILE, actuators: {{{joint}: {{law: qbmove{', mode: 6' if mode else ''}}}}}"
+
+
 class Robot(Description):
     """Robot: rigid bodies, compliant actuators, devices, interface.
 
@@ -358,6 +368,11 @@ class Robot(Description):
         for head in heads:
             kinds = self._kinds_with(head, rest)
             if not kinds:
+                if rest[0] in ("law", "mode") and "joint" in names[head]:
+                    raise ModelError(
+                        f"{path}: {head!r} has no compliant actuator; {actuator_hint(head, rest[0] == 'mode')}",
+                        field=path,
+                    )
                 valid = sorted({p for kind in names[head] for p in self._parameters(kind, head)})
                 raise ModelError(
                     f"{path}: {head!r} has no {rest[0]!r}; {nearest(rest[0], valid, limit=60)}", field=path
