@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from pliant.experiments.franka_dual_arm import (
     contact_statement,
     follow_checks,
     follow_statement,
+    gravity_statement,
     left_statement,
     published_checks,
     published_law,
@@ -130,6 +132,22 @@ def test_a_run_without_contact_has_no_d():
     assert not contact.touched
     assert contact.depth == 0.0
     assert contact.flat == math.inf
+
+
+def test_an_arm_that_did_not_float_for_its_time_is_not_judged_as_compensated():
+    def run(last):
+        return SimpleNamespace(
+            time=np.array([0.0, last]),
+            plan=SimpleNamespace(float_time=0.2),
+            float_drift=0.0,
+            ending="fault",
+            message="the connection was lost",
+        )
+
+    assert str(gravity_statement(run(0.3)).verdict) == "consistent"
+    ended = gravity_statement(run(0.05))
+    assert str(ended.verdict) == "not reproduced"
+    assert "the connection was lost" in ended.found
 
 
 def test_a_run_that_ends_before_the_circle_reproduces_nothing():

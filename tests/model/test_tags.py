@@ -59,11 +59,22 @@ def test_a_plate_with_a_mass_weighs():
         ({"size": 0.1, "thickness": -1.0}, "thickness is -1.0"),
         ({"size": 0.1, "mass": -1.0}, "mass is -1.0; must be a number >= 0"),
         ({"size": 0.1, "body": "hnad"}, "no body 'hnad'; did you mean 'hand'"),
+        ({"size": "large"}, "size is 'large'; must be a number > 0"),
+        ({"size": 0.1, "pos": (float("nan"), 0.0, 0.0)}, "pos is .*; must be 3 finite numbers"),
+        ({"size": 0.1, "pos": (0.0, 0.0)}, "pos is .*; must be 3 finite numbers"),
+        ({"size": 0.1, "quat": (0.0, 0.0, 0.0, 0.0)}, "quat is .*; must be a quaternion of a length > 0"),
     ],
 )
 def test_what_no_tag_can_be_is_refused(options, message):
     with pytest.raises(ModelError, match=message):
         add_tag(mujoco.MjSpec.from_string(BODY), 0, **options)
+
+
+def test_the_plate_is_behind_the_print_whatever_the_length_of_the_quaternion():
+    spec = mujoco.MjSpec.from_string(BODY)
+    add_tag(spec, 0, 0.1, quat=(2.0, 0.0, 2.0, 0.0), thickness=0.002)
+    plate = spec.compile().geom("tag0/plate")
+    np.testing.assert_allclose(plate.pos, (-0.001 - 1e-6, 0.0, 0.0), atol=1e-9)
 
 
 def test_two_tags_of_one_name_are_refused():

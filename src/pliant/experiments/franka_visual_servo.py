@@ -523,9 +523,7 @@ def franka_visual_servo(context: Context, options: FrankaVisualServoOptions) -> 
     poses, drawn = start_poses(options, context.rng)
     jobs = [(start, law, False) for law in LAWS for start in poses]
     if not missing:
-        jobs += [
-            (s, law, True) for law in LAWS[: 1 if context.quick else 2] for s in poses[: 1 if context.quick else None]
-        ]
+        jobs += [(start, law, True) for law in LAWS for start in poses]
     runs = []
     for start, law, rendered in context.track(
         jobs, lambda job: f"{job[1]}, {RENDERED if job[2] else EXACT}", low=0.02, high=0.8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -47,7 +48,7 @@ def add_tag(
         body: name of the body that carries it; "world" for a tag on the wall.
         family: one of `pliant.vision.apriltag.FAMILIES`.
         pos: place of the tag's frame in the body [m].
-        quat: orientation of the tag's frame in the body, (w, x, y, z).
+        quat: orientation of the tag's frame in the body, (w, x, y, z), of any length but zero.
         name: of the site, and the first part of the other elements' names; "" for ``tag<tag_id>``.
         thickness: of the plate [m].
         mass: of the plate [kg]; 0 leaves the body's inertia as it is.
@@ -58,14 +59,20 @@ def add_tag(
     Raises:
         MissingDependency: the package pyapriltags is not installed.
         VisionError: an unknown family, a number that it does not have.
-        ModelError: there is no such body, a size or thickness of zero or less, a name that is taken.
+        ModelError: there is no such body, a size or thickness of zero or less, a place or orientation that is none, a
+            name that is taken.
 
     Example:
         >>> site = add_tag(robot.spec, 0, 0.08, pos=(0.5, 0.0, 0.3))
     """
     for field, value, low in (("size", size, 0.0), ("thickness", thickness, 0.0), ("mass", mass, -1e-300)):
-        if not np.isfinite(value) or value <= low:
-            raise ModelError(f"{field} is {value}; must be a number {'> 0' if low == 0.0 else '>= 0'}", field=field)
+        real = isinstance(value, int | float | np.integer | np.floating)
+        if not real or not np.isfinite(value) or value <= low:
+            raise ModelError(f"{field} is {value!r}; must be a number {'> 0' if low == 0.0 else '>= 0'}", field=field)
+    place, turn = _numbers("pos", pos, 3), _numbers("quat", quat, 4)
+    if not np.linalg.norm(turn) > 0.0:
+        raise ModelError(f"quat is {quat!r}; must be a quaternion of a length > 0", field="quat")
+    turn /= np.linalg.norm(turn)
     carrier = spec.worldbody if body == "world" else spec.body(body)
     if carrier is None:
         names = [found.name for found in spec.bodies if found.name]
@@ -91,25 +98,35 @@ def add_tag(
         type=mujoco.mjtGeom.mjGEOM_MESH,
         meshname=f"{name}/print",
         material=f"{name}/print",
-        pos=pos,
-        quat=quat,
+        pos=place,
+        quat=turn,
         mass=0.0,
         contype=0,
         conaffinity=0,
         group=2,
     )
     back = np.zeros(3)
-    mujoco.mju_rotVecQuat(back, np.array([0.0, 0.0, -0.5 * thickness - 1e-5 * size]), np.array(quat, dtype=float))
+    mujoco.mju_rotVecQuat(back, np.array([0.0, 0.0, -0.5 * thickness - 1e-5 * size]), turn)
     carrier.add_geom(
         name=f"{name}/plate",
         type=mujoco.mjtGeom.mjGEOM_BOX,
         size=(half, half, 0.5 * thickness),
         rgba=(0.85, 0.85, 0.85, 1.0),
-        pos=np.asarray(pos, dtype=float) + back,
-        quat=quat,
+        pos=place + back,
+        quat=turn,
         mass=mass,
         contype=0,
         conaffinity=0,
         group=2,
     )
-    return carrier.add_site(name=name, pos=pos, quat=quat, size=[0.2 * size] * 3, group=4)
+    return carrier.add_site(name=name, pos=place, quat=turn, size=[0.2 * size] * 3, group=4)
+
+
+def _numbers(field: str, value: Sequence[float], count: int) -> np.ndarray:
+    try:
+        found = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (count,) or not np.isfinite(found).all():
+        raise ModelError(f"{field} is {value!r}; must be {count} finite numbers", field=field)
+    return found
