@@ -2,12 +2,14 @@
 
     python benchmarks/page.py [ROBOT] [SECONDS] [WIDTHxHEIGHT]
 
-Needs Chromium. A browser without a graphics card draws in software, on the cores that simulate.
+Needs Chromium, which is started as it runs without a graphics card: it draws in software, on the cores that simulate.
+The processor time of a picture (Linux only) depends less on other programs than the pictures a second.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import statistics
 import sys
 import threading
@@ -54,6 +56,24 @@ def browser() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def processor_time() -> float:
+    """Return the processor time of all processes below this one [s]; 0 where there is no /proc."""
+    children: dict[int, list[tuple[int, float]]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        used = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        children.setdefault(int(words[1]), []).append((int(entry.parent.name), used))
+    total, left = 0.0, [os.getpid()]
+    while left:
+        for process, used in children.get(left.pop(), ()):
+            total += used
+            left.append(process)
+    return total
 
 
 def measure(name: str, seconds: float, window: tuple[int, int]) -> None:
@@ -111,6 +131,7 @@ def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view:
     simulation.pacer.stats(simulation.time_ns)
     page.run("draws.length = 0; true")
     pictures, began, at = view.health()["pictures"], time.perf_counter(), simulation.time
+    used = processor_time()
     k = 0
     while time.perf_counter() - began < seconds:
         k += 1
@@ -122,8 +143,10 @@ def shake(simulation: Simulation, joints: list[CompliantJoint], page: Any, view:
     print(
         f"pictures sent {(view.health()['pictures'] - pictures) / wall:.1f} a second, drawn {drawn / wall:.1f} a second"
     )
-    canvas = page.run(CANVAS)
-    print(f"the largest canvas is {canvas} pixels; shadows {'on' if view._scene.layers.shadows else 'off'}")
+    used = processor_time() - used
+    print(f"the browser takes {1e3 * used / max(drawn, 1):.0f} ms of processor time a picture, {used / wall:.2f} cores")
+    shadows = "on" if view._scene.layers.shadows else "off"
+    print(f"the scene is drawn with {page.run(CANVAS)} pixels while it moves; shadows {shadows}")
     late = simulation.pacer.stats(simulation.time_ns)
     print(
         f"{(simulation.time - at) / wall:.3f} x real time at {1e9 / simulation.dt_ns:.0f} steps a second; "

@@ -23,7 +23,9 @@ class Page:
         self, url: str, width: int = 1280, height: int = 800, *, webgl: bool = False, script: str = ""
     ) -> None:
         self._url, self._size = url, (width, height)
-        self._graphics = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] if webgl else ["--disable-gpu"]
+        # What Chromium chooses on a machine without a graphics card, whatever this machine has.
+        software = ["--use-angle=swiftshader-webgl", "--enable-unsafe-swiftshader"]
+        self._graphics = software if webgl else ["--disable-gpu"]
         self._script = script
         self._count, self._buffer = 0, b""
         self.errors: list[str] = []
