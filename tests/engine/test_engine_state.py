@@ -225,6 +225,10 @@ def test_a_pose_is_taken_with_motors_at_rest_there():
     assert engine.port("shoulder/torque")[0] == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(ModelError, match=r"no joint 'sholder'; did you mean 'shoulder'\?"):
         engine.set_pose({"sholder": 0.1})
+    for wrong, message in ((float("inf"), "must be a finite number"), ("far", "must be a number")):
+        with pytest.raises(ModelError, match=message):
+            engine.set_pose({"shoulder": 0.1, "elbow": wrong})
+    assert engine.port("shoulder/position")[0] == pytest.approx(0.5)
 
 
 # -- ports ---------------------------------------------------------------------------------------------------

@@ -207,6 +207,8 @@ def test_a_world_that_diverges_is_named_with_its_joint_and_the_others_go_on(kind
         (lambda b: b.set_parameters({"gravity": 1.0}), "must be <name>.<parameter>"),
         (lambda b: b.set_parameters({"link_2.mass": 0.0}), "must be > 0"),
         (lambda b: b.randomize({"joint_1.k1": 0.002}, 1), "is not a distribution; must be Uniform"),
+        (lambda b: b.step(2.5), "step: n is 2.5; must be a whole number >= 1"),
+        (lambda b: b.step(0), "step: n is 0; must be a whole number >= 1"),
     ],
 )
 def test_what_a_batch_cannot_do_is_refused(kind, act, message, shared):

@@ -81,8 +81,9 @@ def test_inputs_broadcast_and_keep_their_shape():
     assert all(np.shape(v) == (5, 3) for v in values)
     assert values.torque[4, 2] == law.evaluate(q[4, 0], theta[2], -theta[2]).torque
     assert law.evaluate(np.zeros((0, 3)), theta, theta).energy.shape == (0, 3)
-    with pytest.raises(ValueError, match="shape"):
-        law.evaluate(np.zeros(3), np.zeros(4))
+    for wrong in ((np.zeros(3), np.zeros(4)), ("wide", 0.0)):
+        with pytest.raises(LawError, match="must be numbers or arrays that can be broadcast"):
+            law.evaluate(*wrong)
 
 
 def test_a_non_contiguous_array_is_read_as_it_looks():

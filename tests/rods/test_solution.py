@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pliant.errors import ModelError
 from pliant.rods import (
     ContinuumParallelRobot,
     DistalJoint,
@@ -109,3 +110,17 @@ def test_a_plate_on_two_ball_joints_turns_freely_about_the_line_through_them():
     found = ContinuumParallelRobot(d).solve_dgm([]).stability()
     assert found.free == ("the plate turns freely about the axis (1, 0, 0) through (0, 0, 1)",)
     assert found.verdict == "neutral"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3,), "limb is 3; must be from 0 to 2"),
+        ((-1,), "limb is -1; must be from 0 to 2"),
+        ((0, 1), "points is 1; must be a whole number >= 2"),
+    ],
+)
+def test_a_rod_that_does_not_exist_and_a_shape_of_one_point_are_refused(arguments, message):
+    home = load_robot("3RR").home()
+    with pytest.raises(ModelError, match=message):
+        home.centreline(*arguments)

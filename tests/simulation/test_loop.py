@@ -730,6 +730,7 @@ def test_bridges_of_one_kind_get_names_that_differ():
         ({"on_timeout": "wait"}, "on_timeout is 'wait'; .*must be one of error, halt, hold"),
         ({"sync_timeout": 0.0}, "sync_timeout is 0.0"),
         ({"sync_timeout": math.nan}, "sync_timeout is nan"),
+        ({"sync_timeout": None}, "sync_timeout is None"),
         ({"devices": [SpringJoint(), SpringJoint()]}, "two devices have the name 'joint_0'"),
         ({"devices": [SpringJoint(period=0.0015)]}, "no whole multiple"),
     ],
@@ -737,6 +738,15 @@ def test_bridges_of_one_kind_get_names_that_differ():
 def test_a_wrong_option_is_refused(options, message):
     with pytest.raises(PliantError, match=message):
         Simulation(SpringMassEngine(), **options)
+
+
+@pytest.mark.parametrize("n", [2.5, -1, "3"])
+def test_a_wrong_number_of_steps_is_refused_and_the_simulation_continues(n):
+    simulation = Simulation(SpringMassEngine(), [SpringJoint()])
+    with pytest.raises(PliantError, match=r"step: n is .*; must be a whole number >= 0"):
+        simulation.step(n)
+    simulation.step(2)
+    assert simulation.steps == 2
 
 
 def test_a_sample_that_is_not_there_yet_says_why():

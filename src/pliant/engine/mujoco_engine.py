@@ -24,6 +24,7 @@ from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
+from pliant.options import parse_number
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -280,14 +281,20 @@ class MujocoEngine:
             positions: joint name -> position [rad or m]; other joints keep their positions.
 
         Raises:
-            ModelError: the model has no such joint.
+            ModelError: the model has no such joint, or a position is not a finite number.
         """
+        numbers: dict[int, float] = {}
         for name, value in positions.items():
             joint = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
             if joint < 0:
                 names = [self.model.joint(j).name for j in range(self.model.njnt)]
                 raise ModelError(f"no joint {name!r}; {nearest(name, names)}", field=name)
-            self.data.qpos[self.model.jnt_qposadr[joint]] = value
+            number = float(parse_number(value, f"set_pose: {name}"))
+            if not np.isfinite(number):
+                raise ModelError(f"set_pose: {name} is {value!r}; must be a finite number", field=name)
+            numbers[int(self.model.jnt_qposadr[joint])] = number
+        for address, number in numbers.items():
+            self.data.qpos[address] = number
         self.data.qvel[:] = 0.0
         hold_pose(self.model, self.data, self._presets, zero=self._zero)
         self._settle()

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.engine.guard import MAX_SPEED
-from pliant.engine.worlds import RobotBatch
+from pliant.engine.worlds import RobotBatch, check_step_count
 from pliant.errors import LawError, MissingDependency, ModelError
 from pliant.laws import layout
 from pliant.laws.warp import PRECISIONS, WarpLaw, load_warp, warp_device, warp_law
@@ -416,6 +416,7 @@ class WarpBatch(RobotBatch):
 
     def step(self, n: int = 1) -> None:
         """Advance every world by n steps."""
+        check_step_count(n)
         with self._wp.ScopedDevice(self.device):
             self._install()
             if self._constants:

@@ -38,6 +38,12 @@ Selection = ArrayLike | None
 _JOINT_FIELDS = {"damping": "dof_damping", "friction": "dof_frictionloss", "armature": "dof_armature"}
 
 
+def check_step_count(n: int) -> None:
+    """Raise ModelError unless n is a whole number of steps, at least 1."""
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise ModelError(f"step: n is {n!r}; must be a whole number >= 1", field="n")
+
+
 class RobotBatch(abc.ABC):
     """Batch of worlds of one robot that advance together.
 
@@ -98,7 +104,14 @@ class RobotBatch(abc.ABC):
 
     @abc.abstractmethod
     def step(self, n: int = 1) -> None:
-        """Advance every world by n steps. A world that diverges is marked in `diverged`; the others continue."""
+        """Advance every world by n steps. A world that diverges is marked in `diverged`; the others continue.
+
+        Args:
+            n: number of steps, >= 1.
+
+        Raises:
+            ModelError: n is not a whole number >= 1.
+        """
 
     @abc.abstractmethod
     def port(self, name: str) -> Any:
@@ -482,6 +495,7 @@ class CpuBatch(RobotBatch):
 
     def step(self, n: int = 1) -> None:
         """Advance every world by n steps."""
+        check_step_count(n)
         if not callbacks.installed():
             callbacks.install(self.model)
         self._settle()

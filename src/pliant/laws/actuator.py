@@ -266,14 +266,14 @@ class CompliantActuator:
 
         if isinstance(dt, bool | str) or not 0.0 < dt < math.inf:
             raise LawError(f"simulate: dt is {dt!r}; must be a number > 0 [s]", field="dt")
-        q = np.array(q, dtype=float, order="C")
+        q = np.array(_numbers("q", q), order="C")
         if q.ndim != 1 or q.size == 0:
             raise LawError(f"simulate: q has shape {q.shape}; must be (n,) with n >= 1", field="q")
         if dq is None:
             dq = np.gradient(q, dt) if q.size > 1 else np.zeros(1)
         traces = {"q": q}
         for name, value in (("dq", dq), ("ref_1", ref_1), ("ref_2", ref_2)):
-            array = np.asarray(value, dtype=float)
+            array = _numbers(name, value)
             if array.shape not in ((), q.shape):
                 raise LawError(f"simulate: {name} has shape {array.shape}; must be a number or {q.shape}", field=name)
             traces[name] = np.array(np.broadcast_to(array, q.shape), order="C")
@@ -290,7 +290,7 @@ class CompliantActuator:
         if state is None:
             act[:size] = self.hold(float(q[0]), dt)[0]
         else:
-            given = np.asarray(state, dtype=float)
+            given = _numbers("state", state)
             if given.shape != (size,):
                 raise LawError(f"simulate: state has shape {given.shape}; must be ({size},)", field="state")
             act[:size] = given
@@ -301,6 +301,13 @@ class CompliantActuator:
         )
         values = {name: np.ascontiguousarray(trace[:, i]) for name, i in layout.OUT.items()}
         return ActuatorTraces(np.arange(q.size) * dt, torque, values)
+
+
+def _numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise LawError(f"simulate: {name} is {value!r}; must be numbers", field=name) from None
 
 
 def call_hold(

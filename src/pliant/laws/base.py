@@ -168,13 +168,22 @@ class Law:
         Returns:
             The values; floats if all inputs are scalars.
 
+        Raises:
+            LawError: an input is not an array of numbers, or the shapes cannot be broadcast.
+
         Example:
             >>> QbMove().evaluate(0.0, 0.2, -0.2).stiffness   # preset 0.2 rad
             0.10625...
         """
         from pliant.laws.compile import compiled
 
-        q_, t1, t2 = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, theta_1, theta_2)))
+        try:
+            q_, t1, t2 = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (q, theta_1, theta_2)))
+        except (TypeError, ValueError) as error:
+            raise LawError(
+                f"{self.label}: q, theta_1 and theta_2 must be numbers or arrays that can be broadcast: {error}",
+                field="q",
+            ) from None
         out = np.empty((5, q_.size))
         compiled(type(self)).evaluate(
             *(np.array(x, order="C").ravel() for x in (q_, t1, t2)),

@@ -604,7 +604,10 @@ class ContinuumParallelRobot:
         Raises:
             ModelError: a wrong number of values, one that is not finite, or a length that is not positive.
         """
-        out = np.atleast_1d(np.asarray(q, dtype=float))
+        try:
+            out = np.atleast_1d(np.asarray(q, dtype=float))
+        except (TypeError, ValueError):
+            raise ModelError(f"q needs {self._na} finite joint values, found {q!r}", field="q") from None
         if out.shape != (self._na,) or not np.isfinite(out).all():
             raise ModelError(f"q needs {self._na} finite joint values, found {np.asarray(q).tolist()}", field="q")
         for a, (i, j) in enumerate(self.description.actuators):

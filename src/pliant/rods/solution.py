@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import bending_unit, flatten, rod_table, unflatten
 from pliant.rods.description import Limb, Rectangular, Round
@@ -157,7 +158,7 @@ class Solution:
 
     @property
     def q(self) -> Array:
-        """Actuated joint values, shape (actuators,)."""
+        """Actuated joint values, shape (actuators,) [m or rad]."""
         return self._state[1][self._robot._actuators]
 
     @property
@@ -167,7 +168,7 @@ class Solution:
 
     @property
     def passive_joints(self) -> Array:
-        """Values of the passive base joints, limb by limb."""
+        """Values of the passive base joints, limb by limb [m or rad]."""
         d = self._robot.description
         return np.array(
             [
@@ -180,7 +181,7 @@ class Solution:
 
     @property
     def plate_pose(self) -> Array:
-        """Plate pose, shape (4, 4)."""
+        """Pose of the plate in the world, shape (4, 4) [translation in m]."""
         return unflatten(self._state[2])
 
     @property
@@ -191,7 +192,7 @@ class Solution:
 
     @property
     def base_wrenches(self) -> Array:
-        """Internal force and moment of each rod at its base, world axes, shape (limbs, 6)."""
+        """Internal force and moment of each rod at its base, world axes, shape (limbs, 6) [N, N m]."""
         return self._state[0].copy()
 
     def with_steps(self, steps: int) -> Solution:
@@ -254,8 +255,20 @@ class Solution:
     # --- shapes ----------------------------------------------------------------------------------------------
 
     def centreline(self, limb: int, points: int = 41) -> Centreline:
-        """Return the shape and loads of one rod (limb counted from 0)."""
+        """Return the shape and loads of one rod.
+
+        Args:
+            limb: index of the limb, from 0.
+            points: number of points along the rod, >= 2.
+
+        Raises:
+            ModelError: the robot has no such limb, or there are fewer than two points.
+        """
         d = self._robot.description
+        if not 0 <= limb < len(d.limbs):
+            raise ModelError(f"limb is {limb!r}; must be from 0 to {len(d.limbs) - 1}", field="limb")
+        if points < 2:
+            raise ModelError(f"points is {points!r}; must be a whole number >= 2", field="points")
         one = d.limbs[limb]
         X, L = root_pose(one, self._state[1][limb], one.rod.length)
         states = np.zeros((points, 14))
@@ -282,7 +295,7 @@ class Solution:
         )
 
     def centrelines(self, points: int = 41) -> list[Centreline]:
-        """Return the shapes of all rods."""
+        """Return the shapes of all rods, as `centreline`."""
         return [self.centreline(i, points) for i in range(len(self._robot.description.limbs))]
 
     def energy(self, points: int = 61) -> float:

@@ -316,11 +316,17 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance by ``n`` steps, also while paused; ``stop`` ends the call after the current step.
 
+        Args:
+            n: number of steps, >= 0.
+
         Raises:
             DivergedError: the engine's state is no longer finite; recorder and bridges are closed.
             DeadThreadError: a thread of a bridge died, and ``on_dead_thread`` is "error".
-            PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed.
+            PliantError: whatever a device, a bridge, an event or the recorder raised; all is closed. Or ``n`` is not a
+                whole number >= 0; then nothing is closed.
         """
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise PliantError(f"step: n is {n!r}; must be a whole number >= 0", field="n")
         with self._owned():
             if self._in_step:
                 raise PliantError("step() was called from inside a step: events and requests must not call it")
@@ -969,7 +975,7 @@ def _check_policies(on_timeout: str, on_dead_thread: str, sync_timeout: float) -
         if value not in valid:
             raise PliantError(f"{name} is {value!r}; {nearest(str(value), valid)}", field=name)
     if (
-        isinstance(sync_timeout, str)
+        not isinstance(sync_timeout, int | float)
         or not math.isfinite(sync_timeout)
         or not 0.0 < sync_timeout <= threading.TIMEOUT_MAX
     ):

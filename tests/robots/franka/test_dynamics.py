@@ -171,6 +171,12 @@ def test_bad_input_is_named():
         dynamics.mass(np.zeros(7), variant="feasable")  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="gravity has shape"):
         dynamics.gravity(np.zeros(7), None, (0, 9.81))
+    with pytest.raises(ModelError, match=r"gravity has shape \(2, 3\); must be \(3,\) or fit that of q, \(3, 7\)"):
+        dynamics.gravity(np.zeros((3, 7)), None, np.zeros((2, 3)))
+    with pytest.raises(ModelError, match=r"dq has shape \(2, 7\); must fit that of q, \(3, 7\)"):
+        dynamics.coriolis(np.zeros((3, 7)), np.zeros((2, 7)))
+    with pytest.raises(ModelError, match="must be an array of numbers"):
+        dynamics.mass(["a"] * 7)
     with pytest.raises(ModelError, match="mass of a payload is -1"):
         Payload(mass=-1.0)
     with pytest.raises(ModelError, match="not symmetric"):

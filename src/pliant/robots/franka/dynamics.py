@@ -70,10 +70,17 @@ def _friction_batch(dq, table, out):
 
 
 def _rows(x: ArrayLike, name: str) -> Array:
-    x = np.asarray(x, dtype=np.float64)
-    if x.ndim == 0 or x.shape[-1] != 7:
-        raise ModelError(f"{name} has shape {x.shape}; must be (..., 7)", field=name)
-    return x
+    rows = _numbers(x, name)
+    if rows.ndim == 0 or rows.shape[-1] != 7:
+        raise ModelError(f"{name} has shape {rows.shape}; must be (..., 7)", field=name)
+    return rows
+
+
+def _numbers(x: ArrayLike, name: str) -> Array:
+    try:
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {x!r}; must be an array of numbers", field=name) from None
 
 
 def mass(q: ArrayLike, payload: Payload | None = None, *, variant: Variant = "feasible", arm: Arm = FER) -> Array:
@@ -127,7 +134,10 @@ def coriolis(
     """
     q, dq = _rows(q, "q"), _rows(dq, "dq")
     if q.shape != dq.shape:
-        q, dq = np.broadcast_arrays(q, dq)
+        try:
+            q, dq = np.broadcast_arrays(q, dq)
+        except ValueError:
+            raise ModelError(f"dq has shape {dq.shape}; must fit that of q, {q.shape}", field="dq") from None
     flat = np.ascontiguousarray(q.reshape(-1, 7))
     C = np.empty((len(flat), 7, 7))
     table = link_table(payload, variant=variant, arm=arm)
@@ -160,13 +170,18 @@ def gravity(
         ModelError: a wrong shape or variant.
     """
     q = _rows(q, "q")
-    g = np.asarray(gravity, dtype=np.float64)
+    g = _numbers(gravity, "gravity")
     if g.shape[-1:] != (3,):
         raise ModelError(f"gravity has shape {g.shape}; must be (..., 3)", field="gravity")
     if g.ndim == 1:
         flat_g = g.reshape(1, 3)
     else:
-        shape = np.broadcast_shapes(q.shape[:-1], g.shape[:-1])
+        try:
+            shape = np.broadcast_shapes(q.shape[:-1], g.shape[:-1])
+        except ValueError:
+            raise ModelError(
+                f"gravity has shape {g.shape}; must be (3,) or fit that of q, {q.shape}", field="gravity"
+            ) from None
         q = np.broadcast_to(q, (*shape, 7))
         flat_g = np.ascontiguousarray(np.broadcast_to(g, (*shape, 3)).reshape(-1, 3))
     flat = np.ascontiguousarray(q.reshape(-1, 7))
