@@ -148,6 +148,7 @@ _SOURCE = "the URDF of PyPI's package example-robot-data, which has to be instal
 ROBOTS = (
     CatalogueRobot(
         name="talos",
+        scenarios=("push-talos",),
         summary="Humanoid of 90 kg (PAL Robotics) with position servos; needs example-robot-data.",
         options=HumanoidOptions,
         function=functools.partial(build, _TALOS),
@@ -156,6 +157,7 @@ ROBOTS = (
     ),
     CatalogueRobot(
         name="g1",
+        scenarios=("push-g1",),
         summary="Humanoid of 33 kg (Unitree) with position servos; needs example-robot-data.",
         options=HumanoidOptions,
         function=functools.partial(build, _G1),

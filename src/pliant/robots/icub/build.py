@@ -201,6 +201,7 @@ ROBOT = CatalogueRobot(
     function=build,
     source=SOURCE,
     package=PACKAGE,
+    scenarios=("push-icub",),
     assumed=(
         "That the soles touch the ground at the start; worlds of Gazebo drop the robot from a small height.",
         "The reflected inertia of the motors: the descriptions give none.",

@@ -200,6 +200,7 @@ ROBOT = CatalogueRobot(
     options=SoftFootBenchOptions,
     function=build,
     source="Crotti et al. 2024, arXiv 2412.03191, section III; the foot is that of `softfoot`",
+    scenarios=("press-harder",),
     assumed=(
         "The load, the heights, the shapes and the positions of the blocks, and the pitch at which the foot was fixed: "
         "these numbers are missing in the text of the paper.",
