@@ -56,7 +56,10 @@ def search(env: BatchEnv, rounds: int) -> list[float]:
 
 def main() -> None:
     """Search for three arms."""
-    rounds, throws = map(int, sys.argv[1:3] if len(sys.argv) > 2 else (5, 48))
+    given = sys.argv[1:] or ["5", "48"]
+    if len(given) != 2 or not all(text.isdecimal() and int(text) > 0 for text in given):
+        sys.exit(f"13_learn_to_throw.py ROUNDS THROWS: must be two whole numbers >= 1, found {' '.join(given)!r}")
+    rounds, throws = map(int, given)
     for name, preset in (("soft, 0.1 rad", 0.1), ("stiff, 0.6 rad", 0.6), ("variable", None)):
         env = BatchEnv(task(preset=preset), throws)
         print(f"{name:14s}", " ".join(f"{far:.2f}" for far in search(env, rounds)), "m")

@@ -1,5 +1,7 @@
 """Definitions of tasks: fields and options that are refused, start positions, ports that functions cannot change."""
 
+import copy
+import pickle
 import tempfile
 from pathlib import Path
 
@@ -149,6 +151,24 @@ def test_a_robot_that_cannot_be_made_or_is_closed_leaves_no_folder_and_cannot_be
     for use in (env.reset, env.render, lambda: env.step(np.zeros(2))):
         with pytest.raises(PliantError, match="closed; make a new one"):
             use()
+
+
+@pytest.mark.parametrize("kind", ["worlds", "one"])
+def test_an_environment_refuses_to_be_pickled_or_copied(kind):
+    env = made(kind)
+    for use in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(PliantError, match="cannot be pickled or copied; pass a function"):
+            use(env)
+    env.close()
+
+
+def test_a_robot_without_compliant_joints_names_its_actuators():
+    biped = str(Path(__file__).parents[1] / "data" / "biped.xml")
+    with pytest.raises(ModelError, match=r"no compliant joint; .*Action\('(\w+)/control'\).*its actuators are \1, "):
+        made("worlds", biped)
+    hopper = str(Path(__file__).parents[1] / "data" / "yarp" / "robots" / "hopper.urdf")
+    with pytest.raises(ModelError, match="has no actuator"):
+        made("worlds", hopper)
 
 
 def test_the_number_of_threads_does_not_change_an_episode():

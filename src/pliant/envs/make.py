@@ -98,8 +98,12 @@ def task_of(
 
 def _references(robot: Robot) -> list[Action]:
     if not robot.actuators:
+        names = [actuator.name for actuator in robot.spec.actuators]
+        if not names:
+            raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
         raise ModelError(
-            "the robot has no compliant joint; name the commands of an action: actions=[Action('<actuator>/control')]",
+            f"the robot has no compliant joint; name the commands of an action, such as "
+            f"actions=[Action('{names[0]}/control')]; its actuators are {', '.join(names[:12])}",
             field="actions",
         )
     limits = {}

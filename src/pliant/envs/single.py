@@ -274,6 +274,12 @@ class RobotEnv(gymnasium.Env):
             self._ended = True
         return self._observation[0].copy(), float(reward[0]), bool(reason), truncated, info
 
+    def __getstate__(self) -> Any:
+        """Refuse a copy: the state of the physics is not in Python."""
+        raise PliantError(
+            "an environment cannot be pickled or copied; pass a function that makes one, as AsyncVectorEnv does"
+        )
+
     def render(self) -> NDArray[np.uint8] | None:
         """Return an RGB image, shape (height, width, 3).
 

@@ -319,6 +319,12 @@ class BatchEnv(gymnasium.vector.VectorEnv):
             reasons[world] = next(names, "duration")
         return reasons
 
+    def __getstate__(self) -> Any:
+        """Refuse a copy: the state of the physics is not in Python."""
+        raise PliantError(
+            "an environment cannot be pickled or copied; pass a function that makes one, as AsyncVectorEnv does"
+        )
+
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Return an RGB image of each of the first 16 worlds, each of shape (height, width, 3).
 
