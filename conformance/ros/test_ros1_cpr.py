@@ -27,7 +27,7 @@ def core():
     core.close()
 
 
-def drive(core, step, *arguments, robot="6PFR", seconds=60.0, bridge="ros1"):
+def drive(core, step, *arguments, robot="6PFR", seconds=600.0, bridge="ros1"):
     """Run a robot on the bridge and one step of the script; return what both said."""
     command = [
         "run",
@@ -54,7 +54,7 @@ def drive(core, step, *arguments, robot="6PFR", seconds=60.0, bridge="ros1"):
         )
         lines = [line[7:] for line in script.stdout.splitlines() if line.startswith("RESULT ")]
         assert lines, f"{step}: {script.returncode}\n{script.stdout}\n{script.stderr}"
-        if seconds == 60.0:
+        if seconds == 600.0:
             process.send_signal(2)  # its work is done: end as Ctrl-C does
         out, err = process.communicate(timeout=60)
         return json.loads(lines[0]), json.loads(out), err

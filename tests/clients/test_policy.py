@@ -111,7 +111,7 @@ def test_a_policy_over_ros_1_moves_the_robot_as_the_same_policy_in_process_does(
     node = world.bridge.node
     until(lambda: all(p.active for p in world.joints._publications), "the robot listens")
     until(lambda: node.publications[world.joints.topic("joint", "link_state")].connections, "the policy listens")
-    run = PolicyRun(chosen, world.joints, {"target": 0.5})
+    run = PolicyRun(chosen, world.joints, {"target": 0.5}, timeout=60.0)
     found = []
     world.simulation.step(steps)
     topics = [world.joints.topic("joint", name) for name in ("equilibrium_position", "stiffness_preset")]
