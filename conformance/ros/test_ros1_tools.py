@@ -106,7 +106,7 @@ def test_rostopic_hz_counts_in_simulation_time(serve, program):
     rate = real.until(lambda: re.findall(r"average rate: ([\d.]+)", hz.text()), "a rate")
     real.until(lambda: len(re.findall(r"average rate", hz.text())) >= 3, "three rates")
     rate = float(re.findall(r"average rate: ([\d.]+)", hz.text())[-1])
-    assert rate == pytest.approx(100.0, rel=0.2)  # of simulation time; rostopic's clock has its own jitter
+    assert rate == pytest.approx(100.0, rel=0.4)  # of simulation time; rostopic gets it from a clock with jitter
 
 
 @needs("/usr/bin/rostopic")
