@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
+from collections.abc import Callable
 
 import numpy as np
 
 from pliant.bridges.rate_timer import RateTimer
+from pliant.bridges.yarp.camera_calls import CameraCalls
+from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.camera import CameraDevice
+from pliant.model.sensors import Camera
 from pliant.model.yarp import CameraImages, ImageServer
 from pliant.wire.yarp import Dialect
 from pliant.wire.yarp.binary import LIST, tag_of
@@ -53,13 +59,17 @@ def encode_image(pixels: np.ndarray, field: str) -> bytes:
 def serve_camera(served: Served, name: str, device: SampleSource) -> None:
     """Serve ``/robot/camera`` (RGB); with depth ``/robot/camera/rgbImage:o`` and ``/robot/camera/depthImage:o``.
 
+    Calls of clients come to ``/robot/camera`` itself and to its ``/rpc``; with depth, to ``/robot/camera/rpc:i``.
+
     A server that the robot describes gives the name in place of ``/robot/camera`` and the period; what it describes of
     the images says whether rows or columns are reversed, and to how many decimal digits depth is rounded.
     """
     fields = [key for key in CODES if key in device.samples]
     for prefix, period, images in _servers(served, name) or [(served.full_name(name), 0.0, None)]:
+        plain = fields == ["image"]
+        calls = _answers(_calls(device, images))
         for field in fields:
-            ending = "" if fields == ["image"] else ("/rgbImage:o" if field == "image" else "/depthImage:o")
+            ending = "" if plain else ("/rgbImage:o" if field == "image" else "/depthImage:o")
 
             def encode(
                 sample: Sample, dialect: Dialect, field: str = field, images: CameraImages | None = images
@@ -67,7 +77,30 @@ def serve_camera(served: Served, name: str, device: SampleSource) -> None:
                 pixels = np.asarray(sample.values[field])
                 return encode_image(pixels if images is None else changed(pixels, field, images), field)
 
-            served.publish(prefix + ending, "Image", device, encode, period=period, queue=IMAGE_QUEUE)
+            # YARP's remote_grabber calls the port of the images itself.
+            answers = {"on_data": calls} if plain else {}
+            served.publish(prefix + ending, "Image", device, encode, period=period, queue=IMAGE_QUEUE, **answers)
+        served.input(prefix + ("/rpc" if plain else "/rpc:i"), "Bottle", is_rpc=True, on_data=calls)
+
+
+def _answers(calls: CameraCalls) -> Callable[[Arrival], Answer]:
+    return lambda arrival: calls.answer(arrival.bottle())
+
+
+def _calls(device: SampleSource, images: CameraImages | None) -> CameraCalls:
+    """Return the answers to the clients of a camera."""
+    key = "image" if "image" in device.samples else "depth"
+    height, width = device.samples[key].shape[:2]
+    lens = device.camera if isinstance(device, CameraDevice) else None  # a recording has no lens
+    if lens is not None and images is not None and images.flip_horizontal:
+        lens = dataclasses.replace(lens, cx=lens.width - 1 - lens.cx, p2=-lens.p2)
+    if lens is not None and images is not None and images.flip_vertical:
+        lens = dataclasses.replace(lens, cy=lens.height - 1 - lens.cy, p1=-lens.p1)
+    described = device.description if isinstance(device, CameraDevice) else None
+    limits = (described.near, described.far) if isinstance(described, Camera) else (0.0, 0.0)
+    rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
+    depth = limits if "depth" in device.samples else None
+    return CameraCalls(width=width, height=height, lens=lens, rate=rate, depth=depth)
 
 
 def serve_joined_cameras(served: Served) -> set[str]:
@@ -86,7 +119,12 @@ def serve_joined_cameras(served: Served) -> set[str]:
 
 
 def _serve_joined(served: Served, server: ImageServer, images: CameraImages) -> None:
-    port = served.output(server.port, "Image", queue=IMAGE_QUEUE)
+    shapes = [served.devices[name].samples["image"].shape for name in images.sensors]
+    heights, widths = [shape[0] for shape in shapes], [shape[1] for shape in shapes]
+    size = (sum(heights), widths[0]) if images.vertical else (heights[0], sum(widths))
+    calls = _answers(CameraCalls(width=size[1], height=size[0]))
+    port = served.output(server.port, "Image", queue=IMAGE_QUEUE, on_data=calls)
+    served.input(f"{server.port}/rpc", "Bottle", is_rpc=True, on_data=calls)
     every = RateTimer(1.0 / server.period)
     latest: dict[str, Sample] = {}
     count = 0
