@@ -30,7 +30,8 @@ from pliant.viewer.cameras import Cameras
 from pliant.viewer.contacts import find_contacts
 from pliant.viewer.controls import DeviceControls, plain_name, plain_text
 from pliant.viewer.document import READY
-from pliant.viewer.panel import RunPanel, theme_button
+from pliant.viewer.look import add_layers
+from pliant.viewer.panel import RunPanel
 from pliant.viewer.payload import PayloadPanel
 from pliant.viewer.plots import Plots
 from pliant.viewer.pull import Pull
@@ -53,14 +54,6 @@ PANEL_PERIOD = 0.1
 REFRESH_PERIOD = 0.5
 """How often shapes are looked at for a change [s of wall time]."""
 _log = logging.getLogger("pliant.view")
-LAYERS = (
-    ("contacts", "contact forces"),
-    ("joints", "joint axes"),
-    ("inertia", "inertia boxes"),
-    ("collision", "collision shapes"),
-    ("tendons", "tendons"),
-    ("shadows", "shadows"),
-)
 
 
 class PageView(BridgeBase):
@@ -280,7 +273,7 @@ class PageView(BridgeBase):
             with pictures.add_tab("Cameras", icon="camera"):
                 self._cameras = Cameras(gui, devices, self._say)
         with tabs.add_tab("Look", icon="eye"):
-            self._add_layers(gui)
+            self._shadows = add_layers(gui, self._scene, tendons=self._engine.model.ntendon > 0)["shadows"]
         curves = gui.add_panel()
         with curves.add_tab("Curves", icon="chart-line"):
             self._plots = Plots(gui, devices, self._say)
@@ -356,20 +349,6 @@ class PageView(BridgeBase):
                 self._change_to(str(choice.value))
 
         choice.on_update(changed)
-
-    def _add_layers(self, gui: Any) -> None:
-        for layer, label in LAYERS:
-            if layer == "tendons" and not self._engine.model.ntendon:
-                continue
-            box = gui.add_checkbox(label, initial_value=getattr(self._scene.layers, layer))
-
-            def switch(_: Any, layer: str = layer, box: Any = box) -> None:
-                self._scene.show(layer, bool(box.value))
-
-            box.on_update(switch)
-            if layer == "shadows":
-                self._shadows = box
-        theme_button(gui)
 
     def _say(self, text: str) -> None:
         """Show a message on every page."""
