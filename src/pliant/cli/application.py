@@ -6,12 +6,21 @@ import contextlib
 import os
 import sys
 import traceback
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
-from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 
 from pliant import __version__
 from pliant.cli.messages import Messages, as_dict, say
+from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json
 from pliant.cli.progress import Compiling
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
@@ -48,6 +57,21 @@ COMMANDS = {
 
 for name, place in COMMANDS.items():
     app.command(place, name=name)  # imported when it is used
+
+
+@app.command
+def completion(
+    shell: Annotated[str, Parameter(help="The shell: bash or zsh.")], /, *, json: Json = False, debug: Debug = False
+) -> int:
+    """Print a script with which bash or zsh completes commands, options and names on Tab."""
+    from pliant.cli.completion import completion_script
+
+    text = completion_script(app, shell)
+    if json:
+        emit({"shell": shell, "script": text})
+    else:
+        print(text, end="")
+    return 0
 
 
 def load_commands() -> None:

@@ -1,0 +1,65 @@
+"""`pliant completion`: bash completes the command line with the script that it prints."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from pliant.cli.application import COMMANDS, app, load_commands
+
+TRY = """
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_pliant
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    """Return what bash offers for the last of some words, in a folder with one file."""
+    if shutil.which("bash") is None:
+        pytest.skip("needs bash")
+    from pliant.cli.completion import completion_script
+
+    load_commands()
+
+    folder = tmp_path_factory.mktemp("shell")
+    (folder / "quad robot.urdf").write_text("<robot/>")
+    (folder / "try.sh").write_text(completion_script(app, "bash") + TRY)
+
+    def run(*words):
+        done = subprocess.run(
+            ["bash", "--norc", "try.sh", "pliant", *words], cwd=folder, capture_output=True, text=True, check=True
+        )
+        assert not done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_commands_options_and_names_are_completed(complete):
+    assert set(complete("")) == {*COMMANDS, "completion"}
+    assert complete("rep") == ["replay", "reproduce"] or complete("rep") == ["reproduce", "replay"]
+    assert complete("run", "qbmove-1dof", "--dura") == ["--duration"]
+    assert {"ros1", "ros2", "yarp"} <= set(complete("run", "qbmove-1dof", "--bridge", ""))
+    assert complete("run", "x", "--law", "qb") == ["qbmove"]
+    assert complete("reproduce", "box", "two") == ["two-dof"]
+    assert complete("cpr", "work") == ["workspace"]
+    assert "6PFR" in complete("cpr", "solve", "6")
+    assert "--wrench" in complete("cpr", "solve", "6PFR", "--w")
+
+
+def test_files_are_offered_beside_robots_and_for_values(complete):
+    assert {"qbmove-1dof", "quad robot.urdf"} <= set(complete("run", "q"))
+    assert complete("replay", "quad") == ["quad robot.urdf"]
+    assert complete("run", "x", "--scenario", "quad") == ["quad robot.urdf"]
+
+
+def test_another_shell_is_refused_with_those_that_can(call):
+    code, out, err = call("completion", "fish")
+    assert code == 1
+    assert not out
+    assert "there is no completion for 'fish'" in err
+    code, out, _ = call("completion", "zsh")
+    assert code == 0
+    assert out.startswith("autoload -U +X bashcompinit")
