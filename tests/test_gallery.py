@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import gallery
+from PIL import Image
 
 from pliant.experiments.runner import list_experiments
 from pliant.robots import list_robots
@@ -33,6 +34,24 @@ def test_every_experiment_has_a_figure():
     named = set(re.findall(r"images/gallery/experiment-([\w-]+)\.webp", (DOCS / "gallery.md").read_text()))
     missing = {e.name for e in list_experiments() if e.function.__module__.startswith("pliant.")} - named
     assert not missing
+
+
+def test_a_report_is_shown_by_its_chosen_figure_and_a_run_without_it_leaves_the_picture(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(gallery, "FOLDER", tmp_path / "pictures")
+    for experiment, name, width in (
+        ("box", "frames", 30), ("box", "sweep", 40), ("yarp-impedance", "move", 50), ("yarp-impedance", "push", 60),
+        ("softfoot-walk", "rates", 70),
+    ):  # fmt: skip
+        (tmp_path / "reports" / experiment).mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (width, 20)).save(tmp_path / "reports" / experiment / f"{name}.png")
+    gallery.experiments(tmp_path / "reports")
+    drawn = {path.stem: Image.open(path).size[0] for path in (tmp_path / "pictures").iterdir()}
+    assert drawn == {"experiment-box": 30, "experiment-yarp-impedance": 60}
+    assert "softfoot-walk: the picture stays" in capsys.readouterr().out
+
+
+def test_chosen_figures_are_of_experiments_that_exist():
+    assert set(gallery.FIGURES) <= {e.name for e in list_experiments()}
 
 
 def test_every_playable_scene_is_on_the_page_and_comes_from_an_experiment_with_a_film():

@@ -44,8 +44,18 @@ CAMERAS = {
 }
 """Cameras of robots that are shown at rest; hexapods are seen from the front."""
 HEXAPOD_CAMERA = "90,-20"
-FIGURES: dict[str, str] = {}
-"""Experiment -> name of the figure that is shown; the first one elsewhere."""
+FIGURES = {
+    "franka-dual-arm": "overview",
+    "franka-visual-servo": "side-by-side",
+    "softfoot-bench": "forces",
+    "softfoot-standing": "standing",
+    "softfoot-walk": "bar",
+    "viactors-step": "steps",
+    "yarp-ft-imu": "loads",
+    "yarp-impedance": "push",
+}
+"""Experiment -> name of the figure that is shown; the first one elsewhere. If only a full run draws this figure, a
+quick one leaves the picture as it is."""
 
 
 def save(picture: Any, name: str) -> None:
@@ -119,6 +129,9 @@ def experiments(reports: Path) -> None:
         if not figures:
             continue
         figure = folder / f"{FIGURES[folder.name]}.png" if folder.name in FIGURES else figures[0]
+        if not figure.exists():
+            print(f"{folder.name}: the picture stays, because this run did not draw {figure.name}")
+            continue
         image = Image.open(figure).convert("RGB")
         image.thumbnail((2 * WIDTH, 2 * HEIGHT))
         save(image, f"experiment-{folder.name}")
