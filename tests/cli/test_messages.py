@@ -106,11 +106,11 @@ def test_an_error_is_one_object_with_its_parts():
     ("arguments", "code", "kind", "message"),
     [
         (("run", "no-such-robot", "--json"), 1, "ModelError", "no-such-robot"),
-        (("run", "--json"), 2, "MissingArgumentError", "source"),
-        (("rnu", "--json"), 2, "UnknownCommandError", 'Did you mean "run"?'),
-        (("run", "x", "--duraton", "1", "--json"), 2, "UnknownOptionError", "Did you mean --duration?"),
+        (("run", "--json"), 2, "WrongUsage", "SOURCE is missing"),
+        (("rnu", "--json"), 2, "WrongUsage", "did you mean 'run'?"),
+        (("run", "x", "--duraton", "1", "--json"), 2, "WrongUsage", "Did you mean --duration? See pliant run --help"),
         (("cpr", "solve", "2RQ", "--json"), 1, "ModelError", "2RR"),
-        (("replay", "nothing.mcap", "--json"), 1, "RecordingError", "No such file"),
+        (("replay", "nothing.mcap", "--json"), 1, "RecordingError", "there is no such recording"),
     ],
 )
 def test_with_json_errors_are_json_on_standard_output_with_the_same_code(capsys, arguments, code, kind, message):

@@ -111,7 +111,8 @@ def usage(error: CycloptsError) -> str:
         )
     elif isinstance(error, UnusedCliTokensError):
         text = f"unexpected argument {' '.join(error.unused_tokens or ())!r}"
-    return f"{text.rstrip('. ')}. See {command} --help"
+    text = text.rstrip(". ")
+    return f"{text}{'' if text.endswith('?') else '.'} See {command} --help"
 
 
 def first_words(text: str) -> str:

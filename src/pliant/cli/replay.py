@@ -245,15 +245,17 @@ def _film(
 
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
-    from pliant.errors import nearest
+    from pliant.errors import RecordingError, nearest
     from pliant.recording.bags import BAG_SUFFIXES
 
     if not path.exists():
         folder = path.absolute().parent
         names = [p.name for p in folder.iterdir() if p.suffix in BAG_SUFFIXES] if folder.is_dir() else []
-        raise PliantError(f"there is no such recording{f'; {nearest(path.name, names)}' if names else ''}", file=path)
+        raise RecordingError(
+            f"there is no such recording{f'; {nearest(path.name, names)}' if names else ''}", file=path
+        )
     if path.suffix.lower() in (".urdf", ".xml", ".mjcf", ".sdf", ".yaml"):
-        raise PliantError("this is the file of a robot and not a recording; `pliant run` simulates it", file=path)
+        raise RecordingError("this is the file of a robot and not a recording; `pliant run` simulates it", file=path)
 
 
 def _check_page(path: Path) -> None:
