@@ -21,7 +21,7 @@ from pliant.formats.yarp.textures import place_textures
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
-from pliant.model.sensors import SensorDescription
+from pliant.model.sensors import Camera, SensorDescription
 
 __all__ = ["read_urdf", "robot_of_urdf"]
 
@@ -108,4 +108,7 @@ def _shown(sensors: SensorTags, yarp: YarpTags) -> list[SensorDescription]:
             f"{len(silent)} sensors that no YARP plugin reads ({', '.join(silent[:3])}"
             f"{', ...' if len(silent) > 3 else ''}) are not enabled: --set NAME.enabled=true"
         )
-    return [s if s.name in yarp.used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
+    shown = [s if s.name in yarp.used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
+    return [
+        dataclasses.replace(s, color=True) if isinstance(s, Camera) and s.name in yarp.colored else s for s in shown
+    ]

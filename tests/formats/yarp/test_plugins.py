@@ -268,6 +268,20 @@ def test_a_depth_camera_quantises_depth(tmp_path):
     assert only(robot, ImageServer).period == 0.04
 
 
+@pytest.mark.parametrize("kind", ["rgbd", "depth"])
+def test_a_depth_camera_gives_colours_too_as_its_clients_need_both_images(tmp_path, kind):
+    text = "device RGBDSensorWrapper\nname /r/depth\n"
+    robot = load(tmp_path, sensor("d", kind, inner("depthCamera")), a=text)
+    (camera,) = [d for d in robot.devices if isinstance(d, Camera)]
+    assert (camera.color, camera.depth) == (True, True)
+
+
+def test_a_sensor_of_depth_that_no_plugin_reads_stays_without_colours(tmp_path):
+    robot = load(tmp_path, sensor("d", "depth", "") + plugin("clock", file=""))
+    (camera,) = [d for d in robot.devices if isinstance(d, Camera)]
+    assert (camera.color, camera.depth) == (False, True)
+
+
 def test_a_depth_camera_needs_depth(tmp_path):
     robot = load(tmp_path, sensor("d", "camera", inner("depthCamera"), "<update_rate>20</update_rate>"), a="x 1\n")
     assert "gives no depth" in robot.interface.yarp.problems[0].message

@@ -73,6 +73,8 @@ class YarpTags:
     """Positions at the start [rad or m] by joint."""
     used: set[str] = field(default_factory=set)
     """Described sensors that YARP shows."""
+    colored: set[str] = field(default_factory=set)
+    """Described cameras that YARP shows with their colours, also where the description has depth only."""
 
 
 def is_yarp_plugin(filename: str) -> bool:
@@ -571,6 +573,8 @@ class _Reader:
         if depth and not sensor.depth:
             self.skip(plugin, f"the camera {sensor.name!r} gives no depth", "must be a sensor of type depth or rgbd")
             return
+        if depth:
+            self.found.colored.add(sensor.name)  # the plugin sends both images, also of a sensor of type depth
         quantum = None
         quant = config.group("QUANT_PARAM")
         if quant is not None and quant.has("depth_quant"):
