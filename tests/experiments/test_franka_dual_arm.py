@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.clients.franka import FrankaGroup
 from pliant.control.visual_servoing import AdaptiveGain
+from pliant.errors import DeviceError
 from pliant.experiments import _dual_loop as loop
 from pliant.experiments._dual import torso_in_process
 from pliant.experiments._dual_loop import Ending, Plan, follow, start_joints
@@ -17,6 +19,7 @@ from pliant.experiments.franka_dual_arm import (
     follow_checks,
     follow_statement,
     gravity_statement,
+    interface_statement,
     left_statement,
     published_checks,
     published_law,
@@ -132,6 +135,19 @@ def test_a_run_without_contact_has_no_d():
     assert not contact.touched
     assert contact.depth == 0.0
     assert contact.flat == math.inf
+
+
+def test_an_arm_that_refuses_to_start_is_a_fault_and_no_statement_stands(monkeypatch):
+    def refuse(self, *states):
+        raise DeviceError("the motion was aborted: communication_constraints_violation")
+
+    monkeypatch.setattr(FrankaGroup, "start", refuse)
+    found, states = run(SHORT, obstacle=False)
+    assert found.ending is Ending.FAULT
+    assert "communication_constraints_violation" in found.message
+    assert [state for state, *_ in states] == ["stop", "stop"]
+    for judge in (robots_statement, gravity_statement, left_statement, interface_statement):
+        assert str(judge(found).verdict) == "not reproduced", judge.__name__
 
 
 def test_an_arm_that_did_not_float_for_its_time_is_not_judged_as_compensated():

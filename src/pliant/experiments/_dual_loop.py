@@ -415,9 +415,9 @@ def follow(torso: Torso, plan: Plan, *, tick: Callable[[float], None] | None = N
     total = plan.laps / plan.frequency
     calm = 0
     cycles = k = 0
-    group.start("force_torque", "velocity")
-    began = left.time
     try:
+        group.start("force_torque", "velocity")
+        began = left.time
         while True:
             t = k * CYCLE
             apart = max(apart, abs(left.time - right.time))
