@@ -52,3 +52,10 @@ def test_the_scenario_of_pliant_that_is_named_is_the_first_on_the_page(call, mon
     code, _, err = call("view", "qbmove-1dof", "--scenario", "steps")
     assert code == 0, err
     assert shown == [("steps", ["steps", "push"])]
+
+
+def test_a_folder_without_a_report_is_refused_before_the_robot_is_loaded(call, tmp_path):
+    code, out, err = call("view", tmp_path / "missing.urdf", "--report", tmp_path)
+    assert code == 1
+    assert not out
+    assert "there is no report in this folder (index.html)" in err

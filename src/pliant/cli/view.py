@@ -64,6 +64,8 @@ def view(
     parallel robot the page also solves its statics: joints, pose, wrench, controlled degrees of freedom, stability,
     saved poses, paths and files.
     """
+    if report is not None and not statics and not (report / "index.html").is_file():  # loading may take long
+        raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
     from pliant.model.parallel import find_mechanism
@@ -147,8 +149,6 @@ def _simulate(
     from pliant.simulation import find_scenario, read_scenario_file
     from pliant.viewer import PageServer
 
-    if report is not None and not (report / "index.html").is_file():
-        raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     if console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
     given = {}
