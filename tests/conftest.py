@@ -10,6 +10,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "helpers"))
 OWN = Path(__file__).resolve().parent / "data"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "gazebo_compliant_plugin"
 
+LIMIT_S = 600
+"""Longest time of a test [s]: on a busy machine with empty caches, a first compilation takes minutes, and a test may
+wait for the run of an experiment in another process."""
+
+
+def pytest_collection_modifyitems(items):
+    """Give each test its limit; the one of pyproject.toml is for a machine that is idle."""
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
+
+
 URDF = """<?xml version="1.0"?>
 <robot name="bench">
   <link name="world"/>
