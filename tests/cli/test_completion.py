@@ -55,6 +55,13 @@ def test_files_are_offered_beside_robots_and_for_values(complete):
     assert complete("run", "x", "--scenario", "quad") == ["quad robot.urdf"]
 
 
+def test_scenarios_of_the_robot_are_offered_beside_files(complete):
+    found = complete("run", "qbmove-2dof", "--scenario", "")
+    assert set(found) == {"soft-then-stiff", "swing", "quad robot.urdf", "try.sh"}
+    assert complete("view", "6PFR", "--scenario", "push") == ["push-on-the-plate"]
+    assert complete("run", "arm.urdf", "--scenario", "push") == [""]  # nothing
+
+
 def test_another_shell_is_refused_with_those_that_can(call):
     code, out, err = call("completion", "fish")
     assert code == 1

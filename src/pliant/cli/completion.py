@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,12 @@ _pliant() {
         case "$prev" in
             --bridge) words=@BRIDGES@ ;;
             --law) words=@LAWS@ ;;
+            --scenario)
+                files=yes
+                case "${COMP_WORDS[2]}" in
+@SCENARIOS@
+                esac
+                ;;
             @VALUES@) files=yes ;;
             *)
                 case "$cur" in
@@ -87,6 +94,9 @@ def _script(app: App) -> str:
         for key, one in [(f"{name} {n}", found[n]) for n in parts] or [(name, found)]:
             arguments[key] = list(one.assemble_argument_collection())
     entries = {entry.name: [entry.name, *entry.aliases] for entry in list_robots()}
+    fitting: dict[tuple[str, ...], list[str]] = {}
+    for entry in list_robots():
+        fitting.setdefault(entry.scenarios, []).extend(entries[entry.name])
     robots = [name for names in entries.values() for name in names]
     parallel = [name for robot in catalogue() for name in entries.get(robot, [robot])]
     experiments = [entry.name for entry in list_experiments()]
@@ -112,7 +122,15 @@ def _script(app: App) -> str:
         )
         .replace("@BRIDGES@", _words(list_bridges()))
         .replace("@LAWS@", _words(registered_laws()))
-        .replace("@VALUES@", "|".join(sorted(values - {"--bridge", "--law"})))
+        .replace(
+            "@SCENARIOS@",
+            "\n".join(
+                f"{pad[:20]}{'|'.join(map(shlex.quote, of))}) words={_words(scenarios)} ;;"
+                for scenarios, of in fitting.items()
+                if scenarios
+            ),
+        )
+        .replace("@VALUES@", "|".join(sorted(values - {"--bridge", "--law", "--scenario"})))
         .replace("@OPTIONS@", "\n".join(f'{pad}"{k}") words={_words(_options(a))} ;;' for k, a in arguments.items()))
         .replace(
             "@NAMES@",
