@@ -1,5 +1,6 @@
 """Sweeps: plans, chunks, results that grow and go on."""
 
+import contextlib
 import csv
 import json
 import math
@@ -279,7 +280,8 @@ def test_ctrl_c_while_the_processes_start_is_the_parents_alone(tmp_path):
         os.killpg(child.pid, signal.SIGINT)
         out, _ = child.communicate(timeout=120.0)
     finally:
-        child.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     assert child.returncode == 0
     assert out.replace("a process starts\n", "") == "interrupted\n"
