@@ -665,6 +665,8 @@ def run_tasks(
                 worker.terminate()
             for worker in workers:
                 worker.join()
+                while worker.is_alive():  # a thread of the pool has taken its exit status, and has not noted it yet
+                    time.sleep(1e-3)
             raise
 
 
