@@ -1,12 +1,9 @@
 """Sweeps: plans, chunks, results that grow and go on."""
 
-import contextlib
 import csv
 import json
 import math
 import multiprocessing
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -251,40 +248,6 @@ def test_tasks_of_any_function_give_their_results_one_by_one_and_a_fault_ends_th
     with pytest.raises(ZeroDivisionError):
         run_tasks(divmod, [(7, 2), (1, 0), (3, 2)], found.__setitem__, processes=processes)
     assert not any(child.is_alive() for child in multiprocessing.active_children())
-
-
-STARTING = """
-import time
-from pliant.sweep import run_tasks
-
-if __name__ == "__mp_main__":  # a process imports this before it comes to its initializer
-    print("a process starts", flush=True)
-    time.sleep(1.0)
-if __name__ == "__main__":
-    try:
-        run_tasks(time.sleep, [(60.0,)] * 4, print, processes=2)
-    except KeyboardInterrupt:
-        print("interrupted")
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs groups of processes")
-def test_ctrl_c_while_the_processes_start_is_the_parents_alone(tmp_path):
-    (tmp_path / "starting.py").write_text(STARTING)
-    child = subprocess.Popen(
-        [sys.executable, tmp_path / "starting.py"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    )  # fmt: skip
-    try:
-        assert child.stdout.readline() == "a process starts\n"
-        os.killpg(child.pid, signal.SIGINT)
-        out, _ = child.communicate(timeout=120.0)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-    assert child.returncode == 0
-    assert out.replace("a process starts\n", "") == "interrupted\n"
 
 
 def test_tasks_without_a_process_are_refused():

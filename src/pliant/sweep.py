@@ -18,7 +18,6 @@ import math
 import os
 import re
 import signal
-import threading
 import time
 from asyncio import CancelledError as AsyncCancelledError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -644,20 +643,15 @@ def run_tasks(
     ) as pool:
         waiting: dict[Future[T], tuple[Any, ...]] = {}
         queue = iter(tasks)
-
-        def begin(task: tuple[Any, ...]) -> None:
-            with _interrupts_blocked():  # it may start a process
-                waiting[pool.submit(function, *task)] = task
-
         try:
             for task in itertools.islice(queue, 2 * processes):
-                begin(task)
+                waiting[pool.submit(function, *task)] = task
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
                     finish(waiting.pop(future), future.result())
                     for task in itertools.islice(queue, 1):
-                        begin(task)
+                        waiting[pool.submit(function, *task)] = task
         except BaseException:
             workers = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
@@ -670,37 +664,9 @@ def run_tasks(
             raise
 
 
-@contextlib.contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Put Ctrl-C off to the end of the block, and keep it from processes that start in it until they ignore it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # its start, inside the block, would end it
-    pressed: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    # The mask is what a process inherits; here, a thread of a library may receive the signal all the same.
-    put_off = threading.current_thread() is threading.main_thread() and handler is not None
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    if put_off:
-        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if put_off:
-            signal.signal(signal.SIGINT, handler)
-            if pressed:
-                signal.raise_signal(signal.SIGINT)
-
-
 def _ignore_interrupts() -> None:
     """Leave Ctrl-C to the process that has started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _on_cluster(
