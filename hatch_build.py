@@ -60,7 +60,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[misc, valid-type]
 def compile_into(ship: Path, cache: Path, robots: list[str]) -> None:
     """Run the robots in a process of its own that keeps what it compiles."""
     sys.path.insert(0, str(ROOT / "src"))
-    from pliant.shipped import SHIP, family
+    from pliant.base.shipped import SHIP, family
 
     cache.mkdir(mode=0o700, parents=True)
     environment = {

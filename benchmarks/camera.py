@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine import MujocoEngine
-from pliant.errors import PliantError
 from pliant.model import Camera
 from pliant.robots.franka.build import ArmMount, TagPlace, WristCamera, build_arms
 from pliant.simulation import Simulation

@@ -20,11 +20,11 @@ from collections import Counter
 
 import numpy as np
 
+from pliant.base.spatial import exp_so3
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods._build import flatten
 from pliant.rods.robot import ACCURACIES
 from pliant.rods.statics import State
-from pliant.spatial import exp_so3
 
 SHIPPED = 0.155  # s a solve of the original, measured on a comparable core
 ROWS = 500

@@ -24,7 +24,7 @@ import numpy as np
 from run import Figure
 
 import pliant
-from pliant.errors import MissingDependency
+from pliant.base.errors import MissingDependency
 from pliant.experiments.walking import run_walk
 from pliant.robots.humanoids.build import FEET
 from pliant.robots.softfoot import SoftFoot

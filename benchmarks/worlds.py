@@ -13,9 +13,9 @@ import math
 import time
 from typing import Any
 
+from pliant.base.errors import PliantError
 from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
-from pliant.errors import PliantError
 from pliant.laws.warp import load_warp
 from pliant.robots import build_robot
 

@@ -18,10 +18,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.base.errors import MissingDependency
 from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency
 from pliant.loading import load
 from pliant.simulation import Simulation
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pliant.base.spatial import exp_so3, pose
 from pliant.control.visual_servoing import AdaptiveGain, ibvs_velocity, pbvs_velocity
-from pliant.spatial import exp_so3, pose
 from pliant.vision import facing_pose, tag_corners
 
 SOURCE = Path(__file__).parent / "visp" / "servo.cpp"

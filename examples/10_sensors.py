@@ -7,9 +7,9 @@ hand for the force/torque sensor, and where the camera sees a ball against where
 import mujoco
 import numpy as np
 
+from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency
 from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
 from pliant.simulation import Simulation
 

@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 
+from pliant.base.figures import COLORS, label, new_figure
 from pliant.envs.export import export_policy
 from pliant.envs.search import CrossEntropy, episode_returns
 from pliant.envs.tasks import touch
 from pliant.envs.vector import BatchEnv
-from pliant.figures import COLORS, label, new_figure
 
 INPUTS, ACTIONS, DRAWS, EPISODES = 4, 2, 24, 8  # episodes for each draw; half of them point, half touch
 SCALE = np.array([2.0, 20.0, 1.0, 1.0])  # what observations are divided by: angle, speed, target, touch

@@ -12,11 +12,11 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
+from pliant.base.figures import COLORS, label, new_figure
 from pliant.envs.export import export_policy
 from pliant.envs.sb3 import Sb3VecEnv, policy_layers
 from pliant.envs.tasks import touch
 from pliant.envs.vector import BatchEnv
-from pliant.figures import COLORS, label, new_figure
 
 WORLDS, STEPS = 32, 40  # a round is 40 actions of each world
 

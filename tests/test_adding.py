@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from pliant.base.errors import BridgeError, DeviceError, ModelError
+from pliant.base.plugins import import_user_module
 from pliant.bridges import make_bridge
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.cli import main
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError, DeviceError, ModelError
 from pliant.loading import load
-from pliant.plugins import import_user_module
 from pliant.recording import read_recording
 from pliant.simulation import Bridge, Simulation
 

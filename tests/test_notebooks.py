@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import mujoco
 import pytest
 
-from pliant.figures import html_picture, html_table
+from pliant.base.figures import html_picture, html_table
 from pliant.model import Robot
 from pliant.robots import build_robot
 

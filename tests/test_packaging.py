@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import MissingDependency, require
+from pliant.base.errors import MissingDependency, require
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -90,7 +90,7 @@ def test_a_package_that_is_there_is_not_asked_for():
 
 
 def figure(folder):
-    from pliant.figures import new_figure
+    from pliant.base.figures import new_figure
 
     new_figure()
 

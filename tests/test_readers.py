@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import pliant
+from pliant.base.errors import PliantError
 from pliant.clients.franka.robot import FrankaRobot
-from pliant.errors import PliantError
 from pliant.formats.manager import read_manager
 from pliant.formats.yarp.control_board import read_control_board
 from pliant.formats.yarp.ini import read_ini

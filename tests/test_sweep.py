@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pliant import sweep
+from pliant.base.errors import MissingDependency, ModelError, PliantError
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency, ModelError, PliantError
 from pliant.loading import load
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep, run_tasks
 

@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
+from pliant.base.errors import PliantError
 from pliant.devices.camera_renderer import choose_backend
-from pliant.errors import PliantError
 
 MODEL = """
 <mujoco model="wrist">

@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it. Resolved on first use, so that `import pliant` stays light.
 _EXPORTS: dict[str, str] = {
-    "PliantError": "pliant.errors",
+    "PliantError": "pliant.base.errors",
     "SEA": "pliant.laws",
     "QbMove": "pliant.laws",
     "BAVS": "pliant.laws",

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import describe, parse, parse_number
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
 from pliant.formats.parallel import read_parallel
@@ -18,7 +19,6 @@ from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
-from pliant.options import describe, parse, parse_number
 
 __all__ = ["FORMATS", "load", "load_with_settings"]
 

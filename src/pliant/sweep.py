@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pliant.errors import MissingDependency, PliantError, nearest
+from pliant.base.errors import MissingDependency, PliantError, nearest
 
 if TYPE_CHECKING:
     import mujoco
@@ -260,8 +260,8 @@ class SweepResult:
 
 
 def _load(plan: SweepPlan) -> Any:
+    from pliant.base.plugins import import_user_module
     from pliant.loading import load_with_settings
-    from pliant.plugins import import_user_module
 
     for name in plan.imports:
         import_user_module(name)

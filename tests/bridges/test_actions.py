@@ -5,15 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pliant.bridges.ros.actions import (
-    MAX_HISTORY,
-    MAX_ID,
-    MAX_QUEUE,
-    ActionServer,
-    GoalRefused,
-    GoalState,
-    Outcome,
-)
+from pliant.bridges.ros.actions import MAX_HISTORY, MAX_ID, MAX_QUEUE, ActionServer, GoalRefused, GoalState, Outcome
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.topics import RosTopics
 

@@ -9,10 +9,10 @@ from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability
 from rosbags.typesys import Stores, get_typestore
 
+from pliant.base.errors import RecordingError
 from pliant.bridges.bag import export_bag
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import RecordingError
 from pliant.loading import load
 from pliant.recording import Recorder, read_recording
 from pliant.recording.bags import open_bag, read_traces

@@ -13,12 +13,12 @@ from fake_master import FakeMaster
 from ros2_clients import DOMAINS
 from threads_killed import kill
 
+from pliant.base.errors import BridgeError, DeadThreadError, MissingDependency, PliantError
+from pliant.base.options import describe
 from pliant.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError, DeadThreadError, MissingDependency, PliantError
 from pliant.loading import load
-from pliant.options import describe
 from pliant.simulation import Bridge, BridgeBase, LockstepBridge, Simulation, sync
 
 pytestmark = pytest.mark.network

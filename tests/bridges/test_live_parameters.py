@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.bridges.live_parameters import live_parameters
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.loading import load
 from pliant.simulation import Simulation, sync
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from ros1_world import until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros.qb_controller import GOAL_TOLERANCE, PATH_TOLERANCE, QB_PRESET
-from pliant.errors import BridgeError
 
 pytestmark = pytest.mark.network
 MS = 1_000_000

@@ -5,10 +5,10 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from pliant.base.errors import BridgeError, PliantError
+from pliant.base.options import check_declaration, describe, option
 from pliant.bridges import bridge_options, list_bridges, make_bridge, registry
 from pliant.bridges.registry import BridgeEntry
-from pliant.errors import BridgeError, PliantError
-from pliant.options import check_declaration, describe, option
 
 
 def make_smoke(robot, port: int = 1, label: str = "x", fast: bool = False, rate: float = 2.0):

@@ -11,11 +11,11 @@ import pytest
 from fake_master import FakeMaster
 from ros1_world import DATA, World, template, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Ros1Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.simulation import Simulation
 from pliant.wire.ros import Codec, encode_header

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from ros1_world import DATA, World, template, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros1 import Ros1Node
-from pliant.errors import BridgeError
 
 pytestmark = pytest.mark.network
 

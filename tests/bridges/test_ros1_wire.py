@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ros1_world import read, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros1 import Ros1Node
 from pliant.bridges.ros1.node import MAX_WAITING_REQUESTS
 from pliant.bridges.ros1.xml_rpc import MAX_REQUEST_BYTES
-from pliant.errors import BridgeError
 from pliant.wire.ros import Codec, decode_header, encode_header
 
 pytestmark = pytest.mark.network

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from ros2_clients import DOMAINS, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.ros2 import Ros2Node
-from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.simulation import Simulation, sync
 

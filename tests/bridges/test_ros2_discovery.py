@@ -3,9 +3,9 @@
 import pytest
 from ros2_clients import DOMAINS, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros2.discovery import Discovery, discovery
 from pliant.bridges.ros2.participant import RtpsParticipant
-from pliant.errors import BridgeError
 
 
 @pytest.mark.parametrize(

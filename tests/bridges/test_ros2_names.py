@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ros2_clients import DOMAINS, until
 
+from pliant.base.errors import WireError
 from pliant.bridges.ros2 import Ros2Node
 from pliant.bridges.ros2.names import GID_SIZES, NodeNames
-from pliant.errors import WireError
 from pliant.wire.ros import Codec, Registry
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
+from pliant.base.errors import BridgeError, DeviceError, WireError
 from pliant.bridges.ros2.participant import CYCLONE, RtpsParticipant, Sample
 from pliant.bridges.ros2.services import Asker, Services, read_request, write_reply
-from pliant.errors import BridgeError, DeviceError, WireError
 from pliant.wire.ros import Codec, dds_type_name, registry
 from pliant.wire.rtps import related_identity
 

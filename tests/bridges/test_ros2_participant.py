@@ -6,8 +6,8 @@ import socket
 import pytest
 from ros2_clients import DOMAINS, until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros2.participant import CYCLONE, RtpsParticipant
-from pliant.errors import BridgeError
 from pliant.wire.rtps import Data, Header, Qos, encode_message, related_parameters
 
 pytestmark = pytest.mark.network

@@ -2,12 +2,12 @@
 
 import pytest
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.bag import BagNode
 from pliant.bridges.ros import RosBridge
 from pliant.bridges.ros.options import RosOptions
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.recording.bags.writing import BagWriter
 

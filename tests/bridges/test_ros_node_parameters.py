@@ -188,7 +188,7 @@ def test_the_same_time_can_be_set_again(world):
 
 
 def test_too_long_lists_are_refused(world):
-    from pliant.errors import DeviceError
+    from pliant.base.errors import DeviceError
 
     with pytest.raises(DeviceError, match="1001 names"):
         call(world, "get_parameters", names=["x"] * 1001)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.base.threads import Threads
 from pliant.bridges.ros.outbox import Outbox
-from pliant.threads import Threads
 
 
 class Topic:

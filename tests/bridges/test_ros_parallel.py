@@ -11,6 +11,8 @@ from fake_master import FakeMaster
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pliant.base.errors import PliantError
+from pliant.base.threads import Threads
 from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.parallel import Lines
 from pliant.bridges.ros.send_rate import SendRate
@@ -18,12 +20,10 @@ from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
 from pliant.engine import MujocoEngine
-from pliant.errors import PliantError
 from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.recording.recording import RecordedDevice
 from pliant.rods import load_robot
 from pliant.simulation import Simulation, sync
-from pliant.threads import Threads
 from pliant.wire.ros import Codec
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ros1_world import until
 
+from pliant.base.errors import MissingDependency
 from pliant.bridges.ros.camera import is_camera, serve_camera
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.options import RosOptions
@@ -18,7 +19,6 @@ from pliant.bridges.ros1.node import QUEUE_BYTES, Publication, Ros1Node
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency
 from pliant.model import Camera, ForceTorque, Imu, Interface, Laser, Noise, Robot, Sole
 from pliant.robots.softfoot import softfoot
 from pliant.vision import CameraModel

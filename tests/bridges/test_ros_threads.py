@@ -3,9 +3,9 @@
 import pytest
 from ros2_clients import DOMAINS, until
 
+from pliant.base.threads import Threads
 from pliant.bridges.ros.outbox import Outbox
 from pliant.bridges.ros2 import Ros2Node
-from pliant.threads import Threads
 
 
 def fail():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.base.errors import DeviceError
 from pliant.bridges.ros.trajectory import MAX_POINTS, JointPoints, MotionState, Trajectory, read_points
-from pliant.errors import DeviceError
 
 S = 1_000_000_000
 REST = MotionState(np.array([0.5]), np.zeros(1), np.zeros(1))

@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pytest
 
+from pliant.base.errors import BridgeError, MissingDependency
 from pliant.bridges import make_bridge
 from pliant.bridges.zenoh import ZenohNode
-from pliant.errors import BridgeError, MissingDependency
 from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec

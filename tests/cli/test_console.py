@@ -7,10 +7,10 @@ import threading
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.cli.console import RequestConsole, list_requests, parse_line
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.robots.franka.build import build_arms
 from pliant.simulation import Simulation
 from pliant.wire.fci import RobotMode

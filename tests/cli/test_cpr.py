@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError, PliantError
 from pliant.cli.cpr import cpr
-from pliant.errors import ModelError, PliantError
 from pliant.loading import load
 from pliant.model.parallel import compare_with_statics
 from pliant.rods import NoEquilibrium, load_robot

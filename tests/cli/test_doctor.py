@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
+from pliant.base.errors import MissingDependency
 from pliant.cli import doctor as module
 from pliant.cli import main
-from pliant.errors import MissingDependency
 
 
 @pytest.fixture

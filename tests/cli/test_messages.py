@@ -10,9 +10,9 @@ import warnings
 
 import pytest
 
+from pliant.base.errors import DivergedError, ModelError, PliantError
 from pliant.cli import main, messages
 from pliant.cli.messages import BURST, Messages, as_dict
-from pliant.errors import DivergedError, ModelError, PliantError
 
 
 def lines(capsys):

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
+from pliant.base.compiling import compilation
 from pliant.cli.progress import Bar, Compiling
-from pliant.compiling import compilation
 
 
 @pytest.fixture

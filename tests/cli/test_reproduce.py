@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from pliant.base.options import option
 from pliant.experiments import Context, Result, Statement, Target, experiment
 from pliant.experiments import base as experiments
-from pliant.options import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ import threading
 import pytest
 from wires import LONG
 
+from pliant.base.errors import DeviceError, PliantError
 from pliant.bridges.registry import _OWN, BridgeEntry
 from pliant.cli import simulating
-from pliant.errors import DeviceError, PliantError
 from pliant.recording import read_recording
 from pliant.simulation import realtime as room
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from pliant.base.errors import BridgeError
 from pliant.clients.clock import RosClock, WallClock
-from pliant.errors import BridgeError
 
 
 def ros(timeout=60.0):

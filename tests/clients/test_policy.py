@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 from fake_master import FakeMaster
 from ros1_world import until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Ros1Node
 from pliant.clients.clock import WallClock
@@ -20,7 +21,6 @@ from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
 from pliant.control import Policy, PolicyError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 

@@ -3,9 +3,9 @@
 import pytest
 from fuzz import until
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.yarp.nameserver import NameServer
 from pliant.clients.yarp import YarpNetwork, find_server
-from pliant.errors import BridgeError
 from pliant.wire.yarp import Stamp, bottle
 
 pytestmark = pytest.mark.network

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pliant.base.errors import LawError
 from pliant.control import (
     GravityCompensation,
     equilibrium_for_torque,
@@ -8,7 +9,6 @@ from pliant.control import (
     qbmove_deflection,
     torque_range,
 )
-from pliant.errors import LawError
 from pliant.laws import BAVS, SEA, AwAS2, QbMove
 
 ASYMMETRIC = QbMove(k1=0.01038, a1=6.257, k2=0.08918, a2=3.9)

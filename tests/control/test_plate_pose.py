@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from pliant.base.spatial import exp_so3, pose
 from pliant.control.checks import ControlError
 from pliant.control.plate_pose import PlatePoseGains, PlatePosePID
-from pliant.spatial import exp_so3, pose
 
 
 def test_the_gains_are_those_of_the_original():

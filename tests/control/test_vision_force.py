@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from pliant.base.spatial import adjoint, exp_so3, inverse, pose, transport_wrench
 from pliant.control import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force, pbvs_velocity
 from pliant.control.checks import ControlError
-from pliant.spatial import adjoint, exp_so3, inverse, pose, transport_wrench
 from pliant.vision import Condition, VisionError, camera_moved, facing_pose, solve
 from pliant.vision.poses import pose_features, pose_interaction
 

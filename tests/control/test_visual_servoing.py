@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.base.spatial import adjoint, exp_so3, inverse, pose
 from pliant.control.visual_servoing import (
     AdaptiveGain,
     JointLimitAvoidance,
@@ -21,7 +22,6 @@ from pliant.control.visual_servoing import (
     pose_below,
     servo_torque,
 )
-from pliant.spatial import adjoint, exp_so3, inverse, pose
 from pliant.vision import (
     Condition,
     Task,

@@ -9,9 +9,9 @@ from fake_engine import Board, SpringJoint, SpringMassEngine
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.base.errors import DeviceError
 from pliant.devices import Device, DeviceBase, FieldInfo, Mailbox, Noise
 from pliant.devices.base import step_ns, to_ns
-from pliant.errors import DeviceError
 
 MS = 1_000_000
 FINITE = st.floats(min_value=-10.0, max_value=10.0)

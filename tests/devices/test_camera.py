@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices import make_devices
 from pliant.devices.camera import CameraDevice
 from pliant.devices.camera_renderer import APT, choose_backend
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, MissingDependency
 from pliant.model import Camera, Noise, Robot
 from pliant.simulation import Simulation
 

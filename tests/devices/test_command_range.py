@@ -5,10 +5,10 @@ import math
 import mujoco
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.devices import Board, CompliantJoint
 from pliant.engine import MujocoEngine
 from pliant.engine.guard import MAX_SPEED
-from pliant.errors import DeviceError
 from pliant.laws import SEA, CompliantActuator, Mode, QbMove
 from pliant.model import Robot
 from pliant.simulation import Simulation, read_commands, read_scenario

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError, LawError, ModelError
 from pliant.devices import Board, CompliantJoint, make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, LawError, ModelError
 from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMove
 from pliant.model import Robot
 from pliant.simulation import Simulation

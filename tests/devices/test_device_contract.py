@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.base.errors import DeviceError
+from pliant.base.options import check_unit
 from pliant.devices import (
     Board,
     CompliantJoint,
@@ -21,11 +23,9 @@ from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.kinds import device_kinds
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.laws import CompliantActuator, QbMove
 from pliant.model import Robot, Sole, World, add_control_boards
 from pliant.model.parallel import build_parallel
-from pliant.options import check_unit
 from pliant.robots import build_robot
 from pliant.robots.franka.build import build_arms
 

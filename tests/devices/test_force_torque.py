@@ -4,12 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
+from pliant.base.spatial import rotation_from_rpy
 from pliant.devices import make_devices
 from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.model import ForceTorque, Noise, Robot
-from pliant.spatial import rotation_from_rpy
 
 G = 9.81
 MASS, CENTRE = 1.7, np.array([0.02, -0.03, 0.11])

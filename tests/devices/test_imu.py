@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError, ModelError
 from pliant.devices import make_devices
 from pliant.devices.base import Mount
 from pliant.devices.imu import ImuDevice, covariance
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, ModelError
 from pliant.model import Imu, Noise, Robot
 
 G = 9.81

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.model import Laser, Noise, Robot, World
 from pliant.simulation import Simulation
 

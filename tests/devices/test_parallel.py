@@ -5,14 +5,14 @@ import threading
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
+from pliant.base.spatial import exp_so3, pose, rotation_from_rpy
 from pliant.devices import solving
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.rods import load_robot
 from pliant.simulation import Simulation
-from pliant.spatial import exp_so3, pose, rotation_from_rpy
 
 
 class Clock:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from tests.helpers.branch_problems import problems
 
+from pliant.base.errors import DeviceError
 from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.rods import load_robot
 from pliant.simulation import Simulation

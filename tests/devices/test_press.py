@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
 from pliant.devices import PressDevice, make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.model import Press, Robot
 from pliant.robots import build_robot
 from pliant.simulation import Simulation

@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.formats.yarp.textures import place_textures
 from pliant.model import Camera, Interface, Robot
 from pliant.model.yarp import VideoTexture, YarpInterface

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.devices.walking import WalkingDescription
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.model import Camera, Robot, World
 from pliant.simulation import Simulation
 

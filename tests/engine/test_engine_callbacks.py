@@ -10,8 +10,8 @@ import pytest
 from benches import ONE, TWO, arm, bench, drive, smooth_references
 from law_cases import BUILT_IN, VARIANTS
 
+from pliant.base.errors import DivergedError, ModelError, PliantError
 from pliant.engine import MujocoEngine, abi, callbacks, install
-from pliant.errors import DivergedError, ModelError, PliantError
 from pliant.laws import SEA, CompliantActuator, DCMotor, LeverDrive, QbMove, layout
 
 C_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
@@ -185,7 +185,7 @@ def test_a_model_of_a_law_from_another_module_asks_for_the_import(tmp_path):
     path = tmp_path / "bench.mjb"
     mujoco.mj_saveModel(model, str(path))
     script = (
-        "import mujoco; from pliant.engine import MujocoEngine; from pliant.errors import ModelError\n"
+        "import mujoco; from pliant.engine import MujocoEngine; from pliant.base.errors import ModelError\n"
         f"model = mujoco.MjModel.from_binary_path({str(path)!r})\n"
         "try:\n    MujocoEngine(model)\nexcept ModelError as error:\n    print(error)"
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pliant import CpuBatch, QbMove, randomize_around
+from pliant.base.errors import ModelError
 from pliant.engine.distributions import draw
-from pliant.errors import ModelError
 from pliant.identification import Measurement, fit_law
 from pliant.robots import build_robot
 

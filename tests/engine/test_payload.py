@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
 from pliant.engine.payload import DERIVED, Payload, Payloads
-from pliant.errors import ModelError
 from pliant.loading import load
 
 G = 9.81

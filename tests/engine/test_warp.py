@@ -8,10 +8,10 @@ pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip ins
 import mujoco
 import warp as wp
 
+from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine import MujocoEngine
 from pliant.engine import warp as module
 from pliant.engine.warp import WarpBatch
-from pliant.errors import LawError, MissingDependency, ModelError
 from pliant.robots import build_robot
 
 

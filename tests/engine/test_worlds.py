@@ -4,11 +4,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError, PortError
 from pliant.engine import MujocoEngine
 from pliant.engine.distributions import Choice, LogUniform, Normal, Uniform
 from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
-from pliant.errors import ModelError, PortError
 from pliant.robots import build_robot
 
 EVERY = ["cpu", "warp"]

@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError, PliantError, PortError
 from pliant.engine.distributions import Uniform
 from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
 from pliant.envs.make import find_task, make_env, make_vec, task_names, task_of
 from pliant.envs.registration import register
 from pliant.envs.task import Action, Task
-from pliant.errors import ModelError, PliantError, PortError
 from pliant.model import Imu
 from pliant.robots import build_robot
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
+from pliant.base.errors import MissingDependency, PliantError, PortError
 from pliant.envs import Action, BatchEnv, RobotEnv, Task
 from pliant.envs.tasks import touch
-from pliant.errors import MissingDependency, PliantError, PortError
 from pliant.robots import build_robot
 
 
@@ -168,7 +168,7 @@ def test_after_a_picture_the_import_is_refused_instead_of_a_crash(tmp_path):
         "env = BatchEnv(touch.task(), 1, render_mode='rgb_array', width=64, height=48)\n"
         "env.reset(); env.render()\n"
         "llvm = 'libLLVM' in open('/proc/self/maps').read()\n"
-        "from pliant.errors import PliantError\n"
+        "from pliant.base.errors import PliantError\n"
         "try:\n    import pliant.envs.sb3\nexcept PliantError as error:\n    print('refused', error)\n"
         "else:\n    print('loaded after llvm' if llvm else 'no llvm')\n"
     )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pliant.base.errors import PliantError
 from pliant.envs.search import CrossEntropy
-from pliant.errors import PliantError
 
 
 def test_the_search_finds_the_top_of_a_hill_where_the_pencil_puts_it():

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError, PliantError, PortError
 from pliant.engine.worlds import CpuBatch
 from pliant.envs.make import make_env, make_vec
 from pliant.envs.task import Action
-from pliant.errors import ModelError, PliantError, PortError
 from pliant.robots import build_robot
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")

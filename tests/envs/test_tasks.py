@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
 from pliant.engine.distributions import Uniform
 from pliant.envs.make import find_task
-from pliant.errors import ModelError
 
 pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'pliant[learn]'")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.figures import thin
 from pliant.experiments import Context, Result, Statement, Target, Verdict
 from pliant.experiments.report import render_report
-from pliant.figures import thin
 
 
 @pytest.mark.parametrize(

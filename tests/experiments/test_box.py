@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import Verdict
 from pliant.experiments.box import PRESETS, Arm, BoxOptions, build_arm, plan_push, push, sweep_goals
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mutations import quick_run
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import Context, reproduce
 from pliant.experiments.curves import compare_curves, read_curve, read_curves
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import find_experiment, list_experiments, reproduce
 from pliant.experiments.base import Context, Result, Target, experiment, registered_experiments
 from pliant.experiments.films import NO_SCENE, Film, Shot, Video, WrittenFilm, film_of_tracks, joint_poses, write_film
@@ -89,7 +89,7 @@ def test_joints_that_are_named_move_and_the_others_rest():
 
 
 def test_soft_and_stiff_have_the_colours_of_every_figure(film):
-    from pliant.figures import COLORS, INK
+    from pliant.base.figures import COLORS, INK
 
     assert [shot.color for shot in film.shots] == [COLORS["soft"], COLORS["stiff"]]
     for title, name in (("qbMove stiff", "stiff"), ("Soft feet", "soft")):

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
+from pliant.base.spatial import log_so3
 from pliant.clients.franka import FrankaGroup
 from pliant.control.visual_servoing import AdaptiveGain
-from pliant.errors import DeviceError
 from pliant.experiments import _dual_loop as loop
 from pliant.experiments._dual import torso_in_process
 from pliant.experiments._dual_loop import Ending, Plan, follow, start_joints
@@ -26,7 +27,6 @@ from pliant.experiments.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
-from pliant.spatial import log_so3
 from pliant.vision.conditions import Condition, VisionError
 
 SHORT = Plan(approach=False, step=3)

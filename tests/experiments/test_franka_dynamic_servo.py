@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.base.spatial import pose
 from pliant.experiments import franka_dynamic_servo as module
 from pliant.experiments._servo import Wish, cell, exact_camera, missing_for_pictures, starts
-from pliant.spatial import pose
 
 OPTIONS = module.FrankaDynamicServoOptions(starts=1)
 

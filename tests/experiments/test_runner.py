@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.figures import label, new_figure
+from pliant.base.options import option
 from pliant.experiments import Context, Figure, Result, Statement, Table, Target, base, reproduce, runner
 from pliant.experiments.base import experiment
 from pliant.experiments.runner import find_experiment, writable_folder
-from pliant.figures import label, new_figure
-from pliant.options import option
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pliant.base.errors import PliantError
 from pliant.engine import MujocoEngine
-from pliant.errors import PliantError
 from pliant.experiments.runs import drive
 from pliant.robots import build_robot
 

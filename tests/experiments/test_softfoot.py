@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick, quick_run
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.experiments import softfoot_windlass
 from pliant.experiments._softfoot import REDUCED, stand
 from pliant.experiments.softfoot_statics import LOADS, stiffness_curve

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import Context, Verdict, find_experiment, reproduce
 from pliant.experiments import softfoot_bench as module
 from pliant.experiments.softfoot_measured import write_trials

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments.softfoot_fit import fit_setup
 from pliant.experiments.softfoot_trials import Trials, all_trials, simulate_trials
 

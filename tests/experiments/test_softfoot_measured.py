@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
-from pliant.experiments.softfoot_measured import (
-    filtered,
-    force_errors,
-    read_trials,
-    rotation_errors,
-    write_trials,
-)
+from pliant.base.errors import PliantError
+from pliant.experiments.softfoot_measured import filtered, force_errors, read_trials, rotation_errors, write_trials
 from pliant.experiments.softfoot_trials import Trials, all_trials
 
 HEADINGS = "load [N],height [mm],position,F_h [N],F_p [N],F_m [N]," + ",".join(f"pitch_m{i} [deg]" for i in range(1, 7))

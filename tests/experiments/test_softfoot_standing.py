@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import softfoot_standing as module
 from pliant.experiments.softfoot_standing import StandingOptions, drop, stand
 

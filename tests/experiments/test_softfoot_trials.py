@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError, PliantError
+from pliant.base.errors import ModelError, PliantError
 from pliant.experiments.softfoot_measured import rotation_errors
 from pliant.experiments.softfoot_trials import Trial, all_trials, simulate_trials
 from pliant.robots.softfoot_bench import SoftFootBenchOptions

@@ -8,10 +8,20 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.errors import MissingDependency, PliantError
+from pliant.base.errors import MissingDependency, PliantError
 from pliant.experiments import Context, softfoot_walk, walk_trials
 from pliant.experiments.base import Verdict
-from pliant.experiments.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, read_walks, walk_many, wilson
+from pliant.experiments.walk_trials import (
+    COURSES,
+    Crossing,
+    Rate,
+    Walk,
+    fisher,
+    mcnemar,
+    read_walks,
+    walk_many,
+    wilson,
+)
 from pliant.experiments.walking import WalkResult
 from pliant.robots import build_robot
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mutations import quick, quick_run
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.experiments import viactors_step
 from pliant.experiments.runs import nice_step, spring_equilibrium, step_response
 from pliant.experiments.viactors_step import BODIES, CASES, Body

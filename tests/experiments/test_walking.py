@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.experiments.walking import run_walk
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from mutations import quick
 
+from pliant.base.errors import BridgeError, DivergedError
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError, DivergedError
 from pliant.experiments._yarp import Board, biped, serve
 from pliant.experiments.yarp_clock import LoopRun, NewestTime
 from pliant.experiments.yarp_ft_imu import noise_targets

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import pliant
-from pliant.documents.xml_tree import parse_xml
-from pliant.errors import ModelError
+from pliant.base.documents.xml_tree import parse_xml
+from pliant.base.errors import ModelError
 from pliant.formats.gazebo import PLUGINS, read_plugins
 from pliant.laws import BAVS, PID, SEA, AwAS2, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
 

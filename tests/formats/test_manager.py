@@ -3,7 +3,7 @@
 import pytest
 
 import pliant
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.manager import read_manager
 from pliant.laws import Mode
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pliant.documents.xml_tree import parse_xml
+from pliant.base.documents.xml_tree import parse_xml
+from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.formats.ros2_control import read_ros2_control, read_transmissions
 from pliant.formats.served_joints import BANDWIDTH
 from pliant.laws import PID, Mode, QbMove

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.documents.xml_tree import parse_xml
-from pliant.errors import ModelError
+from pliant.base.documents.xml_tree import parse_xml
+from pliant.base.errors import ModelError
 from pliant.formats.sensor_tags import is_sensor_plugin, read_sensor_tags
 from pliant.loading import load
 from pliant.model import Camera, ForceTorque, Imu, Laser, Noise

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.spatial import exp_so3
 from pliant.rods import ContinuumParallelRobot, catalogue, load_robot
 from pliant.rods._build import bending_unit, flatten
 from pliant.rods.branches import distance
 from pliant.rods.statics import State, Task
-from pliant.spatial import exp_so3
 
 STEPS = 300  # of the reference
 FINEST = 1.0 / (STEPS * 1024)
@@ -74,7 +74,7 @@ def tasks(problem: BranchProblem, steps: int):
     robot, home = problem.robot, problem.robot.home()
     start = home.plate_pose
     mask = robot._controlled(None) if problem.inverse else np.zeros(6, bool)
-    from pliant.spatial import log_so3
+    from pliant.base.spatial import log_so3
 
     turn = log_so3(problem.pose[:3, :3] @ start[:3, :3].T)
 

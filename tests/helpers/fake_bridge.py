@@ -1,6 +1,6 @@
 """A bridge for tests of the loop and of recordings."""
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 from pliant.simulation import BridgeBase
 
 

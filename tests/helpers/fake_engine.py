@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.base.errors import DivergedError, PortError, nearest
 from pliant.devices.base import DeviceBase, FieldInfo, request
 from pliant.engine.base import PortInfo
-from pliant.errors import DivergedError, PortError, nearest
 
 PORTS = {
     "position": ("rad", False),

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from pliant.laws import (
-    CompliantActuator,
-    Mode,
-    QbMove,
-)
+from pliant.laws import CompliantActuator, Mode, QbMove
 
 # Mengacci 2021, section 4.3 (names and units of k and a exchanged in print), qbMove kit manual, Maker Pro set of the
 # authors' learning toolbox.

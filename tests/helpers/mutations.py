@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
+from pliant.base.options import parse
 from pliant.experiments import Context, Result, Statement, Target, find_experiment
 from pliant.experiments.curves import draw_curves
-from pliant.options import parse
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "mutations"
 SHARED: Path | None = None

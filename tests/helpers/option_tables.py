@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pliant.base.options import describe, markdown_table
 from pliant.bridges import bridge_options, list_bridges
 from pliant.bridges.ros import RosOptions
 from pliant.experiments import find_experiment, list_experiments
@@ -12,7 +13,6 @@ from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
 from pliant.model.sole import Sole
-from pliant.options import describe, markdown_table
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions

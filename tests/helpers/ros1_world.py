@@ -10,11 +10,11 @@ from urllib.parse import urlparse
 
 import pytest
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.ros1 import Ros1Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.simulation import Simulation, sync
 from pliant.wire.ros import Codec, decode_header, encode_header

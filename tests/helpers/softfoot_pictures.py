@@ -9,9 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.base.figures import CYCLE, INK, label, legend, new_figure, saving
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.figures import CYCLE, INK, label, legend, new_figure, saving
 from pliant.model.snapshots import snapshots
 from pliant.robots import find_robot
 

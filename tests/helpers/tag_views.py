@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from pliant.base.spatial import pose
 from pliant.devices.camera_renderer import Renderer
 from pliant.model import add_tag
-from pliant.spatial import pose
 from pliant.vision import AprilTagDetector, VisionError
 
 SCENE = """

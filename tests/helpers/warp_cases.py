@@ -5,16 +5,8 @@ from itertools import product
 import numpy as np
 from law_cases import *  # noqa: F403  registers the laws of the tests
 
-from pliant.errors import LawError
-from pliant.laws import (
-    PID,
-    CompliantActuator,
-    DCMotor,
-    Electrical,
-    LeverDrive,
-    PreslidingFriction,
-    get_law,
-)
+from pliant.base.errors import LawError
+from pliant.laws import PID, CompliantActuator, DCMotor, Electrical, LeverDrive, PreslidingFriction, get_law
 
 DT = 1e-3
 COIL = Electrical(resistance=2.3, inductance=0.02, torque_constant=0.8, back_emf_constant=0.3, supply_voltage=12.0)

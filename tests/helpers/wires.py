@@ -109,7 +109,7 @@ def chatty(robot, at: int = 5):
 
 
 def failing(robot):
-    from pliant.errors import BridgeError
+    from pliant.base.errors import BridgeError
 
     class Failing(Wire):
         def start(self, devices):

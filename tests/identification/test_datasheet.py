@@ -6,19 +6,8 @@ import numpy as np
 import pytest
 from identification_cases import SETS
 
-from pliant.identification import (
-    datasheet,
-    loop_width,
-)
-from pliant.laws import (
-    BAVS,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    Mode,
-    PreslidingFriction,
-    QbMove,
-)
+from pliant.identification import datasheet, loop_width
+from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, Mode, PreslidingFriction, QbMove
 
 
 def test_datasheet_of_the_default_qbmove():

@@ -4,21 +4,9 @@ import numpy as np
 import pytest
 from identification_cases import SETS, pull
 
-from pliant.errors import LawError
-from pliant.identification import (
-    fit_friction,
-    fit_law,
-    fit_servo,
-)
-from pliant.laws import (
-    PID,
-    SEA,
-    CompliantActuator,
-    DCMotor,
-    Mode,
-    PreslidingFriction,
-    QbMove,
-)
+from pliant.base.errors import LawError
+from pliant.identification import fit_friction, fit_law, fit_servo
+from pliant.laws import PID, SEA, CompliantActuator, DCMotor, Mode, PreslidingFriction, QbMove
 
 
 def test_friction_comes_back_from_loops_with_its_load_and_preset_coefficients():

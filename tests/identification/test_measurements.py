@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.identification.measurements import Measurement, read_measurement
 
 

@@ -6,22 +6,9 @@ import numpy as np
 import pytest
 from identification_cases import SETS, pull
 
-from pliant.errors import LawError, RecordingError
-from pliant.identification import (
-    fit_actuator,
-    fit_friction,
-    fit_law,
-    fit_servo,
-    parameter_unit,
-    read_measurement,
-)
-from pliant.laws import (
-    BAVS,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    QbMove,
-)
+from pliant.base.errors import LawError, RecordingError
+from pliant.identification import fit_actuator, fit_friction, fit_law, fit_servo, parameter_unit, read_measurement
+from pliant.laws import BAVS, SEA, AwAS2, CompliantActuator, QbMove
 
 
 @pytest.mark.parametrize("name", SETS)

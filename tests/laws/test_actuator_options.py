@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 from law_cases import Hardening
 
-from pliant.laws import (
-    BAVS,
-    PID,
-    SEA,
-    AwAS2,
-    CompliantActuator,
-    DCMotor,
-    Electrical,
-    PreslidingFriction,
-    QbMove,
-)
+from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, PreslidingFriction, QbMove
 
 DT = 1e-3
 FREE = SEA(k=0.0)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from law_cases import EnergyAwAS2, EnergyQbMove, Hardening, points
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
 from pliant.laws import SEA, AwAS2, CompliantActuator, Law, QbMove, functions, law
 from pliant.laws.autodiff import _straight_line
 from pliant.laws.functions import saturate, where

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from pliant.codecache import read_text
-from pliant.errors import LawError
+from pliant.base.codecache import read_text
+from pliant.base.errors import LawError
 from pliant.laws import SEA, Law, QbMove, law
 from pliant.laws.compile import compiled
 

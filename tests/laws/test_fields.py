@@ -3,9 +3,9 @@
 import pytest
 from benches import bench
 
+from pliant.base.errors import LawError
 from pliant.devices import CompliantJoint
 from pliant.engine import MujocoEngine
-from pliant.errors import LawError
 from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, Mode, QbMove, layout
 from pliant.laws.fields import SAMPLED
 

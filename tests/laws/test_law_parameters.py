@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from law_cases import EnergyQbMove
 
-from pliant.errors import LawError, ModelError, PliantError
+from pliant.base.errors import LawError, ModelError, PliantError
 from pliant.laws import (
     BAVS,
     PID,

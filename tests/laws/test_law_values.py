@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_cases import ALL, BUILT_IN, VARIANTS, instances, label, points
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
 from pliant.laws import BAVS, SEA, AwAS2, LawValues, QbMove, get_law, registered_laws
 
 PARAMETERS = {

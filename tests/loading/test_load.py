@@ -6,7 +6,7 @@ import pytest
 
 import pliant
 from pliant import loading
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.source import Format
 from pliant.formats.urdf import find_resource
 from pliant.laws import SEA, Mode, QbMove

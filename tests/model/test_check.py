@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.laws import (
     BAVS,
     PID,

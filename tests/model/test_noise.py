@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 from pliant.model.noise import Noise
 
 

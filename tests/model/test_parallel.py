@@ -6,9 +6,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, pose
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.model import Robot
 from pliant.model.parallel import (
     ParallelOptions,
@@ -31,7 +32,6 @@ from pliant.rods import (
     load_robot,
 )
 from pliant.simulation import Simulation
-from pliant.spatial import exp_so3, pose
 
 STEEL = Rod(length=1.0, section=Round(radius=1e-3))
 

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, LeverDrive, Mode, QbMove, layout
 from pliant.model import DeviceSpec, Interface, JointInterface, Robot, actuator_names
 

@@ -6,20 +6,11 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.spatial import pose
 from pliant.engine import MujocoEngine
 from pliant.model.parallel import build_parallel, mechanism_of, settle
 from pliant.model.parallel.rod_contact import segment_distances
-from pliant.rods import (
-    BaseJoint,
-    ContinuumParallelRobot,
-    DistalJoint,
-    Limb,
-    Plate,
-    RobotDescription,
-    Rod,
-    Round,
-)
-from pliant.spatial import pose
+from pliant.rods import BaseJoint, ContinuumParallelRobot, DistalJoint, Limb, Plate, RobotDescription, Rod, Round
 
 RADIUS = 1.5e-3
 ROD = Rod(length=0.5, section=Round(radius=RADIUS))

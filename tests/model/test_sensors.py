@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.loading import load
 from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
 from pliant.model.sensors import described_sensors, quaternion_product

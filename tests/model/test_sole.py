@@ -4,7 +4,7 @@ import mujoco
 import pytest
 
 import pliant
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model import Noise, Robot, Sole
 
 ARM = '<mujoco><worldbody><body name="arm"><joint/><geom size=".1"/></body></worldbody></mujoco>'

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tag_views
 
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.model import add_tag
 
 BODY = """<mujoco><worldbody>

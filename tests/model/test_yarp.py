@@ -3,7 +3,7 @@
 import mujoco
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model import Robot
 from pliant.model.interface import Interface
 from pliant.model.problem import Problem

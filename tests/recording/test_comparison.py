@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pliant.base.errors import RecordingError
 from pliant.engine import MujocoEngine
-from pliant.errors import RecordingError
 from pliant.model import Robot
 from pliant.recording import Recorder, read_recording
 from pliant.recording.comparison import (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pliant.errors import MissingDependency, PliantError
+from pliant.base.errors import MissingDependency, PliantError
 from pliant.recording import film as room
 from pliant.recording.encoders import GifEncoder
 from pliant.recording.film import FilmOptions, FilmWriter, Panel, check_film, view_angles

@@ -16,9 +16,9 @@ from fake_engine import Board, SpringJoint, SpringMassEngine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.base.errors import DeviceError, RecordingError
 from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleSource, make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, RecordingError
 from pliant.loading import load
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
 from pliant.recording import mcap as mcap_file

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.recording.sweep_plot import _edges, _logarithmic, plot_sweep
 
 COLUMNS = ("index", "a.k", "elbow/final", "elbow/rms_error", "wrist/final", "wrist/rms_error", "diverged")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import mujoco
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.robots.bars import add_bars, bar_positions
 
 

@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError, PliantError
-from pliant.options import check_declaration, describe, option
+from pliant.base.errors import ModelError, PliantError
+from pliant.base.options import check_declaration, describe, option
 from pliant.robots import CatalogueRobot, build_robot, find_robot, list_robots, lookup
 
 BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof")

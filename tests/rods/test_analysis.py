@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.rods import ContinuumParallelRobot, NoEquilibrium, load_robot
 from pliant.rods.analysis import STATES
 

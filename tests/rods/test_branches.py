@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tests.helpers.branch_problems import connected_stable, continued, judge, problems, tasks
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import pose
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -21,7 +22,6 @@ from pliant.rods import (
 )
 from pliant.rods._build import flatten
 from pliant.rods.statics import State, Task
-from pliant.spatial import pose
 
 
 def column(section):

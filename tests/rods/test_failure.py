@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import pose
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -21,7 +22,6 @@ from pliant.rods import (
     load_robot,
 )
 from pliant.rods.failure import Reach, free_motion
-from pliant.spatial import pose
 
 
 def failure(call):

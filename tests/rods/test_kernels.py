@@ -3,19 +3,10 @@
 import numpy as np
 import pytest
 
-from pliant.rods import (
-    BaseJoint,
-    DistalJoint,
-    Limb,
-    Plate,
-    Rectangular,
-    RobotDescription,
-    Rod,
-    Round,
-)
+from pliant.base.spatial import exp_so3, pose
+from pliant.rods import BaseJoint, DistalJoint, Limb, Plate, Rectangular, RobotDescription, Rod, Round
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import build_model, build_work, flatten, unflatten
-from pliant.spatial import exp_so3, pose
 
 
 def mixed_robot():

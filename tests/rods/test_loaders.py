@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.rods import catalogue, load_description, load_robot
 from pliant.rods.description import planar_turn
 from pliant.rods.gazebo import expand_xacro, read_gazebo_folder

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, pose, transport_wrench
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -23,7 +24,6 @@ from pliant.rods import (
 from pliant.rods._build import flatten
 from pliant.rods.solution import joint_axis, pose_error, root_pose
 from pliant.rods.statics import Task
-from pliant.spatial import exp_so3, pose, transport_wrench
 
 CATALOGUE = catalogue()
 

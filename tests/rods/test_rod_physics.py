@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ellipeinc, ellipk, ellipkinc
 
+from pliant.base.spatial import exp_so3, pose
 from pliant.rods import (
     BaseJoint,
     ContinuumParallelRobot,
@@ -17,7 +18,6 @@ from pliant.rods import (
     Rod,
     Round,
 )
-from pliant.spatial import exp_so3, pose
 
 E, G, r, L = 200e9, 80e9, 1e-3, 1.0
 A, I = np.pi * r**2, np.pi * r**4 / 4

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, pose
 from pliant.rods import (
     ContinuumParallelRobot,
     DistalJoint,
@@ -15,7 +16,6 @@ from pliant.rods import (
     Round,
     load_robot,
 )
-from pliant.spatial import exp_so3, pose
 
 SLENDERNESS = np.geomspace(10.0, 1e5, 10)  # length by radius
 STEEL_ROD = Rod(length=1.0, section=Round(radius=1e-3), density=0.0)

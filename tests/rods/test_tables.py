@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.rods import load_robot
 from pliant.rods.tables import SHAPE_COLUMNS, joint_columns, parse_table, plate_columns, shape_rows, table_text
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from fake_engine import SpringMassEngine
 
+from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.loading import load
 from pliant.recording.recording import read_recording
 from pliant.simulation import Scenario, ScenarioRun, Simulation, read_scenario

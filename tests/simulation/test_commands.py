@@ -8,7 +8,7 @@ from fake_engine import Board, SpringJoint, SpringMassEngine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 from pliant.simulation import CommandTable, Simulation, read_commands
 
 CSV = """\

@@ -6,9 +6,9 @@ import engine_cases
 import numpy as np
 import pytest
 
+from pliant.base.errors import DivergedError, PliantError, PortError
 from pliant.engine import ENGINES, MujocoEngine, register_engine
 from pliant.engine.base import Engine, PortInfo
-from pliant.errors import DivergedError, PliantError, PortError
 
 
 @pytest.fixture(params=engine_cases.names())

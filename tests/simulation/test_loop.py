@@ -10,9 +10,9 @@ import pytest
 from fake_bridge import Recall
 from fake_engine import Board, SpringJoint, SpringMassEngine
 
+from pliant.base.errors import BridgeError, DeadThreadError, DeviceError, DivergedError, PliantError
 from pliant.devices import FieldInfo, Noise
 from pliant.devices.base import DeviceBase
-from pliant.errors import BridgeError, DeadThreadError, DeviceError, DivergedError, PliantError
 from pliant.recording import read_recording
 from pliant.simulation import Bridge, LockstepBridge, Simulation, paced
 from pliant.simulation.loop import seeded

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.simulation import free, paced, sync
 from pliant.simulation.pacer import as_pacer
 

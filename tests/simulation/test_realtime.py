@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.simulation.realtime import kept_scheduling, realtime
 
 

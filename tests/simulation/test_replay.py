@@ -5,7 +5,7 @@ import pytest
 from fake_bridge import Recall
 from fake_engine import SpringJoint, SpringMassEngine
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
 from pliant.recording.bags import open_bag
 from pliant.simulation import RecordedTopic, Simulation, open_replay, replay

@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 from fake_engine import Board, SpringJoint, SpringMassEngine
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 from pliant.simulation import Scenario, Simulation, read_scenario
-from pliant.simulation.scenario import (
-    ExternalTorque,
-    Pause,
-    Request,
-    Reset,
-    Set,
-    SetGains,
-    SetMode,
-    Stop,
-)
+from pliant.simulation.scenario import ExternalTorque, Pause, Request, Reset, Set, SetGains, SetMode, Stop
 
 GOOD = """\
 description: a push and a switch

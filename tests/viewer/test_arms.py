@@ -7,11 +7,11 @@ import pytest
 from fci_clients import Client
 from running import eventually, running
 
+from pliant.base.errors import DeviceError
 from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.clients.franka import FrankaRobot
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.loading import load
 from pliant.simulation import Simulation
 from pliant.viewer.arms import ArmPanel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 from pliant.viewer.origin import check_page_host, foreign
 
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from running import eventually, free_port, running
 
+from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError, DeadThreadError
 from pliant.loading import load
 from pliant.simulation import Simulation, paced
 from pliant.viewer import PageView

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.spatial import exp_so3, pose, quaternion_from_rotation
+from pliant.base.spatial import exp_so3, pose, quaternion_from_rotation
 from pliant.viewer.plate_handle import PlateHandle, WrenchArrow
 from pliant.viewer.server import PageServer
 

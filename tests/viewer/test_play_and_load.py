@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from running import eventually, running
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.simulation import Scenario
 from pliant.simulation.scenario import ExternalTorque, Set
 from pliant.viewer.payload import end_effector, largest_payload

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.recording.motion import Motion
 from pliant.viewer.playable import MAX_FRAMES, playable_page, playable_scene, write_client, write_page
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.rods import load_robot
 from pliant.viewer.pose_path import MAX_ROWS, PosePath
 

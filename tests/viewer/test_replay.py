@@ -10,9 +10,9 @@ import urllib.request
 import numpy as np
 import pytest
 
+from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import RecordingError
 from pliant.loading import load
 from pliant.recording import Recorder
 from pliant.recording.recording import read_recording

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tripod import TRIPOD
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.rods import ContinuumParallelRobot
 from pliant.viewer.robot_files import MAX_ROBOT_BYTES, read_robot
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tripod import TRIPOD
 
-from pliant.documents.yaml_tree import parse_yaml
-from pliant.errors import PliantError
+from pliant.base.documents.yaml_tree import parse_yaml
+from pliant.base.errors import PliantError
 from pliant.rods import load_robot
 from pliant.rods.tables import parse_table
 from pliant.viewer.rods import RodPanel

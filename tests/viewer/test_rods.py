@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.errors import PliantError
+from pliant.base.spatial import exp_so3
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import PliantError
 from pliant.loading import load
-from pliant.spatial import exp_so3
 from pliant.viewer.rods import RodPanel
 from pliant.viewer.server import PageServer
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from tripod import TRIPOD
 
-from pliant.documents.yaml_tree import parse_yaml
-from pliant.errors import ModelError, PliantError
+from pliant.base.documents.yaml_tree import parse_yaml
+from pliant.base.errors import ModelError, PliantError
 from pliant.rods import load_robot
 from pliant.viewer.robot_files import read_robot
 from pliant.viewer.saved_poses import MAX_POSES, SavedPoses

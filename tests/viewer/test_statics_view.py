@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tripod import TRIPOD
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
+from pliant.base.spatial import rotation_from_quaternion
 from pliant.rods import catalogue, load_robot
-from pliant.spatial import rotation_from_quaternion
 from pliant.viewer.server import PageServer
 from pliant.viewer.statics_view import StaticsView
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import MissingDependency
-from pliant.spatial import pose
+from pliant.base.errors import MissingDependency
+from pliant.base.spatial import pose
 from pliant.vision import CameraModel, Condition, VisionError, facing_pose, tag_corners
 from pliant.vision.apriltag import FAMILIES, AprilTagDetector, tag_cells, tag_image
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.vision import Condition, VisionError
 from pliant.vision.conditions import finite_array, finite_result, number, positive_depth, require_fresh
 

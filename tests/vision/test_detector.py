@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.spatial import exp_so3, pose
+from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
     TAG_FROM_APRILTAG,
     CameraModel,

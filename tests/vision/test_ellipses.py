@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pliant.spatial import exp_so3, pose
+from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
     Condition,
     VisionError,

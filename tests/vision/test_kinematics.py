@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pliant.spatial import exp_so3, inverse, log_so3, pose
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.vision import Condition, VisionError, camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
 
 X_EC = pose([0.03, 0.01, 0.06], exp_so3([0.1, -0.2, 1.5]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire import fci
 
 NUMBERS = st.floats(allow_nan=False, width=64)

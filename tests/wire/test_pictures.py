@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.pictures import HEADER_BYTES, MAX_SIDE, PictureHeader, decode_header, encode_header
 
 SIDES = st.integers(1, MAX_SIDE)

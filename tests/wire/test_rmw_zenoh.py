@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector, topic_key
 from pliant.wire.ros import dds_type_name, registry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import CancelledError
 from typing import Any
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 __all__ = ["ANSWER_TIMEOUT", "answered"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pliant.base.errors import RecordingError
 from pliant.bridges.ros import Node, RosBridge
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.send_rate import SendRate
-from pliant.errors import RecordingError
 from pliant.recording.bags import Bag
 from pliant.recording.bags.writing import BagWriter
 from pliant.recording.recording import Recording

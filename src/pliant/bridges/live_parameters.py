@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.base.errors import DeviceError
 from pliant.bridges.answers import answered
 from pliant.devices.base import SampleSource
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.errors import DeviceError
 from pliant.laws import Mode
 
 __all__ = ["LiveParameter", "joint_gains", "live_parameters"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import BridgeError, nearest
+from pliant.base.options import option
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError, nearest
-from pliant.options import option
 from pliant.simulation.bridge import BridgeBase
 from pliant.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, PictureHeader, encode_header
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pliant.errors import BridgeError, nearest
-from pliant.options import Registry, options_of, parse_text, place_of
+from pliant.base.errors import BridgeError, nearest
+from pliant.base.options import Registry, options_of, parse_text, place_of
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -38,7 +38,7 @@ class BridgeEntry:
     summary: str
     """One sentence for `pliant list`."""
     factory: str | BridgeFactory
-    """The function, or ``module:function``; it takes the robot and one frozen dataclass of options (`pliant.options`),
+    """The function, or ``module:function``; it takes the robot and one frozen dataclass of options (`pliant.base.options`),
     and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
     needs: tuple[str, ...] = ()
     """Modules of optional packages that it cannot run without."""

@@ -19,12 +19,12 @@ from cyclopts import (
 )
 
 from pliant import __version__
+from pliant.base.errors import DivergedError, PliantError, nearest
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json
 from pliant.cli.progress import Compiling
 from pliant.cli.termination import ending_at_second_signal, terminating_as_interrupt
-from pliant.errors import DivergedError, PliantError, nearest
 
 __all__ = ["app", "main"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.messages import say_error
 from pliant.cli.options import (
     Debug,
@@ -27,7 +28,6 @@ from pliant.cli.options import (
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, film_as_dict, film_options, refuse_unused, say_film
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     import mujoco
@@ -296,8 +296,8 @@ class _Film:
         """Render and write the film, and say what is missing in it."""
         import numpy as np
 
+        from pliant.base.figures import COLORS
         from pliant.cli.replay import say_missing
-        from pliant.figures import COLORS
         from pliant.recording.motion import Motion, film_motions
         from pliant.recording.replay_film import recorded_poses
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pliant.errors import DeviceError, PliantError, nearest
+from pliant.base.errors import DeviceError, PliantError, nearest
 
 if TYPE_CHECKING:
     from pliant.devices import Device

@@ -273,8 +273,8 @@ def _size(folder: Path) -> tuple[int, int]:
 
 
 def _caches() -> Iterator[Finding]:
-    from pliant.codecache import cache_folder
-    from pliant.errors import LawError
+    from pliant.base.codecache import cache_folder
+    from pliant.base.errors import LawError
 
     group = "caches"
     try:
@@ -294,7 +294,7 @@ def _caches() -> Iterator[Finding]:
 
 
 def _code() -> Iterator[Finding]:
-    from pliant import shipped
+    from pliant.base import shipped
     from pliant.laws import registered_laws
     from pliant.laws.compile import is_cached
 
@@ -325,8 +325,8 @@ def _code() -> Iterator[Finding]:
 
 
 def _bridges() -> Iterator[Finding]:
+    from pliant.base.errors import MissingDependency, PliantError
     from pliant.bridges.registry import check_bridge, find_bridge, list_bridges
-    from pliant.errors import MissingDependency, PliantError
 
     for name in list_bridges():
         try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pliant.base.errors import PliantError
 from pliant.cli.output import emit, make_console, plain, print_table
 from pliant.cli.progress import Bar
-from pliant.errors import PliantError
 
 __all__ = ["write_bag"]
 

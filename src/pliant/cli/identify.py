@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError, nearest
 from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, check_folder, refuse_unused
-from pliant.errors import PliantError, nearest
 
 __all__ = ["identify"]
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.documents.yaml_tree import read_yaml
+from pliant.base.errors import PliantError, nearest
 from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
-from pliant.documents.yaml_tree import read_yaml
-from pliant.errors import PliantError, nearest
 
 __all__ = ["list_"]
 
@@ -64,9 +64,9 @@ def list_(
 
 def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], laws: dict[str, type], json: bool) -> int:
     """Show the options of a robot, an experiment, a bridge or a law."""
+    from pliant.base.options import describe
     from pliant.bridges import bridge_options
     from pliant.experiments import list_experiments
-    from pliant.options import describe
     from pliant.robots import find_robot
 
     experiments = {found.name: found for found in list_experiments()}

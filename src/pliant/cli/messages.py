@@ -9,8 +9,8 @@ import threading
 import warnings
 from typing import Any
 
-from pliant.errors import DivergedError, PliantError
-from pliant.ratelimit import RateLimit
+from pliant.base.errors import DivergedError, PliantError
+from pliant.base.ratelimit import RateLimit
 
 __all__ = ["Messages", "as_dict", "say", "say_error"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -103,7 +103,7 @@ def assignments(items: list[str], option: str = "--set") -> dict[str, str]:
 
 def import_modules(names: list[str]) -> None:
     if names:
-        from pliant.plugins import import_user_module
+        from pliant.base.plugins import import_user_module
 
         for name in names:
             import_user_module(name)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from pliant.base.errors import PliantError, nearest, printable
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
-from pliant.errors import PliantError, nearest, printable
 
 if TYPE_CHECKING:
     from pliant.control import Policy

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from pliant.compiling import Compilation, observed
+from pliant.base.compiling import Compilation, observed
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, Settings, load_robot, make_bridge
 from pliant.cli.output import emit, make_console, number, plain, print_table
@@ -26,7 +27,6 @@ from pliant.cli.simulating import (
     say_served,
     say_where,
 )
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     import mujoco
@@ -245,7 +245,7 @@ def _film(
 
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
-    from pliant.errors import RecordingError, nearest
+    from pliant.base.errors import RecordingError, nearest
     from pliant.recording.bags import BAG_SUFFIXES
 
     if not path.exists():

@@ -150,7 +150,7 @@ def _films(
     looks = film_options(video, size, fps, speed, camera)
     if looks is None:
         return None
-    from pliant.errors import MissingDependency
+    from pliant.base.errors import MissingDependency
     from pliant.experiments.films import Video
     from pliant.recording.encoders import require
     from pliant.recording.film import check_film

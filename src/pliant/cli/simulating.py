@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
+from pliant.base.options import check_values, option
 from pliant.cli.messages import say_error
 from pliant.cli.options import Debug, Json, make_bridge, option_name
 from pliant.cli.output import plain, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.termination import interrupt_main
-from pliant.errors import PliantError
-from pliant.options import check_values, option
 
 if TYPE_CHECKING:
     from rich.console import Console

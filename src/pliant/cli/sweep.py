@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.options import (
     Debug,
     Imports,
@@ -23,7 +24,6 @@ from pliant.cli.options import (
 from pliant.cli.output import counted, emit, make_console, number, print_table
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, refuse_unused
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.sweep import SweepPlan
@@ -188,7 +188,7 @@ def check_drawable(paths: list[str], metrics: list[str]) -> None:
     Raises:
         PliantError: neither one nor two parameters vary, or there is no such metric.
     """
-    from pliant.errors import nearest
+    from pliant.base.errors import nearest
     from pliant.sweep import METRICS
 
     if len(paths) not in (1, 2):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.console import listening
 from pliant.cli.options import Debug, Imports, Packages, Scenarios, Settings, Source, import_modules, load_robot
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

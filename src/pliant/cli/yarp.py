@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from pliant.base.errors import BridgeError, PliantError, printable
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
-from pliant.errors import BridgeError, PliantError, printable
 
 if TYPE_CHECKING:
     from pliant.clients.yarp import YarpNetwork

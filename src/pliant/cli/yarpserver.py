@@ -30,9 +30,9 @@ def yarpserver(
     debug: Debug = False,
 ) -> int:
     """Run a name server for programs of YARP 3 and 4 until interrupted."""
+    from pliant.base.errors import BridgeError
     from pliant.bridges.yarp.configuration import name_space, write_configuration
     from pliant.bridges.yarp.nameserver import NameServer
-    from pliant.errors import BridgeError
 
     if not 0 <= socket <= 65535:
         raise BridgeError(f"--socket is {socket}; must be 0 to 65535", field="socket")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.bridges.ros.node import Node

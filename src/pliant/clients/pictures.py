@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import BridgeError, WireError
+from pliant.base.errors import BridgeError, WireError
 from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
 
 __all__ = ["SharedPictures"]

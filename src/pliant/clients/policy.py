@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, nearest, printable
 from pliant.bridges.ros.names import topic_name
 from pliant.clients.clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
 from pliant.control.policy import INPUT, Policy, PolicyError
-from pliant.errors import BridgeError, nearest, printable
 
 if TYPE_CHECKING:
     from pliant.bridges.ros.node import Node

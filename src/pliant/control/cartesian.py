@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.spatial import hat, log_so3
 from pliant.control.checks import ControlError, number, vector
-from pliant.spatial import hat, log_so3
 
 __all__ = ["CartesianComputedTorque"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 __all__ = ["ControlError", "number", "vector"]
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.spatial import log_so3
 from pliant.control.checks import ControlError, number, vector
-from pliant.spatial import log_so3
 
 __all__ = ["ClosedLoopInverseKinematics", "InverseKinematicsSolution", "damped_pseudo_inverse", "pose_error"]
 

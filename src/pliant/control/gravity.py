@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
 from pliant.laws import SEA, AwAS2, Law, QbMove
 
 __all__ = [

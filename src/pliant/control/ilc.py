@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import require
+from pliant.base.numerics import matrix_exponential
 from pliant.control.checks import ControlError, number
-from pliant.errors import require
-from pliant.numerics import matrix_exponential
 
 __all__ = ["IterationRecord", "IterativeLearning", "LearningResult", "low_pass", "model_gains"]
 

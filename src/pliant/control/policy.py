@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 
 __all__ = ["Policy", "PolicyError"]
 

@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.spatial import inverse
+from pliant.base.spatial import inverse
 from pliant.vision.conditions import (
     Condition,
     VisionError,

@@ -36,10 +36,10 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, nearest
+from pliant.base.options import check_unit, place_of
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError, nearest
 from pliant.model.noise import Noise
-from pliant.options import check_unit, place_of
 
 __all__ = [
     "Command",
@@ -68,7 +68,7 @@ class FieldInfo:
     shape: tuple[int, ...] = ()
     """Shape: () for a number, (n,) for an array of length n, (height, width) or (height, width, 3) for an image."""
     unit: str = ""
-    """Unit of every element, one of `pliant.options.UNITS`, such as "rad"; "" for none, "m, rad" for a pose."""
+    """Unit of every element, one of `pliant.base.options.UNITS`, such as "rad"; "" for none, "m, rad" for a pose."""
     description: str = ""
     """One sentence: the quantity and its sign convention."""
     low: float = -math.inf

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError
 from pliant.laws import COMMAND_NAMES, JOINT_FIELDS, CompliantActuator
 
 __all__ = ["BOARD_STATES", "Board"]

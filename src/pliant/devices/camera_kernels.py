@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
 
 __all__ = ["blur", "look_up_colors", "look_up_depths"]
 

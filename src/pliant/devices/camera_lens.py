@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 from pliant.vision import CameraModel, Condition, VisionError
 
 __all__ = ["Lens", "gaussian_blur"]

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices.camera_lens import Lens, gaussian_blur
-from pliant.errors import DeviceError, MissingDependency
 from pliant.vision import CameraModel
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo, request
 from pliant.devices.command_range import CommandRange
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError
 from pliant.laws import COMMAND_NAMES, COMMANDS, JOINT_FIELDS, CompliantActuator, Mode
 from pliant.laws.fields import SAMPLED
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import DeviceBase, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError, nearest
 from pliant.model.robot import Robot
 from pliant.model.yarp import ExternalWrench
 

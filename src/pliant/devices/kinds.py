@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pliant.base.errors import DeviceError
+from pliant.base.options import place_of
+from pliant.base.plugins import load_entry_points
 from pliant.devices.base import DeviceBase
-from pliant.errors import DeviceError
 from pliant.model.sensors import SensorDescription
-from pliant.options import place_of
-from pliant.plugins import load_entry_points
 
 __all__ = ["DeviceFactory", "device_for", "device_kinds", "find_device", "has_device"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import DeviceBase, FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import sample_period
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError, nearest
 from pliant.model.robot import Robot
 from pliant.model.yarp import ContactLoadCells
 

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.errors import DeviceError, PliantError, nearest
+from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox, request
 from pliant.devices.rod_lines import RodLines
 from pliant.devices.solving import Solver
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError, PliantError, nearest
 from pliant.model.parallel.mechanism import MechanismState, ParallelMechanism
 from pliant.model.parallel.options import CONTROLLER_WRENCHES, JOINT_SPEEDS
-from pliant.spatial import pose, quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint

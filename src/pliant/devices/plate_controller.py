@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox
 from pliant.devices.parallel import ParallelRobotDevice, pose_matrix
-from pliant.errors import DeviceError
 from pliant.model.parallel.mechanism import ParallelMechanism
 
 __all__ = ["PlateController", "PlateLaw", "parallel_devices"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo, request
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError
 from pliant.model.press import Press
 from pliant.model.robot import Robot
 

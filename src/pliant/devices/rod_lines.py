@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from pliant.numerics import CubicSpline
+from pliant.base.numerics import CubicSpline
 
 __all__ = ["RodLines", "bending_strain", "has_rods", "rod_radius", "strain_colours"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, PortError
 from pliant.devices.base import DeviceBase, FieldInfo, Mount
 from pliant.engine.base import Engine, MujocoState
-from pliant.errors import DeviceError, PortError
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription
 

@@ -9,12 +9,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.control.sole import RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
 from pliant.devices.base import FieldInfo
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice, sample_period
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError
 from pliant.model.robot import Robot
 from pliant.model.sole import ROOT, Sole
 

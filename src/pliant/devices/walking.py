@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, PortError
 from pliant.control.walking.settings import WalkSettings
 from pliant.devices.base import Command, DeviceBase, FieldInfo, button, request
 from pliant.devices.kinds import device_for
 from pliant.devices.walking_model import joint_inertia, kinematic_tree
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError, PortError
 
 if TYPE_CHECKING:
     from pliant.control.walking.walker import Walker

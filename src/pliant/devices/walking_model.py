@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import DeviceError, nearest
+from pliant.base.errors import DeviceError, nearest
 
 if TYPE_CHECKING:
     import mujoco

@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.devices.base import DeviceBase, FieldInfo, request
-from pliant.devices.kinds import device_for
-from pliant.devices.sensors import sample_period
-from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError, nearest
-from pliant.model.robot import Robot
-from pliant.model.world import AXES, SPARE_MASS, SPARE_SIZE, World
-from pliant.spatial import (
+from pliant.base.errors import DeviceError, nearest
+from pliant.base.spatial import (
     conjugate,
     quaternion_from_rpy,
     quaternion_product,
@@ -27,6 +21,12 @@ from pliant.spatial import (
     rotation_from_quaternion,
     rpy_from_rotation,
 )
+from pliant.devices.base import DeviceBase, FieldInfo, request
+from pliant.devices.kinds import device_for
+from pliant.devices.sensors import sample_period
+from pliant.engine.base import Engine, mujoco_state
+from pliant.model.robot import Robot
+from pliant.model.world import AXES, SPARE_MASS, SPARE_SIZE, World
 
 __all__ = ["SHAPES", "WorldDevice"]
 

@@ -10,7 +10,7 @@ import ctypes
 import functools
 from typing import Any
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 __all__ = ["data_offset", "library", "model_offset", "verify"]
 

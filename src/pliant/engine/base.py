@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
+from pliant.base.options import Registry
 from pliant.laws import Mode
-from pliant.options import Registry
 
 if TYPE_CHECKING:
     import mujoco

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import mujoco.batch
 
+from pliant.base.errors import ModelError
 from pliant.engine import callbacks
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
-from pliant.errors import ModelError
 from pliant.laws import layout
 
 if TYPE_CHECKING:

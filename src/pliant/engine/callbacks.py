@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.errors import ModelError, PliantError
 from pliant.engine import abi
-from pliant.errors import ModelError, PliantError
 from pliant.laws import layout, registered_laws
 from pliant.laws.base import Law
 from pliant.laws.compile import compiled

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = ["Choice", "Correlated", "Distribution", "LogUniform", "Normal", "Uniform", "draw"]
 

@@ -9,7 +9,7 @@ from typing import NoReturn
 import mujoco
 import numpy as np
 
-from pliant.errors import DivergedError
+from pliant.base.errors import DivergedError
 
 __all__ = ["Guard"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.engine.distributions import Correlated, Distribution, Uniform
-from pliant.errors import ModelError
 from pliant.identification import Identification
 from pliant.identification.parameters import SIGNED, target_paths
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from pliant.base.errors import LawError, ModelError, PortError, nearest
+from pliant.base.options import parse_number
 from pliant.engine import callbacks
 from pliant.engine.audit import EnergyAudit
 from pliant.engine.base import PortInfo, register_engine
 from pliant.engine.guard import Guard
 from pliant.engine.payload import Payloads
 from pliant.engine.ports import port_places
-from pliant.errors import LawError, ModelError, PortError, nearest
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
-from pliant.options import parse_number
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

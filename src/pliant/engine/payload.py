@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError, nearest
-from pliant.spatial import hat, quaternion_from_rotation, rotation_from_quaternion
+from pliant.base.errors import ModelError, nearest
+from pliant.base.spatial import hat, quaternion_from_rotation, rotation_from_quaternion
 
 __all__ = ["MAX_PAYLOAD", "Payload", "Payloads"]
 

@@ -20,9 +20,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import LawError, MissingDependency, ModelError
 from pliant.engine.guard import MAX_SPEED
 from pliant.engine.worlds import RobotBatch, check_step_count
-from pliant.errors import LawError, MissingDependency, ModelError
 from pliant.laws import layout
 from pliant.laws.warp import PRECISIONS, WarpLaw, load_warp, warp_device, warp_law
 

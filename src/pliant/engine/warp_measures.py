@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import ModelError
 from pliant.engine.measures import Measures
 from pliant.engine.warp import WarpBatch, free_memory
-from pliant.errors import ModelError
 from pliant.laws.warp import load_warp
 
 __all__ = ["run_measured"]

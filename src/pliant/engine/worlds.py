@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import ModelError, PortError, nearest
 from pliant.engine import callbacks
 from pliant.engine.base import PortInfo
 from pliant.engine.batch import make_batch
@@ -21,7 +22,6 @@ from pliant.engine.distributions import Distribution, draw
 from pliant.engine.guard import MAX_SPEED
 from pliant.engine.mujoco_engine import hold_pose, starts_at_zero
 from pliant.engine.ports import PortPlace, port_places
-from pliant.errors import ModelError, PortError, nearest
 from pliant.laws import layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import bound, compiled

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import ModelError, PortError
 from pliant.envs.task import Action, Task, World, evaluate
-from pliant.errors import ModelError, PortError
 from pliant.laws.compile import bound
 
 __all__ = ["ActionWriter", "Scale", "checked_actions", "observe", "reward_terms"]

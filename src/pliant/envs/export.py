@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import pliant
+from pliant.base.errors import ModelError
 from pliant.control import Policy
 from pliant.envs.task import Task
-from pliant.errors import ModelError
 from pliant.laws import COMMAND_NAMES
 
 __all__ = ["export_policy"]

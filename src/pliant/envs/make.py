@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.envs.task import Action, Function, Task
-from pliant.errors import ModelError, PliantError, nearest
 
 if TYPE_CHECKING:
     from pliant.envs.single import RobotEnv

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from pliant.errors import MissingDependency
+from pliant.base.errors import MissingDependency
 
 __all__ = ["load_gymnasium"]
 

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import PliantError, nearest
 from pliant.devices.camera_renderer import Renderer
-from pliant.errors import PliantError, nearest
 
 if TYPE_CHECKING:
     from pliant.model import Robot

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import MissingDependency, PliantError
 from pliant.control.policy import ACTIVATIONS
 from pliant.envs.vector import BatchEnv
-from pliant.errors import MissingDependency, PliantError
 
 __all__ = ["Sb3VecEnv", "normalization", "policy_layers"]
 

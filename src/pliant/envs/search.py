@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from pliant.envs.vector import BatchEnv

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DivergedError, ModelError, PliantError, PortError, nearest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.distributions import draw
@@ -17,7 +18,6 @@ from pliant.envs.actions import Scale, checked_actions, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, is_number, positions, reset_options, start_positions
-from pliant.errors import DivergedError, ModelError, PliantError, PortError, nearest
 from pliant.laws import COMMAND_NAMES
 from pliant.simulation import Simulation
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import ModelError, PliantError, PortError, nearest
 from pliant.engine.base import PortInfo
 from pliant.engine.distributions import Distribution
-from pliant.errors import ModelError, PliantError, PortError, nearest
 
 if TYPE_CHECKING:
     from pliant.model import Robot

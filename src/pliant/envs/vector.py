@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import PliantError, nearest
 from pliant.engine.worlds import CpuBatch, RobotBatch
 from pliant.envs.actions import ActionWriter, Scale, observe, reward_terms
 from pliant.envs.optional import load_gymnasium
 from pliant.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
 from pliant.envs.task import Task, flags, positions, reset_options, start_positions
-from pliant.errors import PliantError, nearest
 
 gymnasium = load_gymnasium()
 

@@ -1,16 +1,6 @@
 """Published results, reproduced: numbers, figures, verdicts."""
 
-from pliant.experiments.base import (
-    Context,
-    Experiment,
-    Figure,
-    Result,
-    Statement,
-    Table,
-    Target,
-    Verdict,
-    experiment,
-)
+from pliant.experiments.base import Context, Experiment, Figure, Result, Statement, Table, Target, Verdict, experiment
 from pliant.experiments.runner import find_experiment, list_experiments, reproduce
 
 __all__ = [

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase
 
 if TYPE_CHECKING:

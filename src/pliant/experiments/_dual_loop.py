@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError, PliantError
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.clients.franka import FrankaGroup
 from pliant.control import CartesianComputedTorque, FeatureAdmittance, HybridPoseServo, ToolLoad
 from pliant.control.visual_servoing import AdaptiveGain
-from pliant.errors import DeviceError, PliantError
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FRANKA_HAND
 from pliant.robots.franka.torso import CAMERA, TAG, base
-from pliant.spatial import exp_so3, inverse, log_so3, pose
 from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features

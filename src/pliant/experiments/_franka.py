@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot

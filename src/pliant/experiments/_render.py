@@ -46,7 +46,7 @@ def strip(
         columns: text over each column.
         height: of a row [inch].
     """
-    from pliant.figures import label, new_figure
+    from pliant.base.figures import label, new_figure
 
     figure, axes = new_figure(len(rows), len(columns), height=height, squeeze=False)
     for i, row in enumerate(rows):

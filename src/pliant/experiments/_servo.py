@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.control.visual_servoing import (
     AdaptiveGain,
     ServoMonitor,
@@ -22,8 +24,6 @@ from pliant.control.visual_servoing import (
     pbvs_task,
     pose_below,
 )
-from pliant.errors import BridgeError, DeviceError, MissingDependency, ModelError
-from pliant.spatial import exp_so3, inverse, log_so3, pose
 from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
 from pliant.vision.conditions import require_fresh
 from pliant.vision.detector import tag_corners

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
     from pliant.bridges.yarp.calls import RpcConnection

@@ -3,7 +3,7 @@
 An experiment is a function that returns a `Result`, registered by a decorator in a module of this room (the module
 ``ilc.py`` holds the experiment ``ilc``, ``maker_pro.py`` holds ``maker-pro``) or of another package (entry point group
 ``pliant.experiments``). It takes a `Context` and, where it has assumptions that can be changed, a frozen dataclass of
-options (`pliant.options.option`):
+options (`pliant.base.options.option`):
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class IlcOptions:
@@ -41,9 +41,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.options import describe, options_of
 from pliant.experiments.films import NO_SCENE, Films, WrittenFilm
-from pliant.options import describe, options_of
 
 __all__ = [
     "Change",
@@ -279,7 +279,7 @@ class Figure:
     caption: str
     """Description of the figure; the first sentence is its title."""
     figure: Any
-    """A `matplotlib.figure.Figure` (see `pliant.figures`), or PNG bytes."""
+    """A `matplotlib.figure.Figure` (see `pliant.base.figures`), or PNG bytes."""
 
 
 @dataclass(slots=True, kw_only=True)

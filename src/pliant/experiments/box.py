@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError
+from pliant.base.options import option
 from pliant.control import ClosedLoopInverseKinematics, GravityCompensation, MinimumJerk
-from pliant.errors import PliantError
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves
 from pliant.experiments.films import Film, Shot
-from pliant.options import option
 
 if TYPE_CHECKING:
     import mujoco
@@ -845,7 +845,7 @@ def _table_of_variants(context: Context, options: BoxOptions) -> Table:
 
 
 def _figure_push(context: Context, runs: Mapping[str, Push], options: BoxOptions) -> Figure:
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(3, 1, height=1.75, sharex=True)
     some = next(iter(runs.values()))
@@ -874,7 +874,7 @@ def _figure_push(context: Context, runs: Mapping[str, Push], options: BoxOptions
 
 
 def _figure_goals(sweep: GoalSweep) -> Figure:
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 2, height=2.7, sharex=True)
     x = 1e3 * sweep.push
@@ -903,7 +903,7 @@ def _figure_goals(sweep: GoalSweep) -> Figure:
 
 
 def _figure_joints(runs: Mapping[str, Push]) -> Figure:
-    from pliant.figures import COLORS, label, legend, new_figure, thin
+    from pliant.base.figures import COLORS, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 3, height=2.5, sharex=True, sharey=True)
     for axis, (index, title) in zip(axes, ((1, "shoulder"), (3, "elbow"), (4, "wrist"))):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves, read_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import drive
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -446,7 +446,7 @@ def measured_peaks(context: Context) -> dict[str, float]:
 
 
 def _figure_time(context: Context, runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
-    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
 
     names = list(runs)
     half = len(names) // 2
@@ -469,7 +469,7 @@ def _figure_time(context: Context, runs: dict[str, dict[str, NDArray[np.float64]
 
 
 def _figure_frequency(at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]) -> Any:
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=3.3, width=7.2)
     axis.loglog(at, servo_amplitude(at), color=COLORS["reference"], linewidth=3.0, alpha=0.45, label="motors, computed")

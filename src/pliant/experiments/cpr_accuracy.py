@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,8 +227,8 @@ def moment_statement(options: AccuracyOptions) -> Statement:
 
 def torsion_statement() -> Statement:
     """Judge the printed torsional stiffness on a rod under a torque."""
+    from pliant.base.spatial import pose
     from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
-    from pliant.spatial import pose
 
     rod = Rod(length=1.0, section=Round(radius=1e-3), density=0.0)
     limb = Limb(rod=rod, distal=DistalJoint(kind="fixed"))
@@ -275,8 +275,8 @@ def orientation_statement(solution: Solution) -> Statement:
 
 def till_statement(context: Context, options: AccuracyOptions, count: int) -> tuple[Statement, Target, Table]:
     """Judge the comparison of rod lengths with the simulator of Till et al., and check the solver against another."""
+    from pliant.base.spatial import exp_so3, pose
     from pliant.rods import load_robot
-    from pliant.spatial import exp_so3, pose
 
     robot = load_robot(TILL)
     rng = context.rng
@@ -370,8 +370,8 @@ def setting_targets(
     context: Context, options: AccuracyOptions, count: int
 ) -> tuple[list[Target], dict[str, list[float]], Solution]:
     """Return the checks of both accuracy settings at random poses, their errors [m], and the last solution."""
+    from pliant.base.spatial import exp_so3, pose
     from pliant.rods import load_robot
-    from pliant.spatial import exp_so3, pose
 
     rng = context.rng
     robot = load_robot("Stewart_Gough_6PFR")
@@ -412,7 +412,7 @@ def setting_targets(
 )
 def cpr_accuracy(context: Context, options: AccuracyOptions) -> Result:
     """Judge the published equations of rods and joints, and compare pliant's solver with others and with fine steps."""
-    from pliant.figures import CYCLE, label, legend, new_figure
+    from pliant.base.figures import CYCLE, label, legend, new_figure
 
     result = Result(
         summary="The equations of the paper are tried as printed on rods and robots whose equilibrium is known, and "

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
 from pliant.experiments.films import Film
-from pliant.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,8 @@ class BucklingOptions:
 
 def column(kind: str) -> ContinuumParallelRobot:
     """Return a robot of vertical rods under a plate: "free" (one rod, its tip free) or "sway" (four, clamped to it)."""
+    from pliant.base.spatial import pose
     from pliant.rods import ContinuumParallelRobot, DistalJoint, Limb, RobotDescription, Rod, Round
-    from pliant.spatial import pose
 
     rod = Rod(length=LENGTH, section=Round(radius=RADIUS), young_modulus=E, shear_modulus=G, density=0.0)
     places = [(0.0, 0.0)] if kind == "free" else [(0.2, 0.2), (-0.2, 0.2), (-0.2, -0.2), (0.2, -0.2)]
@@ -201,7 +201,7 @@ def _films(context: Context, options: BucklingOptions) -> list[Film]:
 )
 def cpr_buckling(context: Context, options: BucklingOptions) -> Result:
     """Find the loads at which rods and robots lose their stability, and their shapes after buckling."""
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     result = Result(
         summary="The stability index counts the directions in which the energy falls while the actuators are locked. "

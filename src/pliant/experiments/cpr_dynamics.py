@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -198,7 +198,7 @@ def _films(context: Context, options: DynamicsOptions) -> list[Film]:
 )
 def cpr_dynamics(context: Context, options: DynamicsOptions) -> Result:
     """Simulate parallel robots in MuJoCo and compare them with their statics and with beam theory."""
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot
 
     names = ["Stewart_Gough_6PFR", "RERRFR"] if context.quick else list(catalogue())

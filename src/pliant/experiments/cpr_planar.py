@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
-from pliant.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +69,8 @@ def saved_configuration(name: str, key: str, q: Sequence[float], numbers: Sequen
     Returns:
         A target on the distance of the plate's origins, and that distance [m].
     """
+    from pliant.base.spatial import pose, rotation_from_rpy
     from pliant.rods import load_robot
-    from pliant.spatial import pose, rotation_from_rpy
 
     robot = load_robot(name)
     v = np.asarray(numbers, dtype=float)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.cpr_planar import PAPER, generality, plane_balance, round_trip, saved_configuration
 from pliant.experiments.films import Film
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.rods import ContinuumParallelRobot, Path, Solution
@@ -83,7 +83,7 @@ class StewartOptions:
 
 def circle(home: np.ndarray, rows: int, radius: float = 0.05, tilt: float = 0.1) -> list[np.ndarray]:
     """Return plate poses along a closed path: a circle in x and z, the plate tilting about x and turning about z."""
-    from pliant.spatial import exp_so3, pose
+    from pliant.base.spatial import exp_so3, pose
 
     out = []
     for t in np.linspace(0.0, 2.0 * np.pi, rows):
@@ -238,8 +238,8 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 )
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
+    from pliant.base.figures import CYCLE, label, legend, new_figure
     from pliant.experiments.rod_figures import figure_of_robots
-    from pliant.figures import CYCLE, label, legend, new_figure
     from pliant.rods import catalogue, load_robot
 
     rows = 100 if context.quick else 500

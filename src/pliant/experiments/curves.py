@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ def read_curves(context: Context, place: str) -> list[Curve]:
 
 def draw_curves(context: Context, axis: Any, place: str) -> None:
     """Draw the measured curves of a place below the simulated curves."""
-    from pliant.figures import INK
+    from pliant.base.figures import INK
 
     for i, curve in enumerate(read_curves(context, place)):
         axis.plot(

@@ -36,8 +36,8 @@ def figures(contact: Run, free: Run, published: Run, reference: tuple[Array, Arr
 
 
 def _overview(run: Run) -> Figure:
+    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
     from pliant.experiments._dual_loop import camera_model
-    from pliant.figures import CYCLE, MUTED, label, legend, new_figure
     from pliant.vision.detector import tag_corners
     from pliant.vision.points import project_points
     from pliant.vision.poses import facing_pose
@@ -100,8 +100,8 @@ def _overview(run: Run) -> Figure:
 
 
 def _paths(contact: Run, free: Run) -> Figure:
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure
     from pliant.experiments._dual_loop import CENTER
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure
     from pliant.robots.franka.torso import POST_FACE
 
     figure, axes = new_figure(1, 2, height=3.2, squeeze=False)
@@ -146,7 +146,7 @@ def _paths(contact: Run, free: Run) -> Figure:
 
 
 def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Figure:
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 1, height=2.4, squeeze=False)
     axis = axes[0, 0]

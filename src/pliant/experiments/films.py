@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import PliantError
-from pliant.figures import COLORS, INK
+from pliant.base.errors import PliantError
+from pliant.base.figures import COLORS, INK
 
 if TYPE_CHECKING:
     import mujoco

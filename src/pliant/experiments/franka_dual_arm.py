@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.experiments._dual_loop import Plan, Run

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
 from pliant.experiments.franka_visual_servo import DEMONSTRATION, PAPER, interface_statement
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.experiments._servo import Cell, Plant, Run, Setup, Start
@@ -230,11 +230,11 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
+    from pliant.base.errors import BridgeError, DeviceError
+    from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
     from pliant.control.visual_servoing import ServoMonitor, ServoStatus, pose_below
-    from pliant.errors import BridgeError, DeviceError
     from pliant.experiments._servo import PERIOD, _eyes, make_run
-    from pliant.spatial import inverse
     from pliant.vision import VisionError
     from pliant.vision.poses import pose_features
 
@@ -560,8 +560,8 @@ def null_space_table(poses: Sequence[Start], options: FrankaDynamicServoOptions)
 
 
 def _figure(runs: Sequence[TorqueRun], options: FrankaDynamicServoOptions) -> Figure | None:
-    from pliant.figures import COLORS, MUTED, figure_legend, label, new_figure
-    from pliant.figures import CYCLE as SHADES
+    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE as SHADES
 
     pair = [next((r for r in runs if r.features == f and len(r.servo.time) > 1), None) for f in FEATURES]
     if not all(pair):

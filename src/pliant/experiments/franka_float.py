@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
+from pliant.base.options import option
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
@@ -619,7 +619,7 @@ def franka_float(context: Context, options: FrankaFloatOptions) -> Result:
 
 
 def _figure_drift(drifts: dict[str, Array], duration: float) -> Figure:
-    from pliant.figures import figure_legend, label, new_figure, thin
+    from pliant.base.figures import figure_legend, label, new_figure, thin
 
     figure, axis = new_figure(1, 1, height=3.0)
     for name, drift in drifts.items():
@@ -638,7 +638,7 @@ def _figure_drift(drifts: dict[str, Array], duration: float) -> Figure:
 
 
 def _figure_wrench(trace: Array, wrench: Array) -> Figure:
-    from pliant.figures import CYCLE, MUTED, label, legend, new_figure, thin
+    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 2, height=2.4)
     time = np.arange(len(trace)) * 1e-3

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.options import option
 from pliant.experiments._franka import open_robot
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot, joint_poses
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.clients.franka import FrankaRobot
@@ -479,7 +479,7 @@ def franka_torque(context: Context, options: FrankaTorqueOptions) -> Result:
 
 
 def _figure_positions(free: Run, plain: Run) -> Figure:
-    from pliant.figures import COLORS, MUTED, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 3, height=1.9, sharex=True)
     for column, (joint, _, _) in enumerate(WAVES):
@@ -503,7 +503,7 @@ def _figure_positions(free: Run, plain: Run) -> Figure:
 
 
 def _figure_torques(free: Run, plain: Run) -> Figure:
-    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 4, height=1.8, sharex=True)
     for joint in range(7):

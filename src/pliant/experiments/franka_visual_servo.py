@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.experiments._servo import Law, Run, Setup, Start
@@ -433,9 +433,9 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
+    from pliant.base.spatial import inverse
     from pliant.control.visual_servoing import SmoothStart, pbvs_task
     from pliant.experiments._servo import deviation
-    from pliant.spatial import inverse
     from pliant.vision import camera_moved, solve
 
     rows = []

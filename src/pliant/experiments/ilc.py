@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.control import IterativeLearning, LearningResult, MinimumJerk
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import draw_curves
 from pliant.experiments.films import Film, Shot
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -528,7 +528,7 @@ def _shades(count: int) -> list[Any]:
 
 
 def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(1, 3, height=2.7, gridspec_kw={"width_ratios": [1.0, 1.15, 1.15]})
     runs = np.arange(1, result.runs + 1)
@@ -567,7 +567,7 @@ def _figure_15(context: Context, result: LearningResult, step: float) -> Figure:
 
 
 def _figure_inputs(result: LearningResult, step: float) -> Figure:
-    from pliant.figures import COLORS, MUTED, label, legend, new_figure, thin
+    from pliant.base.figures import COLORS, MUTED, label, legend, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.0, sharex=True)
     time = np.arange(result.records[0].command.shape[0]) * step

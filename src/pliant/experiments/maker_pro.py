@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -528,7 +528,7 @@ def _tables(fit: Loss, left_out: dict[float, Loss], options: MakerProOptions) ->
 
 
 def _figure(loops: dict[float, dict[str, NDArray[np.float64]]], options: MakerProOptions) -> Figure:
-    from pliant.figures import COLORS, INK, MUTED, label, legend, new_figure
+    from pliant.base.figures import COLORS, INK, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(1, 3, height=3.0, sharex=True)
     torque = np.linspace(-PEAK, PEAK, 301)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.figures import GRID, INK, MUTED, saving
 from pliant.experiments.base import Change, Figure, Result, Setting, Statement, Table, Target, Verdict
 from pliant.experiments.films import WrittenFilm
-from pliant.figures import GRID, INK, MUTED, saving
 
 __all__ = ["render_index", "render_report", "write_index", "write_report"]
 

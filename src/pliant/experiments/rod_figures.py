@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.figures import INK, MUTED, WIDTH, new_figure
 from pliant.experiments.films import Film, Shot
-from pliant.figures import INK, MUTED, WIDTH, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,8 +196,8 @@ def figure_of_workspace(name: str, found: Workspace) -> Figure:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    from pliant.errors import PliantError
-    from pliant.figures import CYCLE, figure_legend, label
+    from pliant.base.errors import PliantError
+    from pliant.base.figures import CYCLE, figure_legend, label
     from pliant.rods.analysis import STABLE, STATES
 
     names = [n for n, v in found.axes.items() if len(v) > 1]

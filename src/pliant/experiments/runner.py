@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import PliantError, nearest, require
+from pliant.base.errors import PliantError, nearest, require
+from pliant.base.options import describe, parse
 from pliant.experiments.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.experiments.films import Video, write_film
-from pliant.options import describe, parse
 
 __all__ = ["ENTRY_POINTS", "find_experiment", "list_experiments", "reproduce", "writable_folder"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

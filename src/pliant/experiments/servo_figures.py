@@ -59,7 +59,7 @@ def _kind(run: Run) -> str:
 
 
 def _draw_corners(axis: Any, run: Run, *, straight: bool = True, width: float = 1.4) -> None:
-    from pliant.figures import MUTED
+    from pliant.base.figures import MUTED
 
     goal = np.vstack([run.true_goal, run.true_goal[:1]])
     axis.plot(*goal.T, color=MUTED, lw=1.0, ls="--", zorder=1)
@@ -78,7 +78,7 @@ def _frame(axis: Any, width: int = 640, height: int = 480) -> None:
 
 
 def _corners(pair: tuple[Run, Run]) -> Figure:
-    from pliant.figures import label, new_figure
+    from pliant.base.figures import label, new_figure
 
     figure, axes = new_figure(1, 2, height=3.5, sharey=True)
     for axis, run in zip(axes, pair, strict=True):
@@ -95,7 +95,7 @@ def _corners(pair: tuple[Run, Run]) -> Figure:
 
 
 def _paths(runs: Sequence[Run], setup: Setup) -> Figure:
-    from pliant.figures import CYCLE, MUTED, label, new_figure
+    from pliant.base.figures import CYCLE, MUTED, label, new_figure
 
     rendered = any(run.rendered for run in runs if run.law == "IBVS")
     figure, axes = new_figure(1, 2, height=3.6, subplot_kw={"projection": "3d"})
@@ -136,7 +136,7 @@ def _ticks(step: float) -> Any:
 
 
 def _velocities(pair: tuple[Run, Run]) -> Figure:
-    from pliant.figures import CYCLE, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
 
     figure, axes = new_figure(2, 2, height=1.8, sharex=True, sharey="row")
     for column, run in enumerate(pair):
@@ -159,7 +159,7 @@ def _velocities(pair: tuple[Run, Run]) -> Figure:
 
 
 def _convergence(runs: Sequence[Run]) -> Figure:
-    from pliant.figures import COLORS, MUTED, figure_legend, label, new_figure
+    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure
 
     figure, axes = new_figure(2, 2, height=1.9, sharex=True, sharey="row")
     for column, law in enumerate(LAWS):
@@ -228,11 +228,11 @@ def scene_model(
     """Return the arm before the tag with the camera's path and a camera "view"; arguments as for `scene`."""
     import mujoco
 
+    from pliant.base.spatial import inverse
     from pliant.experiments._render import draw_path, even_light
     from pliant.experiments._servo import HEIGHT, TAG
     from pliant.robots.franka.build import ArmMount, TagPlace, build_arms
     from pliant.robots.parts import look_at
-    from pliant.spatial import inverse
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])
     robot = build_arms(
@@ -329,7 +329,7 @@ def _length(place: Array) -> Array:
 
 
 def _side_by_side(poses: Sequence[Start], pair: tuple[Run, Run], setup: Setup) -> Figure:
-    from pliant.figures import CYCLE, MUTED, label, legend, new_figure
+    from pliant.base.figures import CYCLE, MUTED, label, legend, new_figure
 
     figure, axes = new_figure(
         2, 4, height=2.35, width=11.0, gridspec_kw={"width_ratios": [1.35, 1.1, 1.0, 1.0]}, squeeze=False

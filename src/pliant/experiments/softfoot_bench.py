@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
 from pliant.experiments.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
-from pliant.options import option
 from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:
@@ -644,7 +644,7 @@ def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: di
 
 def _bars(found: Trials, values: NDArray, unit: str, title: str, *, reference: NDArray | None = None) -> Any:
     """Return a figure of one value a part and trial: parts as rows, loads as columns, positions as groups of bars."""
-    from pliant.figures import CYCLE, INK, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
 
     loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
     figure, axes = new_figure(len(PARTS), len(loads), height=1.75, squeeze=False, sharex=True, sharey="row")
@@ -670,7 +670,7 @@ def _bars(found: Trials, values: NDArray, unit: str, title: str, *, reference: N
 
 def _turns(found: Trials, values: NDArray, title: str) -> Any:
     """Return a figure of the rotations of the six modules by position, one panel a load, as figure 7."""
-    from pliant.figures import CYCLE, INK, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
 
     loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
     figure, axes = new_figure(len(loads), len(places), height=1.9, width=7.6, squeeze=False, sharex=True, sharey=True)
@@ -691,7 +691,7 @@ def _turns(found: Trials, values: NDArray, title: str) -> Any:
 
 def _boxes(values: NDArray, title: str) -> Any:
     """Return box plots of the rotations of each module over all trials, as figure 8."""
-    from pliant.figures import CYCLE, INK, label, new_figure
+    from pliant.base.figures import CYCLE, INK, label, new_figure
 
     figure, axis = new_figure(height=2.5, width=5.0)
     boxes = axis.boxplot(np.degrees(values), patch_artist=True, widths=0.55, flierprops={"markersize": 3})

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
+from pliant.base.options import describe
 from pliant.experiments.softfoot_trials import POSITIONS, Trials, simulate_trials
-from pliant.options import describe
 from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:

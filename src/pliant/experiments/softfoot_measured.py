@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 from pliant.experiments.softfoot_trials import Trial, Trials
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -441,7 +441,7 @@ def rigid_angle_check(options: StandingOptions) -> Target:
 
 
 def _plot(bars: list[tuple[float, float]], found: dict[str, Standing], options: StandingOptions) -> Figure:
-    from pliant.figures import CYCLE, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
 
     figure, axes = new_figure(2, len(options.heights), height=2.0, squeeze=False, sharex=True, sharey="row")
     for j, height in enumerate(options.heights):
@@ -465,7 +465,7 @@ def _plot(bars: list[tuple[float, float]], found: dict[str, Standing], options: 
 
 
 def _drop_plot(drops: list[tuple[float, float, float]], impacts: dict[str, NDArray]) -> Figure:
-    from pliant.figures import CYCLE, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
 
     figure, axis = new_figure(height=2.4)
     width = 0.8 / len(impacts)

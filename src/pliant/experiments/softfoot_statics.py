@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments._softfoot import PAPER, REDUCED, Standing, press, stand
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 __all__ = ["SoftFootStaticsOptions", "softfoot_statics"]
 
@@ -341,7 +341,7 @@ def softfoot_statics(context: Context, options: SoftFootStaticsOptions) -> Resul
 
 
 def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[float, float]) -> Figure:
-    from pliant.figures import CYCLE, label, legend, new_figure
+    from pliant.base.figures import CYCLE, label, legend, new_figure
 
     figure, (left, right) = new_figure(1, 2, height=2.8)
     middles = [0.5 * (a + b) for a, b in itertools.pairwise(LOADS)]
@@ -363,7 +363,7 @@ def _figure_stiffness(curve: list[Standing], flats: list[Standing], bar: tuple[f
 
 
 def _figure_shape(flat: Standing, on_bar: dict[float, Standing]) -> Figure:
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=2.8, width=6.4)
     index = np.arange(1, len(flat.pitches) + 1)
@@ -382,7 +382,7 @@ def _figure_shape(flat: Standing, on_bar: dict[float, Standing]) -> Figure:
 
 
 def _figure_places(forces: dict[float, float]) -> Figure:
-    from pliant.figures import CYCLE, label, new_figure
+    from pliant.base.figures import CYCLE, label, new_figure
 
     figure, axis = new_figure(height=2.5, width=6.4)
     axis.axvspan(1e3 * min(BETWEEN), 1e3 * max(BETWEEN), color=CYCLE[2], alpha=0.15, linewidth=0)
@@ -399,7 +399,7 @@ def _figure_places(forces: dict[float, float]) -> Figure:
 
 
 def _figure_centers(exact: np.ndarray, reduced: np.ndarray) -> Figure:
-    from pliant.figures import CYCLE, label, legend, new_figure
+    from pliant.base.figures import CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=2.8, width=6.4)
     for i, (load, trial) in enumerate(TRIAL_CENTER.items()):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import ModelError, PliantError
+from pliant.base.errors import ModelError, PliantError
 from pliant.robots.softfoot_bench import POSITIONS, SoftFootBenchOptions
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def simulate_trials(
     """
     import mujoco
 
+    from pliant.base.options import parse
     from pliant.engine import make_batch
-    from pliant.options import parse
     from pliant.robots.softfoot_bench.build import block_positions, build
 
     chosen = all_trials() if trials is None else tuple(trials)

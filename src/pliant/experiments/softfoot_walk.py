@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.walk_trials import COURSES, Crossing, Rate, Walk, fisher, mcnemar, walk_many
-from pliant.options import option
 
 __all__ = ["SoftFootWalkOptions", "judge", "simulate", "softfoot_walk"]
 
@@ -433,7 +433,7 @@ def _millimetres(values: Sequence[float]) -> str:
 
 def rates_figure(walks: Walks) -> Figure:
     """Draw the completed walks over the height, with their intervals, and the motion of the completed ones."""
-    from pliant.figures import CYCLE, label, legend, new_figure
+    from pliant.base.figures import CYCLE, label, legend, new_figure
 
     figure, (left, right) = new_figure(1, 2, height=2.8)
     heights = sorted({w.height for w in walks})

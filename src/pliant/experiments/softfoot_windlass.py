@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments._softfoot import PAPER, REDUCED, Standing, press, stand
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 __all__ = ["SoftFootWindlassOptions", "softfoot_windlass"]
 
@@ -263,7 +263,7 @@ def softfoot_windlass(context: Context, options: SoftFootWindlassOptions) -> Res
 
 
 def _figure_windlass(degrees: np.ndarray, feet: dict[float, list[Standing]], load: float) -> Figure:
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, (left, right) = new_figure(1, 2, height=2.8)
     for (slack, found), color in zip(feet.items(), CYCLE, strict=False):
@@ -286,7 +286,7 @@ def _figure_windlass(degrees: np.ndarray, feet: dict[float, list[Standing]], loa
 
 
 def _figure_shape(degrees: np.ndarray, feet: dict[float, list[Standing]]) -> Figure:
-    from pliant.figures import CYCLE, label, legend, new_figure
+    from pliant.base.figures import CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=2.6, width=6.4)
     for (slack, found), color in zip(feet.items(), CYCLE, strict=False):

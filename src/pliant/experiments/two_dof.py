@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import compare_curves, draw_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import drive, step_response
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -604,7 +604,7 @@ def _swings(q: NDArray[np.float64], threshold: float = 5e-3) -> int:
 def _figure_step(
     context: Context, soft: Traces, stiff: Traces, damped: Traces, band: dict[str, list[tuple[float, float]]]
 ) -> Any:
-    from pliant.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
     for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):
@@ -629,7 +629,7 @@ def _figure_step(
 
 
 def _figure_sine(context: Context, soft: Traces, stiff: Traces) -> Any:
-    from pliant.figures import COLORS, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
 
     figure, axes = new_figure(2, 2, height=2.15, sharex=True, sharey=True)
     for column, (behaviour, traces) in enumerate((("soft", soft), ("stiff", stiff))):

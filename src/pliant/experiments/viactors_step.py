@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.options import option
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.curves import compare_curves, draw_curves
 from pliant.experiments.films import Film, Shot
 from pliant.experiments.runs import StepResponse, drive, nice_step, spring_equilibrium, step_response
-from pliant.options import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -592,7 +592,7 @@ def _notes(quick: bool, steps: list[list[Any]]) -> list[str]:
 def _figure_steps(
     context: Context, body: Body, runs: dict[Case, dict[str, NDArray[np.float64]]], finals: dict[Case, float]
 ) -> Any:
-    from pliant.figures import COLORS, INK, label, legend, new_figure, thin
+    from pliant.base.figures import COLORS, INK, label, legend, new_figure, thin
 
     figure, axes = new_figure(4, 2, height=1.95, gridspec_kw={"width_ratios": [1.0, 1.75]})
     pairs = [CASES[i : i + 2] for i in range(0, len(CASES), 2)]
@@ -637,7 +637,7 @@ def _figure_steps(
 
 
 def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Any:
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=3.1, width=6.4)
     actuators = list(dict.fromkeys(case.actuator for case in errors))
@@ -664,7 +664,7 @@ def _figure_errors(errors: dict[Case, tuple[NDArray[np.float64], NDArray[np.floa
 
 
 def _figure_bounds(growth: dict[Case, dict[float, NDArray[np.float64]]]) -> Any:
-    from pliant.figures import COLORS, CYCLE, label, legend, new_figure
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
 
     figure, axis = new_figure(height=2.9, width=6.4)
     actuators = list(dict.fromkeys(case.actuator for case in growth))

@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pliant.base.errors import PliantError
 from pliant.control.walking.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
-from pliant.errors import PliantError
 from pliant.experiments.walking import WalkResult, run_walk
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import DivergedError, ModelError, nearest
+from pliant.base.errors import DivergedError, ModelError, nearest
 
 __all__ = ["ROBOTS", "WalkResult", "run_walk"]
 

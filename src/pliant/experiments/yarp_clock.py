@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
+from pliant.base.options import option
 from pliant.experiments._yarp import PAPER, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.clients.yarp import InputPort
@@ -418,7 +418,7 @@ def yarp_clock(context: Context, options: YarpClockOptions) -> Result:
 
 
 def _figure(runs: list[LoopRun]) -> Figure:
-    from pliant.figures import CYCLE, figure_legend, label, new_figure
+    from pliant.base.figures import CYCLE, figure_legend, label, new_figure
 
     figure, (first, second, third) = new_figure(1, 3, height=2.6)
     for run, color in zip(runs, CYCLE, strict=False):

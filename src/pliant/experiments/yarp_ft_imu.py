@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.options import option
 from pliant.experiments._yarp import PAPER, Board, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.simulation.film import PoseTrack
@@ -157,9 +157,9 @@ def record(
 
 def _hand_axes(angles_deg: Array, arm: Array) -> Array:
     """Return the orientation of the right hand in the world, from the angles of the waist and the arm's joints."""
+    from pliant.base.spatial import exp_so3, rotation_from_rpy
     from pliant.robots.biped import PARTS as JOINTS_OF
     from pliant.robots.biped.parameters import JOINTS
-    from pliant.spatial import exp_so3, rotation_from_rpy
 
     rotation = rotation_from_rpy(np.radians(angles_deg))
     for name, angle in zip(JOINTS_OF["right_arm"], arm, strict=True):  # the torso is held upright
@@ -205,7 +205,7 @@ def repetition_target(clean: Traces, noisy: Traces) -> Target:
 
 def _turned(traces: Traces) -> float:
     """Return how far the integrated angular velocity leaves the orientation that is told, at most [rad]."""
-    from pliant.spatial import exp_so3, log_so3, rotation_from_rpy
+    from pliant.base.spatial import exp_so3, log_so3, rotation_from_rpy
 
     angles, rates = np.radians(traces.inertial[:, ANGLES]), np.radians(traces.inertial[:, RATES])
     rotation = rotation_from_rpy(angles[0])
@@ -282,7 +282,7 @@ def load_statements(clean: Traces) -> list[Statement]:
 
 def inertial_statements(clean: Traces) -> list[Statement]:
     """Judge section 3.3.3: the inertial unit."""
-    from pliant.spatial import rotation_from_rpy
+    from pliant.base.spatial import rotation_from_rpy
 
     rest = clean.inertial[clean.rest].mean(axis=0)
     expected = rotation_from_rpy(np.radians(rest[ANGLES])).T @ np.array([0.0, 0.0, GRAVITY])
@@ -408,7 +408,7 @@ RED_GREEN_BLUE = ("#c62828", "#2e7d32", "#1565c0")
 
 
 def _figure_loads(traces: Traces) -> Figure:
-    from pliant.figures import MUTED, figure_legend, label, new_figure, thin
+    from pliant.base.figures import MUTED, figure_legend, label, new_figure, thin
 
     figure, (top, bottom) = new_figure(2, 1, height=1.9, sharex=True)
     time = traces.wrench[:, 0]
@@ -428,7 +428,7 @@ def _figure_loads(traces: Traces) -> Figure:
 
 
 def _figure_inertial(traces: Traces) -> Figure:
-    from pliant.figures import figure_legend, label, new_figure, thin
+    from pliant.base.figures import figure_legend, label, new_figure, thin
 
     figure, (top, bottom) = new_figure(2, 1, height=1.9, sharex=True)
     time = traces.inertial[:, 0]

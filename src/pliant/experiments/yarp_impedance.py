@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.options import option
 from pliant.experiments._yarp import PAPER, PARTS, TIMEOUT_S, Board, World, biped, serve
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 from pliant.experiments.films import Film, film_of_tracks
-from pliant.options import option
 
 if TYPE_CHECKING:
     from pliant.control.walking.tree import KinematicTree
@@ -103,7 +103,7 @@ class GravityModel:
             angles: roll, pitch and yaw of the waist [rad].
             arm: positions of the arm's joints [rad].
         """
-        from pliant.spatial import rotation_from_rpy
+        from pliant.base.spatial import rotation_from_rpy
 
         self.q[self.rows[PART]] = arm
         self.tree.observe(rotation_from_rpy(angles), np.zeros(3), self.q, np.zeros(len(self.q)))
@@ -690,7 +690,7 @@ def yarp_impedance(context: Context, options: YarpImpedanceOptions) -> Result:
 
 
 def _figure_push(runs: list[Push], names: tuple[str, ...]) -> Figure:
-    from pliant.figures import COLORS, MUTED, figure_legend, label, new_figure
+    from pliant.base.figures import COLORS, MUTED, figure_legend, label, new_figure
 
     figure, axes = new_figure(2, 2, height=1.9, sharex=True)
     colors = (COLORS["soft"], COLORS["stiff"], COLORS["reference"])
@@ -709,7 +709,7 @@ def _figure_push(runs: list[Push], names: tuple[str, ...]) -> Figure:
 
 
 def _figure_move(found: Interfaces, names: tuple[str, ...]) -> Figure:
-    from pliant.figures import label, legend, new_figure
+    from pliant.base.figures import label, legend, new_figure
 
     figure, axis = new_figure(height=2.5, width=6.4)
     time = np.arange(len(found.position)) * TIMESTEP

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.yaml_tree import Document, read_yaml
-from pliant.errors import ModelError, nearest
+from pliant.base.documents.yaml_tree import Document, read_yaml
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import parse_number
 from pliant.laws import COMMAND_NAMES, Mode
 from pliant.model.interface import PluginManager
-from pliant.options import parse_number
 
 __all__ = ["MANAGER_FIELDS", "manager_from_mapping", "read_manager"]
 

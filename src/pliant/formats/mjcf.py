@@ -6,8 +6,8 @@ from pathlib import Path
 
 import mujoco
 
-from pliant.documents.xml_tree import Node, line_of
-from pliant.errors import ModelError
+from pliant.base.documents.xml_tree import Node, line_of
+from pliant.base.errors import ModelError
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.model.description import is_authored
 from pliant.model.robot import Robot

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.yaml_tree import Document
-from pliant.errors import LawError, ModelError, nearest
+from pliant.base.documents.yaml_tree import Document
+from pliant.base.errors import LawError, ModelError, nearest
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Source
 from pliant.laws import CompliantActuator, get_law, registered_laws

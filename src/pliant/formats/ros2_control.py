@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.xml_tree import line_of
-from pliant.errors import ModelError, nearest
+from pliant.base.documents.xml_tree import line_of
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import parse_bool, parse_number
 from pliant.formats.tags import Tags, place_of
-from pliant.options import parse_bool, parse_number
 
 __all__ = [
     "HARDWARE",

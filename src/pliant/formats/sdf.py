@@ -7,8 +7,8 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from pliant.documents.xml_tree import Node, line_of, parse_xml
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.documents.xml_tree import Node, line_of, parse_xml
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.gazebo import read_plugins
 from pliant.formats.sensor_tags import read_sensor_tags
 from pliant.formats.source import Source

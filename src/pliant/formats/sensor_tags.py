@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import DeviceError, ModelError, nearest
+from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.spatial import quaternion_from_rpy, quaternion_product, rotate
 from pliant.formats.tags import Tags, place_of
 from pliant.model.noise import Noise
 from pliant.model.sensors import (
@@ -32,7 +33,6 @@ from pliant.model.sensors import (
     Quaternion,
     SensorDescription,
 )
-from pliant.spatial import quaternion_from_rpy, quaternion_product, rotate
 
 __all__ = ["SensorTags", "is_sensor_plugin", "read_sensor_tags"]
 

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from pliant.errors import LawError, ModelError, nearest
+from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.options import parse_number
 from pliant.formats.ros2_control import HARDWARE, ControlledJoint
 from pliant.laws import PID, SEA, CompliantActuator, Mode, QbMove, get_law
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import parse_mode
-from pliant.options import parse_number
 
 if TYPE_CHECKING:
     from pliant.formats.urdf_extension import Mimic

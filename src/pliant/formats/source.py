@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.documents.files import read_file
-from pliant.documents.xml_tree import Node, parse_xml
-from pliant.documents.yaml_tree import Document, parse_yaml
+from pliant.base.documents.files import read_file
+from pliant.base.documents.xml_tree import Node, parse_xml
+from pliant.base.documents.yaml_tree import Document, parse_yaml
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

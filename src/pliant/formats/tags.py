@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.documents.xml_tree import line_of
-from pliant.errors import ModelError, nearest
-from pliant.options import parse_bool, parse_number, parse_vector
-from pliant.spatial import quaternion_from_rpy
+from pliant.base.documents.xml_tree import line_of
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.base.spatial import quaternion_from_rpy
 
 __all__ = ["Tags", "place_of"]
 

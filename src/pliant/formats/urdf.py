@@ -13,9 +13,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from pliant.documents.files import MAX_BYTES
-from pliant.documents.xml_tree import Node, line_of
-from pliant.errors import MissingDependency, ModelError, nearest
+from pliant.base.documents.files import MAX_BYTES
+from pliant.base.documents.xml_tree import Node, line_of
+from pliant.base.errors import MissingDependency, ModelError, nearest
+from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.formats.urdf_extension import (
     FRICTION_TAGS,
     SPRING_TAGS,
@@ -25,7 +26,6 @@ from pliant.formats.urdf_extension import (
     read_gazebo_tags,
     read_mimics,
 )
-from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = ["UrdfModel", "find_resource", "read_bodies"]
 

@@ -19,11 +19,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from pliant.documents.xml_tree import Node, line_of
-from pliant.errors import ModelError, nearest
+from pliant.base.documents.xml_tree import Node, line_of
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.formats.tags import Tags
-from pliant.options import parse_bool, parse_number, parse_vector
-from pliant.spatial import rotation_from_rpy, rpy_from_rotation
 
 __all__ = [
     "BODY",

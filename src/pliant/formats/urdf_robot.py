@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from pliant.documents.xml_tree import Node
+from pliant.base.documents.xml_tree import Node
 from pliant.formats.gazebo import Plugins, read_plugins
 from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.identification.parameters import (
-    parameter_unit,
-)
+from pliant.identification.parameters import parameter_unit
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.modes import Mode

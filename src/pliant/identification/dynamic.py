@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest
+from pliant.base.errors import LawError, nearest
 from pliant.identification.measurements import Measurement, Trials, as_measurements
-from pliant.identification.parameters import (
-    scale_parameters,
-    with_values,
-)
+from pliant.identification.parameters import scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Progress, identification_of, solve, starting_points
 from pliant.laws import layout

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import LawError, RecordingError, nearest
+from pliant.base.errors import LawError, RecordingError, nearest
 
 __all__ = ["QUANTITIES", "UNITS", "Measurement", "measurement_of", "read_measurement"]
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest
+from pliant.base.errors import LawError, nearest
+from pliant.base.options import describe
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, Electrical, LeverDrive
 from pliant.laws.pid import PID
-from pliant.options import describe
 
 __all__ = [
     "SIGNED",

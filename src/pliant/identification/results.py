@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest, require
+from pliant.base.errors import LawError, nearest, require
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law
 

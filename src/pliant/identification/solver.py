@@ -16,13 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, require
-from pliant.identification.parameters import (
-    SIGNED,
-    ScaledParameters,
-    parameter_unit,
-    with_values,
-)
+from pliant.base.errors import LawError, require
+from pliant.identification.parameters import SIGNED, ScaledParameters, parameter_unit, with_values
 from pliant.identification.results import Estimate, Fit, Identification
 from pliant.laws.actuator import CompliantActuator
 from pliant.laws.base import Law

@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, nearest, require
+from pliant.base.errors import LawError, nearest, require
 from pliant.identification.measurements import Trials, as_measurements
-from pliant.identification.parameters import (
-    SIGNED,
-    ScaledParameters,
-    scale_parameters,
-    with_values,
-)
+from pliant.identification.parameters import SIGNED, ScaledParameters, scale_parameters, with_values
 from pliant.identification.results import Fit, Identification
 from pliant.identification.solver import Progress, identification_of, solve, starting_points
 from pliant.laws.actuator import CompliantActuator

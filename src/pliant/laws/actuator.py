@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import check_values, option
 from pliant.laws import layout
 from pliant.laws.base import Law
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.modes import Mode
 from pliant.laws.motor import DCMotor, LeverDrive
 from pliant.laws.pid import PID
-from pliant.options import check_values, option
 
 __all__ = ["ActuatorTraces", "CompliantActuator"]
 

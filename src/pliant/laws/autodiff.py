@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.codecache import fingerprint, private_folder, read_text, write_text
-from pliant.errors import LawError, nearest, require
+from pliant.base.codecache import fingerprint, private_folder, read_text, write_text
+from pliant.base.errors import LawError, nearest, require
 from pliant.laws import functions
 
 if TYPE_CHECKING:

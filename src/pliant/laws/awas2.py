@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
-from pliant.options import option
 
 __all__ = ["AwAS2"]
 

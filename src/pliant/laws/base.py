@@ -23,8 +23,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import LawError, nearest
-from pliant.options import check_values, describe, option, place_of
+from pliant.base.errors import LawError, nearest
+from pliant.base.options import check_values, describe, option, place_of
 
 __all__ = ["LAW_PARAMETERS", "Law", "LawValues", "get_law", "law", "registered_laws"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
-from pliant.options import option
 
 __all__ = ["BAVS"]
 

@@ -1,7 +1,7 @@
 """Compilation of the kernels of a law into the cache of the user.
 
 For each law a small source file is written into the cache folder (``PLIANT_CACHE``, or ``~/.cache/pliant``), named
-after a fingerprint of all code and constants involved (`pliant.codecache`). A changed kernel has a different
+after a fingerprint of all code and constants involved (`pliant.base.codecache`). A changed kernel has a different
 fingerprint, so an outdated file is not used. The first use of a law takes some seconds to compile; later uses load it.
 
 The functions for the engine (``advance``, ``torque``, ``observe``, ``hold``) are stored as optimised LLVM assembly.
@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from pliant.codecache import (
+from pliant.base.codecache import (
     cache_folder,
     fingerprint,
     njit,
@@ -39,8 +39,8 @@ from pliant.codecache import (
     ship_text,
     write_text,
 )
-from pliant.compiling import compilation, count_functions, follow_numba, named
-from pliant.errors import LawError
+from pliant.base.compiling import compilation, count_functions, follow_numba, named
+from pliant.base.errors import LawError
 from pliant.laws import kernels
 
 __all__ = ["CompiledLaw", "bound", "compiled", "is_cached", "native"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import check_unit
 from pliant.laws.modes import Mode
-from pliant.options import check_unit
 
 __all__ = ["COMMANDS", "COMMAND_NAMES", "JOINT_FIELDS", "OBSERVED", "SAMPLED", "JointCommand", "JointField"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import check_values, option
 from pliant.laws.friction import PreslidingFriction
-from pliant.options import check_values, option
 
 __all__ = ["DCMotor", "Electrical", "LeverDrive"]
 

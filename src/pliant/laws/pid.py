@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pliant.errors import LawError
-from pliant.options import check_values, option
+from pliant.base.errors import LawError
+from pliant.base.options import check_values, option
 
 __all__ = ["PID"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
+from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import cosh, saturate, sinh
-from pliant.options import option
 
 __all__ = ["QbMove"]
 

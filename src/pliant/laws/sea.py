@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pliant.base.options import option
 from pliant.laws.base import Law, law
 from pliant.laws.functions import saturate
-from pliant.options import option
 
 __all__ = ["SEA"]
 

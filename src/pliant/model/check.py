@@ -28,7 +28,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import LawError, ModelError, nearest
+from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, PreslidingFriction
 from pliant.model.description import INTEGRATORS, REST_KEY, Description
 from pliant.model.interface import DeviceSpec, ModelPart, PositionControlled

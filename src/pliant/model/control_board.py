@@ -16,10 +16,10 @@ from typing import Any, Self
 
 import mujoco
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import check_values, describe, option, parse
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-from pliant.options import check_values, describe, option, parse
 
 __all__ = ["COUPLINGS", "ControlBoard", "Coupling", "add_control_boards", "board_from_mapping"]
 

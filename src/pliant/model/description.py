@@ -18,7 +18,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from pliant.errors import LawError, ModelError, nearest
+from pliant.base.errors import LawError, ModelError, nearest
 from pliant.laws import CompliantActuator, layout
 from pliant.model.interface import DescribedDevice, Interface, ModelPart
 from pliant.model.sensors import SensorDescription

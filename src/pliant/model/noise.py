@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 
 __all__ = ["Noise"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import mujoco
 
-from pliant.figures import html_picture, html_table, png_of_pixels
+from pliant.base.figures import html_picture, html_table, png_of_pixels
 
 if TYPE_CHECKING:
     from pliant.model.description import Description

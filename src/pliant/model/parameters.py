@@ -9,9 +9,9 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.errors import LawError, ModelError, nearest
+from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.options import parse_number, parse_value
 from pliant.laws import PID, CompliantActuator, DCMotor, Law, LeverDrive, Mode, get_law
-from pliant.options import parse_number, parse_value
 
 __all__ = ["MODE_NAMES", "change_actuator", "convert", "parse_mode"]
 

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 from pliant.model.problem import Problem
 
 if TYPE_CHECKING:

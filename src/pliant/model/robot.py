@@ -12,7 +12,8 @@ from typing import Any, Literal
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import parse_bool, parse_number, parse_vector
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
 from pliant.model.feet import FootDescription, ReplacedFoot
@@ -21,7 +22,6 @@ from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
 from pliant.model.sensors import SensorDescription, change_sensor
-from pliant.options import parse_bool, parse_number, parse_vector
 
 __all__ = ["Robot"]
 

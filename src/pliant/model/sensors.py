@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 import mujoco
 import numpy as np
 
-from pliant.errors import DeviceError, ModelError, nearest
+from pliant.base.errors import DeviceError, ModelError, nearest
+from pliant.base.options import Registry, check_values, option, parse_number, parse_value, parse_vector, place_of
+from pliant.base.plugins import load_entry_points
+from pliant.base.spatial import quaternion_product
 from pliant.model.noise import Noise
-from pliant.options import Registry, check_values, option, parse_number, parse_value, parse_vector, place_of
-from pliant.plugins import load_entry_points
-from pliant.spatial import quaternion_product
 
 __all__ = [
     "SENSOR_KINDS",

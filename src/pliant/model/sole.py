@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import mujoco
 
-from pliant.errors import nearest
+from pliant.base.errors import nearest
+from pliant.base.options import option
 from pliant.model.noise import Noise
 from pliant.model.sensors import SensorDescription, sensor_kind
-from pliant.options import option
 
 __all__ = ["ANKLE_MODES", "ROOT", "Sole"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 from pliant.vision.apriltag import tag_image
 
 __all__ = ["add_tag"]

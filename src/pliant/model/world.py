@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
+from pliant.base.options import option
 from pliant.model.problem import Problem
-from pliant.options import option
 
 if TYPE_CHECKING:
     import mujoco

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model.problem import Problem
 
 __all__ = [

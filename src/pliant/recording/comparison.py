@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.plot import LABELS, PANELS, Line, default_devices, lines_of, save, widen
 from pliant.recording.recording import Recording
 
@@ -191,7 +191,7 @@ def plot_comparison(
     Raises:
         RecordingError: there is nothing to draw, or the file cannot be written.
     """
-    from pliant.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
+    from pliant.base.figures import COLORS, CYCLE, figure_legend, label, new_figure, thin
 
     wanted = common_devices(first, second) if devices is None else list(devices)
     drawn: dict[str, list[dict[str, list[Line]]]] = {}
@@ -278,7 +278,7 @@ def _draw_commands(
     axis: Axes, lines: Sequence[Line | None], styles: Sequence[tuple[str, str, Recording]], device: str
 ) -> list[Line]:
     """Draw the commanded signal of a panel, once where both runs have the same; return what was drawn."""
-    from pliant.figures import MUTED, thin
+    from pliant.base.figures import MUTED, thin
 
     times = [recording[f"{device}/time"] for _, _, recording in styles]
     found = [(k, line) for k, line in enumerate(lines) if line is not None]

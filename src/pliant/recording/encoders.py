@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import MissingDependency
+from pliant.base.errors import MissingDependency
 
 __all__ = ["SUFFIXES", "Encoder", "GifEncoder", "Mp4Encoder", "make_encoder", "require"]
 

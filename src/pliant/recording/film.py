@@ -24,9 +24,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import MissingDependency, PliantError, nearest
+from pliant.base.options import check_values, option
 from pliant.devices.camera_renderer import choose_backend
-from pliant.errors import MissingDependency, PliantError, nearest
-from pliant.options import check_values, option
 from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
 from pliant.recording.film_process import HEADER, PATCHED, view_angles
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.record_file import (
     DATA_END,
     DATA_END_RECORD,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.recording.film import INK, FilmOptions, FilmReport, FilmWriter, Panel
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.figures import CYCLE, html_figure, html_table, label, legend, new_figure, thin
+from pliant.base.figures import CYCLE, html_figure, html_table, label, legend, new_figure, thin
 
 __all__ = ["recording_html"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import RecordingError, nearest
+from pliant.base.errors import RecordingError, nearest
 from pliant.recording.recording import Recording, read_recording
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def plot_recording(
         RecordingError: the recording cannot be read, a device is unknown, there is nothing to plot, or the file cannot
             be written.
     """
-    from pliant.figures import label, legend, new_figure, thin
+    from pliant.base.figures import label, legend, new_figure, thin
 
     recording = source if isinstance(source, Recording) else read_recording(source)
     names = default_devices(recording) if devices is None else list(devices)
@@ -128,7 +128,7 @@ def save(figure: Figure, output: str | Path, *, overwrite: bool = True) -> None:
     Raises:
         RecordingError: the file exists and ``overwrite`` is False, or cannot be written.
     """
-    from pliant.figures import saving
+    from pliant.base.figures import saving
 
     path = Path(output)
     if path.exists() and not overwrite:
@@ -171,7 +171,7 @@ def lines_of(recording: Recording, device: str) -> dict[str, list[Line]]:
 
 
 def _joint_lines(recording: Recording, device: str) -> dict[str, list[Line]]:
-    from pliant.figures import COLORS, MUTED
+    from pliant.base.figures import COLORS, MUTED
 
     described = recording.devices[device]
     samples = described.samples

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 
 __all__ = ["MAGIC", "RecordFile", "padding", "record", "splits_a_page"]
 

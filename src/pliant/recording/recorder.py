@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import RecordingError, nearest
 from pliant.devices.base import Device, Sample
-from pliant.errors import RecordingError, nearest
 from pliant.recording.mcap import FLUSH_INTERVAL, MESSAGE, PENDING_LIMIT, McapWriter
 from pliant.recording.sample_message import (
     CDR_LITTLE_ENDIAN,

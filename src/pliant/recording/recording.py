@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import RecordingError, nearest
 from pliant.devices.base import FieldInfo, Mailbox, Mount, Noise, Sample
-from pliant.errors import RecordingError, nearest
 from pliant.model.interface import Interface, JointInterface, PluginManager
 from pliant.recording.mcap import Channel, read_mcap
 from pliant.recording.recorder import EVENTS

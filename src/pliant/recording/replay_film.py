@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.film import FilmOptions, FilmReport
 from pliant.recording.motion import Motion, film_motions
 from pliant.recording.recording import Recording

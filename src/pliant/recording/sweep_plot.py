@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 from pliant.recording.plot import save
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def plot_sweep(
     Raises:
         PliantError: not one or two parameters, no rows, or no such metric.
     """
-    from pliant.figures import MUTED, label, new_figure
+    from pliant.base.figures import MUTED, label, new_figure
 
     if len(varied) not in (1, 2):
         raise PliantError(
@@ -141,7 +141,7 @@ def _logarithmic(places: NDArray[np.float64]) -> bool:
 
 
 def _curve(axis: Axes, cells: Sequence[Any], values: NDArray[np.float64]) -> None:
-    from pliant.figures import CYCLE
+    from pliant.base.figures import CYCLE
 
     places, names = _places(cells)
     order = np.argsort(places, kind="stable")
@@ -168,7 +168,7 @@ def _tick_values(axis: Axis, places: NDArray[np.float64]) -> None:
 def _map(
     figure: Figure, axis: Axes, across: Sequence[Any], up: Sequence[Any], values: NDArray[np.float64], text: str
 ) -> None:
-    from pliant.figures import INK
+    from pliant.base.figures import INK
 
     x, x_names = _places(across)
     y, y_names = _places(up)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = ["BarOptions", "add_bars", "bar_positions"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ModelError
-from pliant.options import describe, options_of, parse
+from pliant.base.errors import ModelError
+from pliant.base.options import describe, options_of, parse
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -36,7 +36,7 @@ class CatalogueRobot:
     source: str
     """Source of the numbers."""
     options: type[Any] | str = NoneType
-    """Frozen dataclass of the options (`pliant.options`), or its "module:name" if its import is slow; by default it is
+    """Frozen dataclass of the options (`pliant.base.options`), or its "module:name" if its import is slow; by default it is
     created from the signature of the function."""
     package: str = ""
     """PyPI package with the files of the robot, installed by the user; "" if pliant needs no other package."""

@@ -2,7 +2,7 @@
 
 The catalogue contains every robot that a ``build.py`` in a folder of ``pliant.robots`` defines as ``ROBOT`` (a
 `CatalogueRobot`) or ``ROBOTS`` (several); no further registration is needed. It also contains ``ROBOT`` and ``ROBOTS``
-of every module that the user imports (`pliant.plugins.import_user_module`, ``--import`` on the command line). Other
+of every module that the user imports (`pliant.base.plugins.import_user_module`, ``--import`` on the command line). Other
 packages add robots through the entry point group ``pliant.robots``. Each entry refers to a `CatalogueRobot`, several
 of them, or a function that returns a `Robot`.
 """
@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ModelError, PliantError, nearest
-from pliant.options import place_of
-from pliant.plugins import user_modules
+from pliant.base.errors import ModelError, PliantError, nearest
+from pliant.base.options import place_of
+from pliant.base.plugins import user_modules
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:

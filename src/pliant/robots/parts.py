@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.options import option
+from pliant.base.options import option
 
 if TYPE_CHECKING:
     from pliant.laws import CompliantActuator, Law
@@ -249,7 +249,7 @@ def look_at(camera: Any, eye: Sequence[float], target: Sequence[float]) -> None:
     """Turn a fixed camera from ``eye`` towards ``target``, the world's z up."""
     import numpy as np
 
-    from pliant.spatial import quaternion_from_rotation
+    from pliant.base.spatial import quaternion_from_rotation
 
     back = np.asarray(eye, dtype=float) - np.asarray(target, dtype=float)
     back /= np.linalg.norm(back)

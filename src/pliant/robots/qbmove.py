@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots.parts import JointOptions, box, cylinder
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.base.spatial import inverse
 from pliant.rods import _kernels as kernels
 from pliant.rods.description import RobotDescription, Rod
-from pliant.spatial import inverse
 
 __all__ = ["build_model", "build_work", "flatten", "rod_table", "unflatten"]
 

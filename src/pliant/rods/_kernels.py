@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant import codecache
+from pliant.base import codecache
 
 __all__ = ["STAGES", "STAGE_ABSCISSAE", "TABLE_WIDTH", "Model", "Work", "solve", "survey"]
 

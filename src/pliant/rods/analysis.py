@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import ModelError, PliantError, nearest, require
+from pliant.base.errors import ModelError, PliantError, nearest, require
 from pliant.rods import _kernels as kernels
 from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach
@@ -382,8 +382,8 @@ def workspace(
     Cells that a rod cannot reach are not solved. Another cell is reached from its nearest solved neighbour by
     continuation, or cold if that fails.
     """
+    from pliant.base.spatial import exp_so3
     from pliant.rods._build import unflatten
-    from pliant.spatial import exp_so3
 
     names = robot.description.freedoms
     for name in axes:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError, PliantError, nearest
+from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import bending_unit, unflatten
 from pliant.rods.solution import Solution, root_pose

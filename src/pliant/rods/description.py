@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 
 __all__ = [
     "BASE_JOINT_KINDS",

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.documents.files import read_file
-from pliant.documents.xml_tree import parse_xml
-from pliant.documents.yaml_tree import parse_yaml, read_yaml
-from pliant.errors import ModelError, nearest
+from pliant.base.documents.files import read_file
+from pliant.base.documents.xml_tree import parse_xml
+from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
+from pliant.base.errors import ModelError, nearest
+from pliant.base.spatial import inverse, pose, rotation_from_rpy
 from pliant.rods.description import BaseJoint, DistalJoint, Limb, Plate, RobotDescription, Rod, Round, planar_turn
-from pliant.spatial import inverse, pose, rotation_from_rpy
 
 __all__ = ["expand_xacro", "read_gazebo_folder"]
 

@@ -32,8 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.documents.yaml_tree import Document, parse_yaml, read_yaml
-from pliant.errors import ModelError, nearest
+from pliant.base.documents.yaml_tree import Document, parse_yaml, read_yaml
+from pliant.base.errors import ModelError, nearest
+from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.rods.description import (
     BASE_JOINT_KINDS,
     DISTAL_JOINT_KINDS,
@@ -50,7 +51,6 @@ from pliant.rods.description import (
 )
 from pliant.rods.gazebo import read_gazebo_folder
 from pliant.rods.robot import ContinuumParallelRobot
-from pliant.spatial import pose, rotation_from_rpy
 
 __all__ = [
     "catalogue",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.figures import COLORS, CYCLE, INK, html_figure, html_table, label, new_figure
+from pliant.base.figures import COLORS, CYCLE, INK, html_figure, html_table, label, new_figure
 
 __all__ = ["solution_html"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 from pliant.rods.description import GivenStiffness, RobotDescription, Round
 
 __all__ = ["offset_actuator", "parameter_names", "parameter_value", "with_parameter"]

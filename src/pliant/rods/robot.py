@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import ModelError, PliantError, nearest
+from pliant.base.errors import ModelError, PliantError, nearest
+from pliant.base.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.rods import _kernels as kernels
 from pliant.rods import analysis, branches
 from pliant.rods._build import build_model, build_work, flatten, unflatten
@@ -25,7 +26,6 @@ from pliant.rods.description import RobotDescription
 from pliant.rods.failure import Reach, free_motion
 from pliant.rods.solution import Solution, softest_rod
 from pliant.rods.statics import SURE_STEPS, State, Task
-from pliant.spatial import exp_so3, log_so3, pose, quaternion_from_rotation, rotation_from_rpy
 
 __all__ = ["ACCURACIES", "Accuracy", "ContinuumParallelRobot", "NoEquilibrium", "Path"]
 

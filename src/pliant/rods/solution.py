@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, log_so3, rotation_from_quaternion
 from pliant.rods import _kernels as kernels
 from pliant.rods._build import bending_unit, flatten, rod_table, unflatten
 from pliant.rods.description import Limb, Rectangular, Round
 from pliant.rods.parameters import offset_actuator, parameter_value, with_parameter
 from pliant.rods.statics import State, Statics
-from pliant.spatial import exp_so3, log_so3, rotation_from_quaternion
 
 __all__ = ["Centreline", "Linearisation", "Solution", "Stability"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.rods.solution import Solution
 
 __all__ = [

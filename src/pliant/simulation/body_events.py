@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 import numpy as np
 
+from pliant.base.errors import ModelError, nearest
 from pliant.devices.base import Device
 from pliant.engine.base import Engine, MujocoState
-from pliant.errors import ModelError, nearest
 from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
 
 if TYPE_CHECKING:

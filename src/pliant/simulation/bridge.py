@@ -8,9 +8,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
+from pliant.base.threads import Threads
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import Engine
-from pliant.threads import Threads
 
 __all__ = ["Bridge", "BridgeBase", "LockstepBridge", "SimulationControl", "TopicReport"]
 

@@ -23,9 +23,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from pliant.base.documents.yaml_tree import read_yaml
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Device, FieldInfo
-from pliant.documents.yaml_tree import read_yaml
-from pliant.errors import DeviceError, nearest
 from pliant.recording.bags import BAG_SUFFIXES, is_bag, read_bag
 
 __all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]

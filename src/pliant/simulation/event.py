@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pliant.base.errors import nearest
 from pliant.devices.base import Device
 from pliant.engine.base import Engine
-from pliant.errors import nearest
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import PliantError
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine.base import MujocoState
-from pliant.errors import PliantError
 from pliant.recording.film import FilmOptions, FilmReport, FilmWriter, Panel, check_camera
 from pliant.simulation.bridge import BridgeBase
 

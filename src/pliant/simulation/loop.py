@@ -34,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
 from pliant.devices.base import Device, Sample, step_ns, to_ns
 from pliant.devices.world import WorldDevice
 from pliant.engine.base import Engine, MujocoState
-from pliant.errors import BridgeError, DeadThreadError, DeviceError, PliantError, nearest
 from pliant.simulation.bridge import Bridge, LockstepBridge
 from pliant.simulation.collector import Collector
 from pliant.simulation.pacer import Pacer, as_pacer

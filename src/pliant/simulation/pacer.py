@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pliant.errors import PliantError, nearest
+from pliant.base.errors import PliantError, nearest
 
 __all__ = ["Pacer", "PacerStats", "as_pacer", "free", "paced", "sync"]
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 __all__ = ["PRIORITY", "kept_scheduling", "realtime"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pliant.base.errors import DeadThreadError, RecordingError
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import DeadThreadError, RecordingError
 from pliant.model.interface import Interface
 from pliant.recording.bags import Bag, BagTopic, is_bag, open_bag
 from pliant.recording.bags.opening import is_recording

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pliant.base.documents.yaml_tree import Document, read_yaml
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.devices.base import Device
-from pliant.documents.yaml_tree import Document, read_yaml
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError, PliantError, nearest
 from pliant.simulation.body_events import ExternalForce, SetPayload
 from pliant.simulation.event import Ending, EventBase, duration_problem, end_later
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Device
 from pliant.engine.base import Engine
-from pliant.errors import DeviceError, nearest
 from pliant.simulation.scenario import Scenario, read_scenario
 
 __all__ = ["find_scenario", "read_scenario_file", "shipped_scenarios"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.base import Device, Sample
-from pliant.errors import DeviceError
 from pliant.simulation.bridge import SimulationControl
 from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded
 

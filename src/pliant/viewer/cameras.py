@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import MissingDependency, PliantError
 from pliant.devices.base import FieldInfo, Sample, SampleSource
-from pliant.errors import MissingDependency, PliantError
 from pliant.viewer.controls import plain_name
 
 __all__ = ["Cameras"]

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.errors import PliantError
 from pliant.simulation.bridge import SimulationControl
 from pliant.viewer.ranges import MAX_SLIDERS, slider_range, step_of
 

@@ -12,8 +12,8 @@ import re
 import socket
 from collections.abc import Iterable
 
-from pliant.errors import BridgeError
-from pliant.listening import check_listening_host
+from pliant.base.errors import BridgeError
+from pliant.base.listening import check_listening_host
 
 __all__ = ["PROTECTION", "check_page_host", "foreign"]
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, cast
 import mujoco
 import numpy as np
 
+from pliant.base.errors import BridgeError
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
-from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios

@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
-from pliant.errors import PliantError, nearest
 from pliant.simulation.bridge import SimulationControl
 from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.viewer.ranges import step_of

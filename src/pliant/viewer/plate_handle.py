@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
+from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
 from pliant.viewer.server import PageServer
 
 __all__ = ["PlateHandle", "WrenchArrow"]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.devices.rod_lines import RodLines, bending_strain, has_rods, rod_radius
-from pliant.errors import PliantError
 from pliant.recording.motion import Motion, rows_at
 from pliant.viewer.document import player
 from pliant.viewer.rod_drawing import RodDrawing, rod_thickness

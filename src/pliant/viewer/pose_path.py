@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
+from pliant.base.spatial import exp_so3, log_so3
+from pliant.base.spatial import pose as make_pose
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.tables import joint_columns, parse_table, plate_columns
-from pliant.spatial import exp_so3, log_so3
-from pliant.spatial import pose as make_pose
 
 __all__ = ["PosePath"]
 

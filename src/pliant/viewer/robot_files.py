@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from pliant.documents.yaml_tree import parse_yaml
-from pliant.errors import PliantError
+from pliant.base.documents.yaml_tree import parse_yaml
+from pliant.base.errors import PliantError
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.loaders import describe, full_name
 from pliant.viewer.statics import plain_equilibrium

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.tables import SHAPE_COLUMNS, joint_columns, plate_columns, shape_rows, table_text
 from pliant.viewer.controls import Say, guarded

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.devices.parallel import ParallelRobotDevice
-from pliant.errors import PliantError
 from pliant.rods import ContinuumParallelRobot
 from pliant.viewer.controls import Say, guarded
 from pliant.viewer.plate_handle import PlateHandle, WrenchArrow

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.documents.files import MAX_BYTES
-from pliant.errors import ModelError, PliantError, nearest
+from pliant.base.documents.files import MAX_BYTES
+from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["SavedPose", "SavedPoses"]

@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import BridgeError, MissingDependency
+from pliant.base.errors import BridgeError, MissingDependency
 from pliant.viewer.document import IN_SOFTWARE, document, naming_script
 from pliant.viewer.origin import PROTECTION, check_page_host, foreign
 from pliant.viewer.uploads import Uploads

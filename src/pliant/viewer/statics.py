@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.devices.solving import Solver
-from pliant.errors import PliantError
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.limits import beyond_limits
 from pliant.rods.tables import plate_columns

@@ -9,9 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
+from pliant.base.spatial import quaternion_from_rotation
 from pliant.rods import ContinuumParallelRobot
-from pliant.spatial import quaternion_from_rotation
 from pliant.viewer.controls import plain_name, plain_text
 from pliant.viewer.document import READY
 from pliant.viewer.panel import theme_button

@@ -20,13 +20,7 @@ from pliant.vision.moments import (
     skew_interaction,
 )
 from pliant.vision.points import point_interaction, project_points
-from pliant.vision.poses import (
-    facing_pose,
-    nearest_alike_pose,
-    pose_features,
-    pose_interaction,
-    theta_u_interaction,
-)
+from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features, pose_interaction, theta_u_interaction
 from pliant.vision.tasks import AdaptiveGain, SmoothStart, Task, norm_projector, solve, stack
 
 __all__ = [

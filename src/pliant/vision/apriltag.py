@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import MissingDependency
+from pliant.base.errors import MissingDependency
 from pliant.vision.camera import CameraModel
 from pliant.vision.conditions import Array, Condition, VisionError, number, whole_number
 from pliant.vision.detector import estimate_planar_pose, tag_corners

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 __all__ = [
     "MIN_DEPTH",

@@ -8,7 +8,7 @@ Two packet layouts exist. Versions 5 to 9 send the state in float64 (2373 bytes)
 accelerometers (1377 bytes). The command datagram is float64 throughout, 370 bytes in versions 5 and 6 and
 371 from version 7 on.
 
-Everything malformed raises `pliant.errors.WireError`. Every length read from a network is bounded.
+Everything malformed raises `pliant.base.errors.WireError`. Every length read from a network is bounded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 
 __all__ = [
     "ERRORS",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 
 __all__ = ["HEADER_BYTES", "MAGIC", "MAX_SIDE", "PictureHeader", "decode_header", "encode_header"]
 

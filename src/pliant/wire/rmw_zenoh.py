@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import xxhash
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 
 __all__ = ["KINDS", "Attachment", "Endpoint", "Qos", "dds_service_name", "token_selector", "topic_key"]
 

@@ -15,9 +15,9 @@ from fci_clients import TIMEOUT, Client, make, serve, torque_loop
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.bridges.registry import make_bridge
-from pliant.errors import BridgeError, DeviceError, MissingDependency
 from pliant.robots import build_robot
 from pliant.robots.franka.build import Q_START, ArmMount
 from pliant.robots.franka.parameters import FR3

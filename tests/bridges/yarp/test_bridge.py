@@ -6,12 +6,12 @@ import pytest
 from fuzz import until
 from yarp_simulation import TWO_JOINTS, bench, served
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.yarp.calls import NameClient
 from pliant.clients.yarp import YarpNetwork
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.loading import load
 from pliant.model import Interface, Robot
 from pliant.model.sensors import ForceTorque, Imu

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.camera import changed, encode_image, serve_camera, serve_joined_cameras
 from pliant.bridges.yarp.camera_calls import CameraCalls
 from pliant.devices.base import Sample
-from pliant.errors import WireError
 from pliant.model.yarp import CameraImages, ImageServer, YarpInterface
 from pliant.vision import CameraModel
 from pliant.wire.yarp import Vocab, bottle, decode_bottle, format_bottle, parse_bottle

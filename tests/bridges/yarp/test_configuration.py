@@ -2,6 +2,7 @@
 
 import pytest
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.yarp.configuration import (
     ServerAddress,
     configuration_file,
@@ -10,7 +11,6 @@ from pliant.bridges.yarp.configuration import (
     read_configuration,
     write_configuration,
 )
-from pliant.errors import BridgeError
 
 
 @pytest.fixture

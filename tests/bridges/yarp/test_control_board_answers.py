@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.helpers.control_boards import JoinedRig, arm
 
+from pliant.base.errors import DeviceError, WireError
 from pliant.bridges.yarp import control_board_answers as answers
 from pliant.devices.control_board.layout import ControlMode
-from pliant.errors import DeviceError, WireError
 from pliant.wire.yarp import control_board as v4
 from pliant.wire.yarp import control_board_v3 as v3
 from pliant.wire.yarp.binary import decode_bottle, encode_bottle

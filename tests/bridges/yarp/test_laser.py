@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from yarp_simulation import served
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.laser import Rangefinder, encode_scan, limited
 from pliant.clients.yarp import YarpNetwork
-from pliant.errors import WireError
 from pliant.model import Interface, Laser, Robot
 from pliant.model.yarp import LaserScan, VectorServer, YarpInterface
 from pliant.wire.yarp import Bottle, Vocab, bottle, decode_bottle, format_bottle, parse_bottle

@@ -6,11 +6,11 @@ import pytest
 from fuzz import until
 from yarp_world import exchange, yarp_world
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.yarp import nameserver
 from pliant.bridges.yarp.calls import NameClient, ask_administration
 from pliant.bridges.yarp.nameserver import LAST_FIRST_PORT, NameServer, first_client_port
 from pliant.bridges.yarp.network import Network
-from pliant.errors import BridgeError
 from pliant.wire.yarp import format_bottle, parse_bottle
 
 pytestmark = pytest.mark.network

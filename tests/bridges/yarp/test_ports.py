@@ -10,10 +10,10 @@ import pytest
 from fuzz import until
 from yarp_world import Peer, exchange, yarp_world
 
+from pliant.base.errors import BridgeError, WireError
 from pliant.bridges.yarp import inputs
 from pliant.bridges.yarp.calls import RpcConnection, ask_administration, connect_ports, disconnect_ports
 from pliant.bridges.yarp.outputs import OUTPUT_CARRIERS, Output, dial
-from pliant.errors import BridgeError, WireError
 from pliant.wire.yarp import (
     ACKNOWLEDGEMENT,
     Bottle,

@@ -6,12 +6,12 @@ import threading
 import pytest
 from yarp_simulation import bench, served
 
+from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.clients.yarp import YarpNetwork
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import BridgeError
 from pliant.simulation import LockstepBridge, Simulation, sync
 from pliant.wire.yarp import Bottle, Vocab, bottle, parse_bottle
 from pliant.wire.yarp.values import FAIL

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.external_wrench import read_push
 from pliant.bridges.yarp.vectors import CHANNELS
-from pliant.errors import WireError
 from pliant.wire.yarp.text import parse_bottle
 
 

@@ -6,10 +6,10 @@ import pytest
 from fuzz import until
 from yarp_simulation import served
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.calls import NameClient
 from pliant.bridges.yarp.network import Network
 from pliant.bridges.yarp.video_texture import rgb_of
-from pliant.errors import WireError
 from pliant.formats.yarp.textures import place_textures
 from pliant.model import Interface, Robot
 from pliant.model.yarp import VideoTexture, YarpInterface

@@ -4,9 +4,9 @@ import mujoco
 import pytest
 from yarp_simulation import TWO_JOINTS, served
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.world import ATTACHER_CALLS, WORLD_CALLS, read_call
 from pliant.clients.yarp import YarpNetwork
-from pliant.errors import WireError
 from pliant.model import Interface, Robot, World
 from pliant.model.yarp import LinkAttacher, WorldInterface, YarpInterface
 from pliant.wire.yarp import Bottle, bottle, parse_bottle

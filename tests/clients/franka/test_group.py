@@ -5,11 +5,11 @@ import importlib.util
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.clients.franka import FrankaGroup, FrankaRobot
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from fci_clients import own_host
 
+from pliant.base.errors import BridgeError, DeviceError
 from pliant.clients.franka import FrankaRobot
 from pliant.clients.franka import policy as room
 from pliant.clients.franka.policy import EDGE, FrankaPolicyRun, arm_of_policy, run_franka_policy
 from pliant.control import Policy, PolicyError
-from pliant.errors import BridgeError, DeviceError
 
 PERIOD = 0.02
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from fci_clients import own_host
 
+from pliant.base.errors import BridgeError, DeviceError, ModelError
 from pliant.clients.franka import FrankaRobot
 from pliant.devices.franka.parameters import Payload
 from pliant.devices.franka.settings import Settings
-from pliant.errors import BridgeError, DeviceError, ModelError
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import Q_START
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND

@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError, PliantError
 from pliant.control.walking.tree import KinematicTree
 from pliant.devices.walking_model import kinematic_tree
-from pliant.errors import DeviceError, PliantError
 from pliant.robots import build_robot
 from pliant.robots.biped import JOINTS
 

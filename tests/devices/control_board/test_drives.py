@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.helpers.control_boards import ARM, JOINTS, Rig, arm
 
 from pliant import load
+from pliant.base.errors import DeviceError, ModelError
 from pliant.devices.control_board.layout import ControlMode, InteractionMode
-from pliant.errors import DeviceError, ModelError
 from pliant.laws import CompliantActuator, QbMove, get_law
 from pliant.model import ControlBoard, Coupling, Robot, add_control_boards
 from pliant.simulation import Simulation

@@ -5,8 +5,8 @@ import inspect
 import pytest
 from tests.helpers.control_boards import JoinedRig
 
+from pliant.base.errors import DeviceError
 from pliant.devices.control_board import ControlBoardDevice, ControlMode, JoinedBoard
-from pliant.errors import DeviceError
 
 
 @pytest.fixture(scope="module")

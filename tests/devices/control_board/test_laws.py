@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.helpers.control_boards import DEGREE, DT, arm
 
+from pliant.base.errors import DeviceError
 from pliant.devices.control_board.layout import ControlMode
-from pliant.errors import DeviceError
 
 
 def hold(rig, joint, q, v=0.0):

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.control_boards import arm
 
+from pliant.base.errors import DeviceError
 from pliant.devices.control_board.device import REFERENCES, REQUESTED_MODES
 from pliant.devices.control_board.layout import ControlMode
-from pliant.errors import DeviceError
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
 USUAL = st.floats(-30.0, 30.0)

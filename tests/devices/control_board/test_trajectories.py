@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.helpers.control_boards import DT, arm, wrist
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 
 TOLERANCE = 1e-9
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.devices.base import Device
 from pliant.devices.franka.arm import MODES, REQUESTS, SAMPLES, CommandValues, FrankaArm
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError
 from pliant.robots.franka import kinematics
 from pliant.robots.franka.build import Q_START, ArmMount, build_arms
 from pliant.robots.franka.parameters import FR3, FRANKA_HAND

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from franka_plant import Plant
 
+from pliant.base.errors import DeviceError
 from pliant.devices.franka.cabinet import Cabinet
 from pliant.devices.franka.gripper import Gripper
 from pliant.devices.franka.settings import CHECKS, Collision, Settings
-from pliant.errors import DeviceError
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import Q_START, ArmMount
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND, HAND

@@ -7,8 +7,8 @@ import shutil
 import numpy as np
 import pytest
 
+from pliant.base.errors import BridgeError, MissingDependency
 from pliant.devices.franka.model_library import ARCHITECTURES, build_library
-from pliant.errors import BridgeError, MissingDependency
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, FRANKA_HAND
 

@@ -4,9 +4,9 @@ import pytest
 from mutations import Mutation
 from rod_mutations import loose_solver, offset_joints, section
 
+from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.experiments import cpr_stewart as module
 from pliant.rods import catalogue, load_robot
-from pliant.spatial import pose, rotation_from_rpy
 
 
 def paths(context, options):

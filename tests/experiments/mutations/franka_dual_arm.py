@@ -5,11 +5,11 @@ import importlib.util
 
 from mutations import Mutation
 
+from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.clients.franka import FrankaGroup
 from pliant.experiments import _dual_loop
 from pliant.experiments import franka_dual_arm as module
 from pliant.robots.franka import build
-from pliant.spatial import pose, rotation_from_rpy
 
 
 def plan(options, **changes):

@@ -2,7 +2,7 @@
 
 from mutations import Mutation
 
-from pliant.errors import DivergedError
+from pliant.base.errors import DivergedError
 from pliant.experiments import softfoot_walk
 from pliant.experiments.walk_trials import Crossing, Walk, walk_many
 from pliant.experiments.walking import run_walk

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.export import describe_urdf, export_urdf
 from pliant.loading import load
 from pliant.model import Robot

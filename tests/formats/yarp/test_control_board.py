@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.yarp.control_board import read_control_board, read_fake_board
 from pliant.formats.yarp.ini import parse_ini, read_ini
 

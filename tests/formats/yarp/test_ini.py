@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import ModelError, PliantError
+from pliant.base.errors import ModelError, PliantError
 from pliant.formats.yarp.ini import Entry, Group, format_ini, parse_ini, read_ini
 
 

@@ -7,7 +7,7 @@ import mujoco
 import pytest
 
 import pliant
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.yarp.plugins import READERS, UNSERVED, is_yarp_plugin
 from pliant.model.control_board import ControlBoard
 from pliant.model.sensors import Camera, Laser

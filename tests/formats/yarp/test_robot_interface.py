@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.yarp.robot_interface import read_robot_interface
 
 HOPPER = Path(__file__).parents[2] / "data" / "yarp" / "conf" / "hopper.xml"

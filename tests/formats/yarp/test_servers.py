@@ -2,7 +2,7 @@
 
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.yarp.control_board import BoardConfiguration
 from pliant.formats.yarp.robot_interface import read_robot_interface
 from pliant.formats.yarp.servers import Hardware, Servers

@@ -9,7 +9,7 @@ import pytest
 from law_cases import ALL, instances, points
 from warp_cases import DT, cases, motion
 
-from pliant.errors import LawError, MissingDependency
+from pliant.base.errors import LawError, MissingDependency
 from pliant.laws import Law, get_law, kernels, layout
 from pliant.laws.compile import LAW_KERNELS, law_functions
 from pliant.laws.warp import load_warp

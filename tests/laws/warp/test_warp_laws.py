@@ -10,7 +10,7 @@ from warp_cases import DT, cases, motion
 
 pytest.importorskip("warp", reason="Warp is not installed: pip install 'pliant[warp]'")
 
-from pliant.errors import LawError
+from pliant.base.errors import LawError
 from pliant.laws import BAVS, SEA, CompliantActuator, QbMove, base, get_law
 from pliant.laws.warp import simulate, warp_law
 

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model.feet.closures import fit_closures, measure_closures
 
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model.feet.geometry import pose_of, reach, upward, weld_children
 
 SHAPES = {

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pliant
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.devices import make_devices
-from pliant.errors import ModelError
 from pliant.formats.export import describe_urdf
 from pliant.formats.export.mjcf import describe_mjcf
 from pliant.model import Robot
 from pliant.robots.softfoot import SoftFoot, closure_compliance, softfoot
-from pliant.spatial import exp_so3, quaternion_from_rotation
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 FAST = SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed")

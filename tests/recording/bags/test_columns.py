@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
-from pliant.errors import DeviceError, RecordingError
+from pliant.base.errors import DeviceError, RecordingError
 from pliant.simulation import Simulation, read_commands
 
 F64, MULTI, CLOCK = "std_msgs/msg/Float64", "std_msgs/msg/Float64MultiArray", "rosgraph_msgs/msg/Clock"

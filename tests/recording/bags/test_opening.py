@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.writer import CompressionType, Writer
 
-from pliant.errors import PliantError, RecordingError
+from pliant.base.errors import PliantError, RecordingError
 from pliant.recording import RecordingWarning
 from pliant.recording.bags import is_bag, open_bag, read_traces
 from pliant.simulation import read_commands

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fake_engine import SpringJoint, SpringMassEngine
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording import Recorder
 from pliant.recording.bags import read_traces
 from pliant.simulation import Simulation

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.bags.writing import BagWriter
 
 pytest.importorskip("rosbags")

@@ -4,16 +4,11 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
-from pliant.options import check_declaration, describe
+from pliant.base.errors import ModelError
+from pliant.base.options import check_declaration, describe
 from pliant.robots import build_robot, find_robot
 from pliant.robots.biped import JOINTS, PARTS
-from pliant.robots.biped.parameters import (
-    ANKLE_HEIGHT,
-    ANKLE_TO_KNEE,
-    KNEE_TO_HIP,
-    leg_angles,
-)
+from pliant.robots.biped.parameters import ANKLE_HEIGHT, ANKLE_TO_KNEE, KNEE_TO_HIP, leg_angles
 
 FEET = ("rigid", "soft")
 

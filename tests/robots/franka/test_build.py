@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from franka_plant import Plant
 
+from pliant.base.errors import ModelError
 from pliant.devices.franka.gripper import Gripper
 from pliant.devices.franka.parameters import Payload
-from pliant.errors import ModelError
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import Q_START, ArmMount, arm_spec, build_arms, world
 from pliant.robots.franka.parameters import EE_OF_CUP, FER, FR3, FRANKA_HAND, HAND, VACUUM_GRIPPER

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.base.errors import ModelError
 from pliant.devices.franka.parameters import D_FLANGE, NO_PAYLOAD, Payload
-from pliant.errors import ModelError
 from pliant.robots.franka import dynamics
 from pliant.robots.franka.parameters import FER, FR3, FRANKA_HAND, arm
 from pliant.robots.franka.urdf import urdf

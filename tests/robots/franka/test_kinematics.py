@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import log_so3
 from pliant.robots.franka import kinematics as kin
 from pliant.robots.franka.parameters import EE_OF_HAND, FER, FR3, Q_READY
 from pliant.robots.franka.urdf import urdf
-from pliant.spatial import log_so3
 
 RNG = np.random.default_rng(1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.robots import build_robot
 from pliant.robots.franka.meshes import find_meshes
 

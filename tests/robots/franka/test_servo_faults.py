@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from pliant import load
+from pliant.base.errors import DeviceError, PliantError
+from pliant.base.spatial import inverse, pose
 from pliant.clients.franka import FrankaRobot
 from pliant.control import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo
 from pliant.control.visual_servoing import image_points_task, norm_below, pbvs_task
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, PliantError
 from pliant.model import Camera
 from pliant.robots.franka.build import WristCamera
 from pliant.simulation import Simulation
-from pliant.spatial import inverse, pose
 from pliant.vision import (
     AprilTagDetector,
     CameraModel,

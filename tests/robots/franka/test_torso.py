@@ -7,19 +7,19 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
+from pliant.base.spatial import inverse, pose
 from pliant.clients.franka import FrankaRobot
 from pliant.control import ToolLoad
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
-from pliant.errors import ModelError
 from pliant.robots import build_robot
 from pliant.robots.franka.build import ArmMount, HeldTag, build_arms
 from pliant.robots.franka.kinematics import forward_kinematics
 from pliant.robots.franka.parameters import EE_OF_HAND, FRANKA_HAND
 from pliant.robots.franka.torso import CAMERA, POST_FACE, POST_STIFFNESS, Q_LEFT, Q_RIGHT, TAG, base, torso
 from pliant.simulation import Simulation
-from pliant.spatial import inverse, pose
 
 needs_tags = pytest.mark.skipif(importlib.util.find_spec("pyapriltags") is None, reason="pyapriltags is not installed")
 

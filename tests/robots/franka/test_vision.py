@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from pliant import load
+from pliant.base.errors import MissingDependency
+from pliant.base.spatial import inverse, pose
 from pliant.clients.franka import FrankaRobot
 from pliant.control import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo
 from pliant.control.visual_servoing import ibvs_task, pbvs_task, pose_below
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency
 from pliant.robots.franka.build import WristCamera
 from pliant.robots.franka.entry import TAG_DISTANCE
 from pliant.simulation import Simulation
-from pliant.spatial import inverse, pose
 from pliant.vision import AprilTagDetector, facing_pose, tag_corners
 from pliant.vision.poses import nearest_alike_pose, pose_features
 

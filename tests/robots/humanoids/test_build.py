@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.robots.humanoids import find_data
 from pliant.robots.humanoids.build import FEET
 from pliant.robots.softfoot import SoftFoot, closure_compliance

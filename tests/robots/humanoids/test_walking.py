@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.experiments.walking import run_walk
 from pliant.robots import build_robot
 from pliant.robots.humanoids.build import ROBOTS

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import pliant
+from pliant.base.errors import MissingDependency, ModelError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import MissingDependency, ModelError
 from pliant.model.control_board import ControlBoard
 from pliant.robots.icub import build as icub
 from pliant.simulation import Simulation

@@ -4,14 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.errors import ModelError
-from pliant.robots.softfoot import (
-    SoftFootOptions,
-    closure_compliance,
-    fit_closure,
-    smallest_compliance,
-    softfoot,
-)
+from pliant.base.errors import ModelError
+from pliant.robots.softfoot import SoftFootOptions, closure_compliance, fit_closure, smallest_compliance, softfoot
 from pliant.robots.softfoot.closure import CLOSURE, closure_time_constant
 from pliant.robots.softfoot.parameters import CLOSURE_SOLIMP
 

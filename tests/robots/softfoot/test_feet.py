@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import pliant
+from pliant.base.errors import ModelError
 from pliant.cli import main
-from pliant.errors import ModelError
 from pliant.model.feet import ReplacedFoot
 from pliant.robots.softfoot import SoftFeetOptions, put_on_softfeet
 

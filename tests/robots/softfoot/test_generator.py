@@ -10,15 +10,15 @@ import pytest
 from tests.helpers.softfoot_rigs import press
 
 from pliant import load
+from pliant.base.errors import ModelError
+from pliant.base.options import check_declaration, describe
+from pliant.base.spatial import rotation_from_quaternion
 from pliant.cli.application import main
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
-from pliant.options import check_declaration, describe
 from pliant.robots import build_robot, find_robot
 from pliant.robots.softfoot import SoftFootOptions, softfoot
 from pliant.robots.softfoot import parameters as p
 from pliant.robots.softfoot.generator import chain_layout
-from pliant.spatial import rotation_from_quaternion
 
 MODULES = [m.name for m in p.MODULES]
 MILLIMETRE = 1e-3

@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from pliant.base.errors import ModelError
 from pliant.devices.factory import make_devices
 from pliant.engine import MujocoEngine
-from pliant.errors import ModelError
 from pliant.robots import build_robot
 from pliant.robots.softfoot_bench import module_position
 from pliant.simulation import Simulation

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.ros import Codec, Framer, Registry, Template, dds_type_name, decode_header, encode_header, registry
 from pliant.wire.ros.definitions import TEXTS
 from pliant.wire.ros.types import parse

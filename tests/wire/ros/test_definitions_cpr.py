@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.ros import Codec, registry
 from pliant.wire.ros.definitions_cpr import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 

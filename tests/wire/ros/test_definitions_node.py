@@ -3,7 +3,7 @@
 import pytest
 from rosbags.typesys import Stores, get_typestore
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.ros import Codec, Registry, dds_type_name, registry
 from pliant.wire.ros.definitions_node import NODE_TEXTS, action_parts
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.rtps import (
     AckNack,
     Data,

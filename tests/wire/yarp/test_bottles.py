@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp import binary
 from pliant.wire.yarp.binary import (
     MAX_DEPTH,

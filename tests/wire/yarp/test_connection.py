@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp import connection
 from pliant.wire.yarp.connection import (
     MAX_DATAGRAM,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp import control_board_v3 as board
 from pliant.wire.yarp.binary import decode_bottle, encode_bottle, read_bottle
 from pliant.wire.yarp.connection import Framer, Hello

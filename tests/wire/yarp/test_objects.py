@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.binary import decode_bottle, encode_bottle
 from pliant.wire.yarp.connection import DatagramAssembler, Framer, Hello
 from pliant.wire.yarp.images import PIXELS, Image

@@ -9,10 +9,10 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError, PliantError, WireError
 from pliant.bridges.fci.hand_server import HandServer, VacuumServer
 from pliant.bridges.fci.sockets import MAX_HELD, Connection, listen
 from pliant.devices.base import Command
-from pliant.errors import BridgeError, PliantError, WireError
 from pliant.wire import fci
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from pliant.base.errors import BridgeError, PliantError
+from pliant.base.listening import check_listening_host
 from pliant.bridges.fci.arm_server import ArmServer
 from pliant.bridges.fci.options import FciOptions
-from pliant.errors import BridgeError, PliantError
-from pliant.listening import check_listening_host
 from pliant.model import Robot
 from pliant.simulation.bridge import BridgeBase
 from pliant.simulation.realtime import realtime

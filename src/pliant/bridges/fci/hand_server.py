@@ -8,8 +8,8 @@ import socket
 import struct
 from typing import TYPE_CHECKING
 
+from pliant.base.errors import WireError
 from pliant.bridges.fci.sockets import Connection, listen, refuse
-from pliant.errors import WireError
 from pliant.wire import fci
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pliant.errors import BridgeError
-from pliant.options import check_values, option
+from pliant.base.errors import BridgeError
+from pliant.base.options import check_values, option
 
 __all__ = ["FciOptions", "TimeMode"]
 

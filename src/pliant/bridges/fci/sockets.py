@@ -10,7 +10,7 @@ import struct
 import time
 from typing import Literal
 
-from pliant.errors import BridgeError, WireError
+from pliant.base.errors import BridgeError, WireError
 from pliant.wire import fci
 
 __all__ = ["CONNECT_TIMEOUT", "Connection", "listen", "refuse"]

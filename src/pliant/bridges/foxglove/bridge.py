@@ -14,6 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError
+from pliant.base.listening import listening_address
+from pliant.base.ratelimit import RateLimit
+from pliant.base.threads import WorkerPool
 from pliant.bridges.foxglove.cameras import ENCODINGS, CameraTopics, is_camera
 from pliant.bridges.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
 from pliant.bridges.foxglove.layout import make_layout
@@ -26,12 +30,8 @@ from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.switching import SwitchInterval
 from pliant.devices.base import Command, Sample, SampleSource
 from pliant.engine.base import MujocoState
-from pliant.errors import BridgeError
-from pliant.listening import listening_address
-from pliant.ratelimit import RateLimit
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
-from pliant.threads import WorkerPool
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError
 from pliant.recording.sample_message import sample_topic
 from pliant.vision import CameraModel
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.bridges.answers import answered
 from pliant.devices.base import Command, Device, SampleSource
-from pliant.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.recording.sample_message import sample_topic
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.commands import command_mode

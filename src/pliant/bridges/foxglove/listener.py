@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.bridges.foxglove.commands import CommandTopics
 from pliant.bridges.live_parameters import LiveParameter
-from pliant.errors import DeviceError, PliantError, nearest
 
 __all__ = ["Listener"]
 

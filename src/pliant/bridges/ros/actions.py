@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.rate_timer import RateTimer
-from pliant.errors import BridgeError
 
 __all__ = [
     "ActionHandler",

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError
+from pliant.base.threads import Threads
 from pliant.bridges.ros.clock import serve_clock
 from pliant.bridges.ros.interfaces import kind_of
 from pliant.bridges.ros.lockstep import Lockstep
@@ -21,9 +23,7 @@ from pliant.bridges.ros.tf import serve_tf
 from pliant.bridges.ros.topics import RosTopics
 from pliant.bridges.ros.unmatched_commands import UnmatchedCommands
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
-from pliant.threads import Threads
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError
 from pliant.vision import CameraModel
 
 __all__ = ["is_camera", "serve_camera"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError
 from pliant.bridges.answers import answered
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
-from pliant.errors import PliantError
 
 __all__ = ["serve_fields"]
 

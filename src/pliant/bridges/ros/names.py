@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 __all__ = ["SYNC_TOPIC", "domain_number", "node_name", "sync_names", "topic_name"]
 

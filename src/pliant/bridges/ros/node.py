@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from pliant.base.threads import Threads
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.switching import SwitchInterval
-from pliant.threads import Threads
 from pliant.wire.ros import Codec
 
 __all__ = ["Node", "TopicHandle"]

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pliant.base.errors import DeviceError, PliantError, nearest
 from pliant.bridges.live_parameters import LiveParameter, live_parameters
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
-from pliant.errors import DeviceError, PliantError, nearest
 
 __all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from pliant.threads import Threads
+from pliant.base.threads import Threads
 
 __all__ = ["Outbox", "Sender"]
 

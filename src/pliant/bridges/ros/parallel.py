@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import BridgeError, DeviceError
 from pliant.bridges.answers import answered
 from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
-from pliant.errors import BridgeError, DeviceError
 from pliant.rods.description import Round
 from pliant.wire.ros import Template
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, PliantError
 from pliant.bridges.ros.actions import ActionServer, Goal, GoalRefused, GoalState, Outcome
 from pliant.bridges.ros.trajectory import JointPoints, MotionState, Trajectory, read_points
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.errors import DeviceError, PliantError
 from pliant.laws import COMMAND_NAMES
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "Measured", "QbController"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.bridges.answers import answered
 from pliant.bridges.live_parameters import joint_gains
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.errors import DeviceError, nearest
 
 __all__ = ["serve_reconfigure"]
 

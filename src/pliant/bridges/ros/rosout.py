@@ -8,10 +8,10 @@ import time
 from collections import deque
 from typing import Any
 
+from pliant.base.ratelimit import RateLimit
 from pliant.bridges.ros.names import node_name
 from pliant.bridges.ros.topics import RosTopics
 from pliant.model.robot import Robot
-from pliant.ratelimit import RateLimit
 
 __all__ = ["INFO", "WARN", "Rosout", "serve_rosout"]
 

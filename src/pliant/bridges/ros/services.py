@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pliant.base.errors import BridgeError, PliantError
 from pliant.bridges.answers import ANSWER_TIMEOUT, answered
 from pliant.bridges.ros.topics import RosTopics
-from pliant.errors import BridgeError, PliantError
 
 __all__ = ["serve_control"]
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError, PliantError
 from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.ros.actions import ActionHandler, ActionServer
 from pliant.bridges.ros.names import topic_name
@@ -13,7 +14,6 @@ from pliant.bridges.ros.node import Node, TopicHandle
 from pliant.bridges.ros.options import RosOptions
 from pliant.bridges.ros.send_rate import SendRate
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError, PliantError
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.ros import Template

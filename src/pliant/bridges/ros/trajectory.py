@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import DeviceError
+from pliant.base.errors import DeviceError
 
 __all__ = ["MAX_POINTS", "JointPoints", "MotionState", "Trajectory", "read_points"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from pliant.base.errors import nearest
 from pliant.bridges.ros.names import topic_name
 from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.errors import nearest
 from pliant.laws import COMMAND_NAMES
 
 __all__ = ["UnmatchedCommands"]

@@ -23,14 +23,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pliant.base.errors import BridgeError, PliantError, WireError
+from pliant.base.listening import listening_address
+from pliant.base.threads import WorkerPool
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.node import Node
 from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.ros1.actionlib import ActionTopics
 from pliant.bridges.ros1.xml_rpc import XML_RPC_ERRORS, XmlRpcServer, check_uris, proxy, read_tcpros_address
-from pliant.errors import BridgeError, PliantError, WireError
-from pliant.listening import listening_address
-from pliant.threads import WorkerPool
 from pliant.wire.ros import Codec, Framer, decode_header, encode_header, service_response
 from pliant.wire.ros.tcpros import HEADER_LIMIT
 

@@ -10,8 +10,8 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 from xmlrpc.server import SimpleXMLRPCRequestHandler, SimpleXMLRPCServer
 
-from pliant.errors import BridgeError, WireError
-from pliant.serving import ConnectionThreads
+from pliant.base.errors import BridgeError, WireError
+from pliant.base.serving import ConnectionThreads
 
 __all__ = ["XML_RPC_ERRORS", "XmlRpcServer", "check_uris", "proxy", "read_tcpros_address"]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pliant.errors import BridgeError, nearest
+from pliant.base.errors import BridgeError, nearest
 
 __all__ = ["Discovery", "discovery"]
 

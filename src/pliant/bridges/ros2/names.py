@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.ros import Codec, Registry
 
 __all__ = ["GID_SIZES", "NodeNames"]

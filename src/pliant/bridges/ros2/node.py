@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.names import domain_number
@@ -25,7 +26,6 @@ from pliant.bridges.ros2.endpoints import FRAGMENT_SIZE
 from pliant.bridges.ros2.names import NodeNames
 from pliant.bridges.ros2.participant import LocalReader, LocalWriter, RtpsParticipant, Sample
 from pliant.bridges.ros2.services import Respond, Services
-from pliant.errors import BridgeError, WireError, nearest
 from pliant.wire.ros import Codec, Registry, dds_type_name
 
 __all__ = ["DISTROS", "Publication", "Ros2Node"]

@@ -18,6 +18,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pliant.base.errors import BridgeError, WireError
+from pliant.base.threads import Threads
 from pliant.bridges.ros2.discovery import Discovery
 from pliant.bridges.ros2.endpoints import (
     FRAGMENT_SIZE,
@@ -29,8 +31,6 @@ from pliant.bridges.ros2.endpoints import (
     Writer,
     WriterProxy,
 )
-from pliant.errors import BridgeError, WireError
-from pliant.threads import Threads
 from pliant.wire.rtps import (
     AckNack,
     Data,

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.base.errors import BridgeError, PliantError, WireError
+from pliant.base.threads import WorkerPool
 from pliant.bridges.ros2.participant import CYCLONE, LocalReader, LocalWriter, RtpsParticipant, Sample
-from pliant.errors import BridgeError, PliantError, WireError
-from pliant.threads import WorkerPool
 from pliant.wire.ros import CDR_LITTLE_ENDIAN, Codec, ServiceType, dds_type_name
 from pliant.wire.rtps import related_parameters
 from pliant.wire.rtps.parameters import VENDOR_NAMES

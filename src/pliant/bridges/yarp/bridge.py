@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError, WireError, printable
+from pliant.base.listening import check_listening_host
 from pliant.bridges.switching import SwitchInterval
 from pliant.bridges.yarp.analog_servers import serve_analog_servers
 from pliant.bridges.yarp.calls import NameClient
@@ -29,8 +31,6 @@ from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.skin_inertials import serve_skin_inertials
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError, WireError, printable
-from pliant.listening import check_listening_host
 from pliant.model.yarp import ClockPort
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 

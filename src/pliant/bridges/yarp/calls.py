@@ -11,8 +11,8 @@ import socket
 import time
 from collections.abc import Iterable
 
+from pliant.base.errors import BridgeError, WireError
 from pliant.bridges.yarp.configuration import ServerAddress
-from pliant.errors import BridgeError, WireError
 from pliant.wire.yarp import (
     ACKNOWLEDGEMENT,
     Bottle,

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.messages import Answer
-from pliant.errors import WireError
 from pliant.vision import CameraModel
 from pliant.wire.yarp import Bottle, Vocab
 from pliant.wire.yarp.binary import encode_bottle

@@ -7,10 +7,10 @@ from collections import deque
 from concurrent.futures import Future
 from typing import Any
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.bridges.yarp.step_gate import StepGate
-from pliant.errors import WireError
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Vocab, bottle
 from pliant.wire.yarp.records import Method, parse_method

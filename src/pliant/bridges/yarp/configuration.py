@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 __all__ = [
     "DEFAULT_PORT",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.control_board_answers import StateEncoder, answer, command
 from pliant.bridges.yarp.fields import RequestQueue
 from pliant.bridges.yarp.messages import Answer, Arrival
@@ -20,7 +21,6 @@ from pliant.bridges.yarp.port import Port
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.control_board import ControlBoardDevice, JoinedBoard
-from pliant.errors import PliantError, WireError
 from pliant.model.yarp import ControlBoardServer
 from pliant.wire.yarp import Bottle, Dialect
 from pliant.wire.yarp.binary import encode_vector

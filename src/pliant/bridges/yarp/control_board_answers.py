@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError, WireError
 from pliant.devices.control_board.device import REFERENCES, REMOTE_VARIABLES, ControlBoardDevice
 from pliant.devices.control_board.joined import JoinedBoard
 from pliant.devices.control_board.layout import ControlMode, InteractionMode
-from pliant.errors import DeviceError, WireError
 from pliant.wire.yarp import control_board as v4
 from pliant.wire.yarp import control_board_v3 as v3
 from pliant.wire.yarp.binary import Dialect, encode_bottle

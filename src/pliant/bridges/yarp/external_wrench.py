@@ -5,11 +5,11 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import Any
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.fields import RequestQueue
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Device, SampleSource
-from pliant.errors import PliantError, WireError
 from pliant.wire.yarp import Bottle, bottle
 from pliant.wire.yarp.values import number, text
 

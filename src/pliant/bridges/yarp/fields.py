@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, PliantError, WireError
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.errors import DeviceError, PliantError, WireError
 from pliant.simulation.bridge import SimulationControl
 from pliant.wire.yarp import Bottle, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.wire.yarp.objects import properties

@@ -12,9 +12,9 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, Protocol
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.reactor import READ, WRITE, Reactor
-from pliant.errors import PliantError, WireError
 from pliant.wire.yarp import (
     ACKNOWLEDGEMENT,
     Bottle,

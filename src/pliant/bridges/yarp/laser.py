@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import WireError
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import WireError
 from pliant.model.yarp import LaserScan, VectorServer
 from pliant.wire.yarp import Dialect, Vocab, bottle
 from pliant.wire.yarp.binary import encode_bottle

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 
+from pliant.base.errors import BridgeError, PliantError
 from pliant.bridges.yarp.calls import RpcConnection
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError, PliantError
 from pliant.wire.yarp import Bottle, Vocab, format_bottle
 from pliant.wire.yarp.values import OK
 

@@ -17,15 +17,15 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pliant.base.errors import PliantError, WireError
+from pliant.base.listening import listening_address
+from pliant.base.threads import Threads, WorkerPool
 from pliant.bridges.yarp.calls import NameClient, ask_administration, connect_ports
 from pliant.bridges.yarp.configuration import DEFAULT_PORT, ServerAddress
 from pliant.bridges.yarp.messages import Arrival
 from pliant.bridges.yarp.network import JOIN_TIMEOUT_S, listen
 from pliant.bridges.yarp.port import Port
 from pliant.bridges.yarp.reactor import Reactor
-from pliant.errors import PliantError, WireError
-from pliant.listening import listening_address
-from pliant.threads import Threads, WorkerPool
 from pliant.wire.yarp import Bottle, Contact, Query, Vocab, bottle, format_bottle, parse_bottle
 from pliant.wire.yarp.nameserver import (
     ANY,

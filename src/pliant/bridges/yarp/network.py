@@ -12,13 +12,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from pliant.base.errors import BridgeError, PliantError, WireError, printable
+from pliant.base.listening import listening_address
+from pliant.base.threads import Threads, WorkerPool
 from pliant.bridges.yarp.calls import NameClient, tell_removed
 from pliant.bridges.yarp.outputs import Output, dial
 from pliant.bridges.yarp.port import Port
 from pliant.bridges.yarp.reactor import Reactor
-from pliant.errors import BridgeError, PliantError, WireError, printable
-from pliant.listening import listening_address
-from pliant.threads import Threads, WorkerPool
 from pliant.wire.yarp import Contact
 from pliant.wire.yarp.connection import MAX_NAME
 from pliant.wire.yarp.nameserver import parse_contact

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from pliant.base.errors import BridgeError, WireError, nearest
 from pliant.bridges.yarp.calls import CALL_TIMEOUT_S, Stream, open_socket
 from pliant.bridges.yarp.messages import Publication
 from pliant.bridges.yarp.reactor import READ, WRITE, Reactor
-from pliant.errors import BridgeError, WireError, nearest
 from pliant.wire.yarp import (
     ACKNOWLEDGEMENT,
     Command,

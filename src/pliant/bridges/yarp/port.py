@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.inputs import Input
 from pliant.bridges.yarp.messages import Answer, Arrival, Publication
 from pliant.bridges.yarp.outputs import Output
 from pliant.bridges.yarp.reactor import READ, Reactor
-from pliant.errors import PliantError, WireError
 from pliant.wire.yarp import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
 from pliant.wire.yarp.values import FAIL, OK, text
 

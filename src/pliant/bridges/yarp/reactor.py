@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pliant.threads import Threads
+from pliant.base.threads import Threads
 
 __all__ = ["READ", "WRITE", "Reactor"]
 

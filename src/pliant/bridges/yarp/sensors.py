@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from pliant.base.errors import WireError
+from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import BottleTemplate, Served
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import WireError
-from pliant.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.wire.yarp import Bottle, Dialect, Vocab, encode_bottle
 from pliant.wire.yarp.binary import encode_vector
 from pliant.wire.yarp.sensors import Measurement, SensorNames, encode_measurements, encode_metadata

@@ -6,13 +6,13 @@ import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import BridgeError
 from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.yarp.network import Network
 from pliant.bridges.yarp.options import YarpOptions
 from pliant.bridges.yarp.port import Port
 from pliant.bridges.yarp.step_gate import StepGate
 from pliant.devices.base import Sample, SampleSource
-from pliant.errors import BridgeError
 from pliant.model.interface import DEFAULT_NAMESPACE
 from pliant.model.robot import Robot
 from pliant.simulation.bridge import SimulationControl

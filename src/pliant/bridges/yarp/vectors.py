@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.yarp import VectorServer
-from pliant.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.wire.yarp.binary import encode_vector
 
 __all__ = ["CHANNELS", "is_vector", "serve_vector"]

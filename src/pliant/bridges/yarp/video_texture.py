@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.calls import connect_ports
 from pliant.bridges.yarp.fields import RequestQueue
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.reactor import Reactor
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Device, SampleSource
-from pliant.errors import PliantError, WireError
 from pliant.wire.yarp.images import Image
 
 __all__ = ["is_video_texture", "rgb_of", "serve_video_texture"]

@@ -7,11 +7,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.base.errors import PliantError, WireError
 from pliant.bridges.yarp.fields import RequestQueue
 from pliant.bridges.yarp.messages import Answer, Arrival
 from pliant.bridges.yarp.served import Served
 from pliant.devices.base import Device, SampleSource
-from pliant.errors import PliantError, WireError
 from pliant.model.yarp import LinkAttacher, WorldInterface
 from pliant.wire.yarp import Bottle, Value, Vocab
 from pliant.wire.yarp.records import Method, encode_fields, parse_method

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.rmw_zenoh import KINDS, Endpoint
 
 __all__ = ["Graph"]

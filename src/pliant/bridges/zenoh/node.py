@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from pliant.base.errors import BridgeError, PliantError, WireError, nearest
 from pliant.bridges.ros.action_services import ActionServices
 from pliant.bridges.ros.actions import ActionServer
 from pliant.bridges.ros.names import domain_number
@@ -26,7 +27,6 @@ from pliant.bridges.ros.outbox import Outbox
 from pliant.bridges.ros.send_rate import SendRate
 from pliant.bridges.zenoh.graph import Graph
 from pliant.bridges.zenoh.session import MODES, load_zenoh, open_session
-from pliant.errors import BridgeError, PliantError, WireError, nearest
 from pliant.wire.rmw_zenoh import Attachment, Endpoint, Qos, dds_service_name, token_selector
 from pliant.wire.ros import Codec, ServiceType, dds_type_name
 

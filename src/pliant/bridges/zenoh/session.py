@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from pliant.errors import BridgeError, MissingDependency, nearest
-from pliant.listening import check_listening_host
+from pliant.base.errors import BridgeError, MissingDependency, nearest
+from pliant.base.listening import check_listening_host
 
 __all__ = ["MODES", "ROUTER", "endpoints", "load_zenoh", "open_session"]
 

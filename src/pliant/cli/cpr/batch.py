@@ -7,12 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.cpr.inputs import Robot
 from pliant.cli.cpr.writing import tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console
 from pliant.cli.progress import Bar
-from pliant.errors import PliantError
 
 __all__ = ["batch"]
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

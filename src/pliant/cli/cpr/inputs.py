@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

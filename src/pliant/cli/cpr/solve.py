@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError, nearest
 from pliant.cli.cpr.inputs import JOINTS, POSE, WRENCH, Robot, numbers
 from pliant.cli.cpr.writing import check_outputs, draw, tell, write_shapes, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.simulating import refuse_unused
-from pliant.errors import PliantError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,9 +205,9 @@ def _print_solution(console: Console, solution: Solution, report: dict[str, Any]
 def _rows(statics, values, path, to, steps, direct) -> Any:
     import numpy as np
 
+    from pliant.base.spatial import exp_so3, log_so3
+    from pliant.base.spatial import pose as make_pose
     from pliant.rods.tables import joint_columns, plate_columns, read_table
-    from pliant.spatial import exp_so3, log_so3
-    from pliant.spatial import pose as make_pose
 
     count = (statics.actuator_count,) if direct else ((3,) if statics.planar else (3, 6))
     if path is not None:

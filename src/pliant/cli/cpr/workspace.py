@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.errors import PliantError
 from pliant.cli.cpr.inputs import POSE, WRENCH, Robot, numbers
 from pliant.cli.cpr.writing import check_outputs, save_figure, tell, write_table
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, print_table
 from pliant.cli.progress import Bar
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pliant.base.errors import PliantError
 from pliant.cli.simulating import check_figure, check_folder
-from pliant.errors import PliantError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def draw(groups: Any, titles: list[str], file: Path) -> None:
 
 
 def save_figure(figure: Any, file: Path) -> None:
-    from pliant.figures import saving
+    from pliant.base.figures import saving
 
     try:
         with saving():

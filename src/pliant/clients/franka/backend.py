@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import DeviceError
 from pliant.devices.franka.parameters import Arm, Payload
-from pliant.errors import DeviceError
 
 __all__ = ["PERIOD", "Backend", "Motion", "as_array", "as_number", "as_vector"]
 

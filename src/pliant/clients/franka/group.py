@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pliant.base.errors import DeviceError, PliantError
 from pliant.clients.franka.robot import FrankaRobot, RobotState
-from pliant.errors import DeviceError, PliantError
 
 __all__ = ["FrankaGroup"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, DeviceError, MissingDependency
 from pliant.clients.franka.backend import Motion
 from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
-from pliant.errors import BridgeError, DeviceError, MissingDependency
 from pliant.robots.franka import dynamics
 from pliant.robots.franka.parameters import FER, FR3
 from pliant.simulation.realtime import kept_scheduling

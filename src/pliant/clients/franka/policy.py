@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.clients.franka.backend import PERIOD
 from pliant.clients.franka.robot import BRAKING
 from pliant.clients.policy import TIMEOUT_S, check_inputs, full_observation
 from pliant.control.policy import INPUT, Policy, PolicyError
-from pliant.errors import BridgeError, DeviceError, PliantError, nearest
 from pliant.robots.franka.parameters import arm as arm_of
 from pliant.wire import fci
 

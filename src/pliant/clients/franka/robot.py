@@ -24,6 +24,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.clients.franka.backend import PERIOD, Backend, as_array, as_number, as_vector
 from pliant.clients.franka.network import NetworkArm
 from pliant.clients.franka.simulated import SimulationArm
@@ -31,7 +32,6 @@ from pliant.devices import make_devices
 from pliant.devices.franka.parameters import Arm, Payload
 from pliant.devices.franka.settings import Settings
 from pliant.engine import MujocoEngine
-from pliant.errors import DeviceError, nearest
 from pliant.robots.franka import dynamics, kinematics
 from pliant.robots.franka.build import MOTOR_INERTIA, Q_START, ArmMount, build_arms
 from pliant.robots.franka.parameters import HAND

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.clients.franka.backend import PERIOD, Motion
 from pliant.devices.franka.arm import FrankaArm
 from pliant.devices.franka.parameters import Payload
-from pliant.errors import DeviceError, nearest
 from pliant.wire import fci
 
 if TYPE_CHECKING:

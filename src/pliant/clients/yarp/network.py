@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pliant.base.errors import BridgeError, WireError
 from pliant.bridges.yarp.calls import (
     CALL_TIMEOUT_S,
     NameClient,
@@ -19,7 +20,6 @@ from pliant.bridges.yarp.configuration import DEFAULT_PORT, ServerAddress, parse
 from pliant.bridges.yarp.messages import Arrival
 from pliant.bridges.yarp.network import Network
 from pliant.bridges.yarp.port import Port
-from pliant.errors import BridgeError, WireError
 from pliant.wire.yarp import Bottle, Contact, Dialect, Stamp, Vocab, bottle
 from pliant.wire.yarp.binary import MAX_BYTES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pliant.options import option
+from pliant.base.options import option
 
 __all__ = ["WalkSettings", "scaled_settings"]
 

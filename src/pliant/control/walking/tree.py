@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codecache import njit
-from pliant.errors import PliantError
+from pliant.base.codecache import njit
+from pliant.base.errors import PliantError
 
 __all__ = ["KinematicTree"]
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
 from pliant.control.walking import dcm
 from pliant.control.walking.settings import WalkSettings
 from pliant.control.walking.tree import Index, KinematicTree

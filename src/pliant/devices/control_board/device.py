@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Command, DeviceBase, FieldInfo, request
 from pliant.devices.control_board import layout as at
 from pliant.devices.control_board.drives import Drive, find_drive
 from pliant.devices.control_board.layout import ControlMode, InteractionMode, Loop
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError, nearest
 from pliant.model.control_board import TRAJECTORIES, ControlBoard
 from pliant.model.robot import Robot
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.control_board import layout as at
 from pliant.engine.base import Engine, MujocoState
-from pliant.errors import DeviceError
 from pliant.laws import CompliantActuator, Mode
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.errors import DeviceError
 from pliant.devices.control_board.device import Array, Axes, ControlBoardDevice, Numbers, chosen_axes, finite_values
 from pliant.devices.control_board.layout import ControlMode, InteractionMode
-from pliant.errors import DeviceError
 
 __all__ = ["JoinedBoard"]
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
 from pliant.devices.control_board import layout as at
 from pliant.devices.control_board.layout import ControlMode as Mode
 from pliant.laws.layout import OUT

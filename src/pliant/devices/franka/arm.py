@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Sample, button, request
 from pliant.devices.franka.cabinet import Answer, Cabinet, Motion
 from pliant.devices.franka.gripper import Gripper, GripperAnswer
@@ -27,7 +28,6 @@ from pliant.devices.franka.settings import Settings
 from pliant.devices.franka.vacuum import PASCAL, VacuumGripper
 from pliant.devices.kinds import device_for
 from pliant.engine.base import Engine, mujoco_state
-from pliant.errors import DeviceError
 from pliant.wire import fci
 
 if TYPE_CHECKING:

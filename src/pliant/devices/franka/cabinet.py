@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import DeviceError, ModelError
 from pliant.devices.franka import kernels as k
 from pliant.devices.franka.dynamics import link_table
 from pliant.devices.franka.parameters import NO_PAYLOAD, Arm, Payload
 from pliant.devices.franka.settings import Collision, Settings
-from pliant.errors import DeviceError, ModelError
 from pliant.wire import fci
 from pliant.wire.fci import ERRORS, RobotCommand, RobotMode, RobotState
 

@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
+from pliant.base.errors import ModelError, nearest
 from pliant.devices.franka.parameters import D_FLANGE, NO_PAYLOAD, Arm, Payload
-from pliant.errors import ModelError, nearest
 
 __all__ = ["Variant", "coriolis_kernel", "friction_kernel", "gravity_kernel", "link_table", "mass_kernel"]
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
 from pliant.devices.franka.dynamics import coriolis_kernel, friction_kernel, gravity_kernel, mass_kernel
 from pliant.devices.franka.kinematics import (
     cholesky_solve_kernel,

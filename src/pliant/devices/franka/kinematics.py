@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
 from pliant.devices.franka.parameters import D_FLANGE, DH
 
 __all__ = [

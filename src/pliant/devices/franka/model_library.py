@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.base.errors import BridgeError, MissingDependency
 from pliant.devices.franka.dynamics import link_table
 from pliant.devices.franka.parameters import D_FLANGE, DH, Arm
-from pliant.errors import BridgeError, MissingDependency
 
 __all__ = ["ARCHITECTURES", "build_library", "library_source"]
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = [
     "CAPSULES",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import ModelError
+from pliant.base.spatial import rotation_from_quaternion
 from pliant.devices.franka.dynamics import friction_kernel
 from pliant.devices.franka.parameters import Arm
-from pliant.errors import ModelError
-from pliant.spatial import rotation_from_quaternion
 
 if TYPE_CHECKING:
     import mujoco

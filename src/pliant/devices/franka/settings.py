@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pliant.errors import DeviceError, nearest
+from pliant.base.errors import DeviceError, nearest
 from pliant.wire.fci import ERRORS
 
 __all__ = ["CHECKS", "Collision", "Settings"]

@@ -10,9 +10,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.errors import ModelError
 from pliant.engine.distributions import Distribution
 from pliant.envs.task import Action, Task, World
-from pliant.errors import ModelError
 from pliant.model import Robot
 
 __all__ = ["LEGS", "height", "robot", "task", "upright"]

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import mujoco
 import numpy as np
 
+from pliant.base.spatial import rotation_from_quaternion
 from pliant.formats.export.source import Source, numbers, rpy_text
-from pliant.spatial import rotation_from_quaternion
 
 __all__ = ["Materials", "MeshFiles", "write_shape"]
 

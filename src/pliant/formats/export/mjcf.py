@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model.feet import ReplacedFoot
 from pliant.model.parallel.mechanism import find_mechanism
 from pliant.model.robot import Robot

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import rpy_from_rotation
 from pliant.formats.urdf_extension import Mimic
 from pliant.model.description import REST_KEY, actuator_names
 from pliant.model.interface import JointInterface
-from pliant.spatial import rpy_from_rotation
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

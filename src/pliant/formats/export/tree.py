@@ -10,9 +10,9 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
+from pliant.base.spatial import exp_so3, rotation_from_quaternion
 from pliant.formats.export.geometry import Materials, MeshFiles, write_shape
 from pliant.formats.export.source import FREE, SLIDE, Source, numbers, rpy_text
-from pliant.spatial import exp_so3, rotation_from_quaternion
 
 __all__ = ["FAR", "write_origin", "write_tree"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.formats.export.control import write_control
 from pliant.formats.export.extension import write_extension, write_gazebo_tags
 from pliant.formats.export.geometry import URDF_SHAPES, Materials, MeshFiles

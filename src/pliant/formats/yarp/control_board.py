@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 from pliant.formats.yarp.ini import Group, Item
 from pliant.model.control_board import COUPLINGS, ControlBoard, Coupling
 from pliant.model.problem import Problem

@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.files import read_file
-from pliant.errors import ModelError, WireError, nearest
-from pliant.options import parse_bool, parse_number
+from pliant.base.documents.files import read_file
+from pliant.base.errors import ModelError, WireError, nearest
+from pliant.base.options import parse_bool, parse_number
 from pliant.wire.yarp.text import format_value, parse_bottle
 from pliant.wire.yarp.values import FALSE, TRUE, Bottle, Int64, Value, Vocab, Vocab64
 

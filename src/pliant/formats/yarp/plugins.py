@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pliant.documents.xml_tree import line_of
-from pliant.errors import ModelError, WireError, nearest
+from pliant.base.documents.xml_tree import line_of
+from pliant.base.errors import ModelError, WireError, nearest
 from pliant.formats.tags import Tags, place_of
 from pliant.formats.urdf import find_resource
 from pliant.formats.yarp.control_board import read_control_board, read_fake_board

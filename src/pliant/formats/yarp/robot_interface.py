@@ -22,9 +22,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pliant.documents.files import read_file
-from pliant.documents.xml_tree import Node, parse_xml
-from pliant.errors import ModelError, WireError, nearest
+from pliant.base.documents.files import read_file
+from pliant.base.documents.xml_tree import Node, parse_xml
+from pliant.base.errors import ModelError, WireError, nearest
 from pliant.formats.yarp.ini import Entry, Group, Item, parse_list
 
 __all__ = ["Action", "InterfaceDevice", "RobotInterface", "read_robot_interface"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 from pliant.formats.yarp.control_board import BoardConfiguration
 from pliant.formats.yarp.ini import Group
 from pliant.formats.yarp.robot_interface import InterfaceDevice, RobotInterface

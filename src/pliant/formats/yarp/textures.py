@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.base.spatial import quaternion_from_rotation, quaternion_product
 from pliant.model.yarp import VideoTexture, YarpInterface
-from pliant.spatial import quaternion_from_rotation, quaternion_product
 
 if TYPE_CHECKING:
     import mujoco

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import LawError, MissingDependency, nearest
+from pliant.base.errors import LawError, MissingDependency, nearest
 from pliant.laws import kernels, layout
 from pliant.laws.actuator import ActuatorTraces, CompliantActuator
 from pliant.laws.base import Law

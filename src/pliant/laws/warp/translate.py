@@ -24,8 +24,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pliant.codecache import python_function
-from pliant.errors import LawError
+from pliant.base.codecache import python_function
+from pliant.base.errors import LawError
 
 __all__ = ["ARRAY", "REAL", "Translation", "translate"]
 

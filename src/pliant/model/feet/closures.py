@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 import mujoco
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = ["fit_closures", "measure_closures"]
 

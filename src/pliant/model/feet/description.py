@@ -7,7 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import mujoco
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = ["FootDescription", "GivenFoot", "Side"]
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
 
 __all__ = ["Extent", "Pose", "extent_of", "pose_of", "reach", "upward", "weld_children"]
 

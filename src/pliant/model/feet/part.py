@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.model.feet.closures import fit_closures
 from pliant.model.feet.description import FootDescription, Side
 from pliant.model.feet.geometry import upward

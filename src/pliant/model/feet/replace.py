@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError, nearest
+from pliant.base.errors import ModelError, nearest
+from pliant.base.spatial import quaternion_from_rotation, rotation_from_rpy
 from pliant.model.description import Description
 from pliant.model.feet.closures import fit_closures, measure_closures
 from pliant.model.feet.description import FootDescription, GivenFoot, Side
@@ -19,7 +20,6 @@ from pliant.model.feet.geometry import Extent, Pose, extent_of, pose_of, weld_ch
 from pliant.model.feet.part import STANDARD_GRAVITY, ReplacedFoot, no_ground, support_of, touches_ground
 from pliant.model.feet.support import FootSupport, level_pitch
 from pliant.model.sensors import ForceTorque
-from pliant.spatial import quaternion_from_rotation, rotation_from_rpy
 
 __all__ = ["Replacement", "complete", "plan"]
 

@@ -30,7 +30,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.options import parse
+from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.model.interface import Interface
 from pliant.model.parallel.assembly import PLATE, Assembly, add_inertia
 from pliant.model.parallel.chain import add_chain
@@ -39,8 +41,6 @@ from pliant.model.parallel.mechanism import ParallelMechanism, Servo
 from pliant.model.parallel.options import ParallelOptions
 from pliant.model.parallel.rod_contact import add_rod_contact
 from pliant.model.robot import Robot
-from pliant.options import parse
-from pliant.spatial import exp_so3, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import BaseJoint, Limb, RobotDescription

@@ -9,6 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import CubicSpline
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 from pliant.model.parallel.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -19,8 +21,6 @@ from pliant.model.parallel.assembly import (
 )
 from pliant.model.parallel.fastening import fasten_tip
 from pliant.model.parallel.stretch import Stretch
-from pliant.numerics import CubicSpline
-from pliant.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import Limb

@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import DivergedError, ModelError, PliantError
+from pliant.base.errors import DivergedError, ModelError, PliantError
+from pliant.base.spatial import log_so3, pose
 from pliant.model.description import REST_KEY
 from pliant.model.parallel.assembly import PLATE
 from pliant.model.parallel.builder import build_parallel
@@ -18,7 +19,6 @@ from pliant.model.parallel.mechanism import MechanismState, measured, mechanism_
 from pliant.model.parallel.options import ParallelOptions
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-from pliant.spatial import log_so3, pose
 
 if TYPE_CHECKING:
     from pliant.rods.description import Rod

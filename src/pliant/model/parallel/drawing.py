@@ -13,10 +13,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.numerics import CubicSpline
+from pliant.base.spatial import quaternion_from_rotation
 from pliant.model.parallel.assembly import PLATE, section_radius
 from pliant.model.parallel.builder import add_scene
-from pliant.numerics import CubicSpline
-from pliant.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.solution import Solution

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.spatial import inverse, quaternion_from_rotation
 from pliant.model.parallel.assembly import PLATE, STIFF_SOLIMP, Assembly, add_inertia
-from pliant.spatial import inverse, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from pliant.rods.description import Limb

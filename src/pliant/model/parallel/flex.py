@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import exp_so3, inverse, pose
 from pliant.model.parallel.assembly import (
     CONTACT_SOLIMP,
     CONTACT_SOLREF,
@@ -21,7 +22,6 @@ from pliant.model.parallel.assembly import (
     section_radius,
 )
 from pliant.model.parallel.fastening import connect
-from pliant.spatial import exp_so3, inverse, pose
 
 if TYPE_CHECKING:
     from pliant.rods.description import Limb

@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
+from pliant.base.spatial import pose
 from pliant.model.description import REST_KEY
 from pliant.model.parallel.assembly import PLATE
 from pliant.model.parallel.flex import bend
@@ -18,7 +19,6 @@ from pliant.model.parallel.options import ParallelOptions
 from pliant.model.parallel.stretch import Stretch, stretchings
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
-from pliant.spatial import pose
 
 if TYPE_CHECKING:
     from pliant.rods.description import RobotDescription

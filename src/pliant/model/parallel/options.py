@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.errors import ModelError
-from pliant.options import check_values, option
+from pliant.base.errors import ModelError
+from pliant.base.options import check_values, option
 
 __all__ = ["CONTROLLER_WRENCHES", "JOINT_SPEEDS", "VARIANTS", "ParallelOptions"]
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pliant.errors import PliantError, RecordingError
+from pliant.base.errors import PliantError, RecordingError
 from pliant.wire.ros import Codec, Registry, registry
 
 __all__ = ["MESSAGE_LIMIT", "Bag", "BagMessage", "BagPart", "BagTopic", "MessageIndex"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import DeviceError, WireError
+from pliant.base.errors import DeviceError, WireError
 from pliant.laws import COMMAND_NAMES
 from pliant.recording.bags.base import BagTopic
 from pliant.recording.bags.opening import open_bag

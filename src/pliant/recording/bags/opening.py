@@ -7,8 +7,8 @@ import os
 import warnings
 from pathlib import Path, PurePosixPath
 
-from pliant.documents.yaml_tree import read_yaml
-from pliant.errors import PliantError, RecordingError, nearest
+from pliant.base.documents.yaml_tree import read_yaml
+from pliant.base.errors import PliantError, RecordingError, nearest
 from pliant.recording.bags.base import Bag, BagPart
 from pliant.recording.bags.mcap_bag import McapBag
 from pliant.recording.bags.rosbag1 import Rosbag1

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
 from pliant.recording.mcap import CutOff, decompressed
 

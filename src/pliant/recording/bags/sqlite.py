@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.bags.base import MESSAGE_LIMIT, BagMessage, BagTopic, plain_type
 
 __all__ = ["SqliteBag"]

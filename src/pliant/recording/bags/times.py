@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RecordingError
+from pliant.base.errors import RecordingError
 from pliant.recording.bags.base import Bag
 
 __all__ = ["CLOCK", "Series", "TimeAxis", "collect"]

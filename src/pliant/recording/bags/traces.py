@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import RecordingError, WireError, nearest
+from pliant.base.errors import RecordingError, WireError, nearest
 from pliant.recording.bags.base import Bag, BagTopic
 from pliant.recording.bags.opening import is_recording, open_bag
 from pliant.recording.bags.times import CLOCK, Series, TimeAxis, collect

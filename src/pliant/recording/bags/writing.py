@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pliant.errors import RecordingError, nearest, require
+from pliant.base.errors import RecordingError, nearest, require
 from pliant.wire.ros import Registry, registry
 
 __all__ = ["BagWriter", "bag_version", "definition_2"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.parts import MINIMAL_INERTIA, JointOptions, box, capsule, cylinder
 from pliant.robots.qbmove import CUBE, SPRINGS, add_cube, spring_law

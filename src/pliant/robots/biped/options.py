@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pliant.base.options import option
 from pliant.control.walking.settings import WalkSettings
-from pliant.options import option
 
 __all__ = ["BipedOptions"]
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.base.errors import ModelError
+from pliant.base.spatial import hat, pose, quaternion_from_rotation, rotation_from_rpy
 from pliant.devices.franka.arm import FrankaArmDescription
 from pliant.devices.franka.parameters import CAPSULES, D_FLANGE, DH, Arm, HandName, Payload
 from pliant.devices.franka.plant import HALF_OPEN, LIP_POINTS
 from pliant.devices.franka.settings import Settings
-from pliant.errors import ModelError
 from pliant.robots.franka.parameters import (
     CUP,
     EE_OF_CUP,
@@ -30,7 +31,6 @@ from pliant.robots.franka.parameters import (
     VACUUM_GRIPPER,
 )
 from pliant.robots.franka.urdf import urdf
-from pliant.spatial import hat, pose, quaternion_from_rotation, rotation_from_rpy
 
 if TYPE_CHECKING:
     import mujoco

@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
+from pliant.base.errors import ModelError
 from pliant.devices.franka.dynamics import (
     Variant,
     coriolis_kernel,
@@ -30,7 +31,6 @@ from pliant.devices.franka.dynamics import (
 )
 from pliant.devices.franka.kinematics import frames_kernel
 from pliant.devices.franka.parameters import Arm, Payload
-from pliant.errors import ModelError
 from pliant.robots.franka.parameters import FER
 
 __all__ = ["coriolis", "friction", "gravity", "mass"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:

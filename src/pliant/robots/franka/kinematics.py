@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.codecache import njit
+from pliant.base.codecache import njit
+from pliant.base.errors import ModelError, nearest
 from pliant.devices.franka.kinematics import frames_kernel, inverse_kernel, jacobian_kernel, tool_kernel
 from pliant.devices.franka.parameters import ELBOW_FLIP
-from pliant.errors import ModelError, nearest
 from pliant.robots.franka.parameters import EE_OF_HAND
 
 __all__ = ["FRAMES", "elbow", "forward_kinematics", "frames", "inverse_kinematics", "jacobian"]

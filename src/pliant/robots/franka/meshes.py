@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import MissingDependency, ModelError
+from pliant.base.errors import MissingDependency, ModelError
+from pliant.base.spatial import quaternion_from_rotation
 from pliant.robots.franka.parameters import EE_OF_HAND, FINGER_Z
-from pliant.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
     import mujoco

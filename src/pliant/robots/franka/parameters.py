@@ -17,8 +17,8 @@ import math
 
 import numpy as np
 
+from pliant.base.errors import ModelError, nearest
 from pliant.devices.franka.parameters import Arm, Cup, Hand, Limits, Link, Payload
-from pliant.errors import ModelError, nearest
 
 __all__ = [
     "CUP",

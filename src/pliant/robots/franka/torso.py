@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.spatial import pose, rotation_from_rpy
 from pliant.robots.franka.build import MOTOR_INERTIA, ArmMount, Block, HeldTag, WristCamera, build_arms
 from pliant.robots.franka.parameters import FER
-from pliant.spatial import pose, rotation_from_rpy
 
 if TYPE_CHECKING:
     from pliant.model import Robot

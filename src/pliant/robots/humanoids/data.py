@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pliant.errors import MissingDependency
+from pliant.base.errors import MissingDependency
 
 __all__ = ["find_data"]
 

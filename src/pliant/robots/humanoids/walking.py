@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 if TYPE_CHECKING:
     from pliant.model import Robot

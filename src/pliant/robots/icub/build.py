@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pliant.errors import MissingDependency, ModelError, nearest
-from pliant.options import option
+from pliant.base.errors import MissingDependency, ModelError, nearest
+from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:

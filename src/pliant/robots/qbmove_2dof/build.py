@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.qbmove import CUBE, ArmOptions, add_cube, spring_law
 

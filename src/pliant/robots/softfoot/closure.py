@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.robots.softfoot.parameters import CHAINS, CLOSURE_SOLIMP
 
 __all__ = ["CLOSURE", "closure_compliance", "closure_time_constant", "fit_closure", "smallest_compliance"]

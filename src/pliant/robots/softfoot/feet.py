@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pliant.errors import ModelError
-from pliant.options import option
+from pliant.base.errors import ModelError
+from pliant.base.options import option
 from pliant.robots.softfoot.foot import SoftFoot
 from pliant.robots.softfoot.options import SoftFootOptions
 

@@ -6,8 +6,8 @@ import dataclasses
 import math
 from typing import Any
 
-from pliant.errors import ModelError
-from pliant.options import parse
+from pliant.base.errors import ModelError
+from pliant.base.options import parse
 from pliant.robots.softfoot import parameters as p
 from pliant.robots.softfoot.closure import CLOSURE, fit_closure
 from pliant.robots.softfoot.options import MAX_LUMPED, SoftFootOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pliant.options import option
+from pliant.base.options import option
 
 __all__ = ["MAX_LUMPED", "MAX_SEPARATE", "SoftFootOptions", "SoftFootRigOptions"]
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.robots.softfoot_bench.options import SoftFootBenchOptions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots.softfoot.options import MAX_SEPARATE, SoftFootOptions
 
 __all__ = ["SoftFootBenchOptions"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.ros.types import PRIMITIVES, Field, MessageType, Registry, registry
 
 __all__ = ["CDR_LITTLE_ENDIAN", "Codec", "Template"]

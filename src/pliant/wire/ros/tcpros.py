@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 
 __all__ = ["HEADER_LIMIT", "MESSAGE_LIMIT", "Framer", "decode_header", "encode_header", "service_response"]
 

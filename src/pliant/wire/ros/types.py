@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.ros.definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.wire.ros.definitions_cpr import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 from pliant.wire.ros.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts

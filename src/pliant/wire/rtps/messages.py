@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 
 __all__ = [
     "DATAGRAM_LIMIT",

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.rtps.messages import Parameters, read_parameters, write_parameters
 
 __all__ = [

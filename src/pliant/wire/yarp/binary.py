@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.values import Bottle, Float32, Incomplete, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
 
 __all__ = [

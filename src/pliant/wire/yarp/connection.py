@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.yarp.binary import MAX_BYTES
 from pliant.wire.yarp.text import MAX_TEXT, is_open
 from pliant.wire.yarp.values import Incomplete

@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.yarp.records import Method, decode_fields, encode_fields, parse_method
 from pliant.wire.yarp.values import FAIL, Bottle, Value, Vocab, bottle, text
 

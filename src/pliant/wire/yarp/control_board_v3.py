@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.objects import Stamp
 from pliant.wire.yarp.records import Method, decode_fields, encode_fields, parse_method
 from pliant.wire.yarp.values import FAIL, IS, NAK, OK, TSTA, Bottle, Value, Vocab, bottle, integer, number, text

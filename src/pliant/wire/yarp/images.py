@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.yarp.values import Bottle, Vocab, bottle, integer, text
 
 __all__ = ["MAX_SIDE", "PIXELS", "Image"]

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.yarp.binary import Dialect
 from pliant.wire.yarp.objects import floats, vector
 from pliant.wire.yarp.values import FAIL, OK, Bottle, Value, Vocab, boolean, bottle, integer

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.connection import MAX_NAME
 from pliant.wire.yarp.text import MAX_TEXT, format_bottle, parse_bottle
 from pliant.wire.yarp.values import Bottle, bottle, text

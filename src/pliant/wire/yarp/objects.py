@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.values import Bottle, Float32, Value, bottle, integer, number, text
 
 __all__ = ["Stamp", "floats", "properties", "property_bottle", "vector"]

@@ -30,21 +30,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.binary import MAX_ITEMS, Dialect
-from pliant.wire.yarp.values import (
-    FAIL,
-    OK,
-    Bottle,
-    Int16,
-    Value,
-    Vocab,
-    boolean,
-    integer,
-    number,
-    text,
-    vocabulary,
-)
+from pliant.wire.yarp.values import FAIL, OK, Bottle, Int16, Value, Vocab, boolean, integer, number, text, vocabulary
 
 __all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
 

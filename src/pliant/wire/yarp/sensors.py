@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pliant.errors import WireError, nearest
+from pliant.base.errors import WireError, nearest
 from pliant.wire.yarp.objects import floats, vector
 from pliant.wire.yarp.values import Bottle, bottle, number, text
 

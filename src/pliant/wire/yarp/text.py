@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 from pliant.wire.yarp.binary import MAX_DEPTH
 from pliant.wire.yarp.values import FALSE, TRUE, Bottle, Float32, Int8, Int16, Int64, Value, Vocab, Vocab64, kind_of
 

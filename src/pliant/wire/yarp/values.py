@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, overload
 
-from pliant.errors import WireError
+from pliant.base.errors import WireError
 
 __all__ = [
     "ACK",

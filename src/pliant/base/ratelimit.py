@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from pliant.errors import PliantError
+from pliant.base.errors import PliantError
 
 __all__ = ["RateLimit"]
 

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from pliant import compiling
-from pliant.codecache import njit
-from pliant.compiling import Compilation, compilation, observed
+from pliant.base import compiling
+from pliant.base.codecache import njit
+from pliant.base.compiling import Compilation, compilation, observed
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_without_an_observer_a_long_compilation_is_a_warning_once(caplog, monkey
 
 
 COUNT = """
-from pliant.compiling import MANY, count_functions
+from pliant.base.compiling import MANY, count_functions
 from pliant.devices.franka import kernels
 from pliant.rods import _kernels as rods
 print([count_functions(f) >= MANY for f in (kernels.control, rods.solve)])

@@ -5,7 +5,7 @@ import threading
 import pytest
 from threads_killed import Killed, kill
 
-from pliant.threads import Threads, WorkerPool
+from pliant.base.threads import Threads, WorkerPool
 
 
 def fail():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pliant.documents.yaml_tree import parse_yaml, read_yaml
-from pliant.errors import DeviceError, ModelError
+from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
+from pliant.base.errors import DeviceError, ModelError
 
 TEXT = b"""\
 name: arm

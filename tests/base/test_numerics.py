@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline as ScipySpline
 from scipy.linalg import expm
 
-from pliant.numerics import CubicSpline, matrix_exponential
+from pliant.base.numerics import CubicSpline, matrix_exponential
 
 
 @pytest.mark.parametrize("norm", [0.0, 1e-9, 0.3, 1.0, 7.0, 60.0])

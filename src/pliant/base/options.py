@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from pliant.errors import ModelError, PliantError, nearest
+from pliant.base.errors import ModelError, PliantError, nearest
 
 __all__ = [
     "UNITS",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pliant.documents.files import read_file
-from pliant.errors import ModelError, PliantError
+from pliant.base.documents.files import read_file
+from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["Document", "parse_yaml", "read_yaml"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.spatial import (
+from pliant.base.spatial import (
     conjugate,
     exp_so3,
     inverse,

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 import pytest
 
-from pliant.codecache import cache_folder, code_files, fingerprint, njit, private_folder, read_text, write_text
-from pliant.errors import LawError
+from pliant.base.codecache import cache_folder, code_files, fingerprint, njit, private_folder, read_text, write_text
+from pliant.base.errors import LawError
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def _no_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("PLIANT_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "blocked" / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("pliant.codecache._temporary", [])
+    monkeypatch.setattr("pliant.base.codecache._temporary", [])
 
 
 @pytest.mark.usefixtures("_no_cache")
@@ -87,7 +87,7 @@ def test_the_fingerprint_sees_code_constants_closures_and_defaults_and_is_otherw
 
 def test_the_fingerprint_does_not_depend_on_addresses():
     script = (
-        "from pliant.codecache import fingerprint\n"
+        "from pliant.base.codecache import fingerprint\n"
         "def f(x):\n    return sum([y * x for y in (1.0, 2.0)]) + (lambda z: 2.0 * z)(x)\n"
         "print(fingerprint([f]))"
     )
@@ -101,7 +101,7 @@ def _nowhere(tmp_path, monkeypatch):
     """Numba finds no folder but the one that it is told."""
     monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setattr("pliant.codecache._temporary", [tmp_path / "temporary"])
+    monkeypatch.setattr("pliant.base.codecache._temporary", [tmp_path / "temporary"])
     (tmp_path / "temporary").mkdir()
 
 
@@ -189,7 +189,7 @@ def test_the_fingerprint_tells_functions_of_math_and_numpy_apart():
 
 def test_what_cannot_be_compared_is_not_taken_from_another_process():
     script = (
-        "from pliant.codecache import fingerprint\n"
+        "from pliant.base.codecache import fingerprint\n"
         "class Hidden:\n    __slots__ = ()\n"
         "hidden = Hidden()\n"
         "def f(x):\n    return hidden * x\n"
@@ -337,6 +337,6 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch, caplog):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pliant.codecache._write", full)
+    monkeypatch.setattr("pliant.base.codecache._write", full)
     assert njit()(factor(7.0))(1.0) == 7.0
     assert "No space left on device" in caplog.text

@@ -31,9 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant import shipped
-from pliant.compiling import follow_numba
-from pliant.errors import LawError
+from pliant.base import shipped
+from pliant.base.compiling import follow_numba
+from pliant.base.errors import LawError
 
 __all__ = [
     "CodeFiles",
@@ -521,7 +521,7 @@ def fingerprint(
 def portable_fingerprint(
     functions: Iterable[types.FunctionType], bound: Mapping[str, types.FunctionType] | None = None, *, extra: str = ""
 ) -> str:
-    """Return the digest under which code is shipped (`pliant.shipped`), "" if something cannot be compared.
+    """Return the digest under which code is shipped (`pliant.base.shipped`), "" if something cannot be compared.
 
     It differs from `fingerprint` in that another build of the same Python 3.x or another NumPy 2.x leaves it as it is.
     """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import require
+from pliant.base.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

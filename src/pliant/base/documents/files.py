@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.errors import ModelError, PliantError
+from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["MAX_BYTES", "read_file"]
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from pliant.errors import ModelError, PliantError
+from pliant.base.errors import ModelError, PliantError
 
 __all__ = ["import_user_module", "load_entry_points", "user_modules"]
 

@@ -2,7 +2,7 @@
 
 A wheel is built with the code of everything that the robots of the catalogue run (``hatch_build.py``). It lies in
 ``pliant/_compiled``, in a folder named after Python, system and processor family. The names of its files have the
-digests of `pliant.codecache` over the same code and constants, and each file has a digest of its contents, so a file
+digests of `pliant.base.codecache` over the same code and constants, and each file has a digest of its contents, so a file
 of another version of pliant, numba or NumPy is not used: then the code is compiled as in a checkout.
 
 Functions of numba are compiled for a family of processors (`FAMILIES`), not for one of them. On an older processor

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from pliant.errors import ModelError
+from pliant.base.errors import ModelError
 
 __all__ = ["Node", "line_of", "parse_xml"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pliant import codecache, shipped
-from pliant.codecache import CodeFiles, portable_fingerprint, read_shipped, ship_text
+from pliant.base import codecache, shipped
+from pliant.base.codecache import CodeFiles, portable_fingerprint, read_shipped, ship_text
 
 KEY = ("float64(float64)", ("x86_64-unknown-linux-gnu", "znver4", "+avx512f"), ("digest", ""))
 

@@ -14,7 +14,7 @@ DeathListener = Callable[[str, str], None]
 """Called with the name of a thread that died, and why."""
 POLL_S = 0.5
 """How often an idle worker looks whether it is to stop [s]."""
-_log = logging.getLogger("pliant.threads")
+_log = logging.getLogger("pliant.base.threads")
 
 
 class Threads:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import PliantError
-from pliant.ratelimit import RateLimit
+from pliant.base.errors import PliantError
+from pliant.base.ratelimit import RateLimit
 
 
 class Clock:

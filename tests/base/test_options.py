@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import BridgeError, ModelError, PliantError
-from pliant.options import (
+from pliant.base.errors import BridgeError, ModelError, PliantError
+from pliant.base.options import (
     UNITS,
     Registry,
     check_declaration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 
-from pliant.errors import BridgeError
+from pliant.base.errors import BridgeError
 
 __all__ = ["check_listening_host", "listening_address"]
 

@@ -1,6 +1,6 @@
 """Tell observers what is being compiled: it takes seconds to a minute, so a program shows it to its user.
 
-`pliant.codecache.njit` and `pliant.laws.compile` report here what they compile, not what they load from a cache. A
+`pliant.base.codecache.njit` and `pliant.laws.compile` report here what they compile, not what they load from a cache. A
 program observes with `observed`; without an observer a warning is logged where much is compiled.
 """
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from pliant.base.errors import ModelError
+from pliant.base.plugins import import_user_module
 from pliant.cli import main
-from pliant.errors import ModelError
 from pliant.laws import get_law
 from pliant.loading import load
-from pliant.plugins import import_user_module
 
 LAW = """
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pliant.loading import load
-from pliant.options import option
+from pliant.base.options import option
 from pliant.robots import CatalogueRobot
 
 
@@ -109,7 +109,7 @@ ROBOT = CatalogueRobot(
 
 @pytest.fixture
 def robot_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("pliant.plugins._MODULES", {})
+    monkeypatch.setattr("pliant.base.plugins._MODULES", {})
     path = tmp_path / "mine.py"
     path.write_text(ROBOT % "robot-of-the-user")
     return path
