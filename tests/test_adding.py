@@ -8,12 +8,12 @@ import pytest
 from pliant.base.errors import BridgeError, DeviceError, ModelError
 from pliant.base.plugins import import_user_module
 from pliant.bridges import make_bridge
-from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.cli import main
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
 from pliant.recording import read_recording
+from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.simulation import Bridge, Simulation
 
 LAW = """
@@ -177,9 +177,9 @@ def test_a_kind_of_sensor_of_one_file_is_described_in_yaml_and_recorded(package,
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_bridge_of_ros_serves_a_kind_it_does_not_know_by_its_fields(warm, version, tmp_path):
-    from pliant.bridges.bag import BagNode
-    from pliant.recording.bags import open_bag
-    from pliant.recording.bags.writing import BagWriter
+    from pliant.ros.bags import open_bag
+    from pliant.ros.bags.node import BagNode
+    from pliant.ros.bags.writing import BagWriter
 
     robot = load(warm)
     output = tmp_path / ("out.bag" if version == 1 else "out.mcap")

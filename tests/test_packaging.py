@@ -102,7 +102,7 @@ def filtered(folder):
 
 
 def bag(folder):
-    from pliant.recording.bags.writing import BagWriter
+    from pliant.ros.bags.writing import BagWriter
 
     BagWriter(folder / "a.bag")
 

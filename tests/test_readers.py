@@ -12,9 +12,9 @@ from pliant.formats.yarp.control_board import read_control_board
 from pliant.formats.yarp.ini import read_ini
 from pliant.formats.yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
-from pliant.recording.bags import read_bag
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
+from pliant.ros.bags import read_bag
 from pliant.simulation import read_commands, read_scenario
 
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import real
 
 from pliant.recording import RecordingWarning, read_recording
-from pliant.recording.bags import open_bag, read_traces
+from pliant.ros.bags import open_bag, read_traces
 from pliant.simulation import read_commands
 
 ROSBAG = Path("/usr/bin/rosbag")

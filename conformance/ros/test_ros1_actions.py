@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.wire.ros.types import Registry
+from pliant.ros.wire.types import Registry
 
 sys.path.insert(0, str(Path(__file__).parent))
 import real

@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-from pliant.wire.ros import Codec, Registry, dds_type_name, registry
+from pliant.ros.wire import Codec, Registry, dds_type_name, registry
 
 SOURCE = Path(__file__).parent / "peer.cpp"
 STATE = ("rt/qbmove_5dof/robot_state", "sensor_msgs::msg::dds_::JointState_")

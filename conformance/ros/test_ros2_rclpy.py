@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import real
 
-from pliant.bridges.ros2 import Ros2Node
+from pliant.ros.ros2 import Ros2Node
 
 COUNT = 12_000
 

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import PliantError
 from pliant.base.threads import Threads
-from pliant.bridges.ros import RosBridge, RosOptions
 from pliant.bridges.ros.parallel import Lines
-from pliant.bridges.ros.send_rate import SendRate
 from pliant.control.plate_pose import PlatePosePID
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
@@ -23,8 +21,10 @@ from pliant.engine import MujocoEngine
 from pliant.model.parallel import build_parallel, mechanism_of
 from pliant.recording.recording import RecordedDevice
 from pliant.rods import load_robot
+from pliant.ros.bridge import RosBridge, RosOptions
+from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.wire import Codec
 from pliant.simulation import Simulation, sync
-from pliant.wire.ros import Codec
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
 SPEC = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "cpr.md"
@@ -643,7 +643,7 @@ def test_with_hold_the_controller_leaves_the_plate_to_the_inverse_model(world):
 @pytest.mark.network
 def test_a_node_of_ros_1_drives_the_robot():
     from pliant.bridges import make_bridge
-    from pliant.bridges.ros1 import Ros1Node
+    from pliant.ros.ros1 import Ros1Node
 
     master = FakeMaster()
     model = build_parallel(SPATIAL, segments=4, damping=0.02)

@@ -15,13 +15,13 @@ from ros1_world import until
 
 from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
-from pliant.bridges.ros1 import Ros1Node
-from pliant.clients.clock import WallClock
 from pliant.clients.policy import PolicyRun, RosJoints, open_node, run_policy
 from pliant.control import Policy, PolicyError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots import build_robot
+from pliant.ros.controller_clock import WallClock
+from pliant.ros.ros1 import Ros1Node
 from pliant.simulation import Simulation
 
 pytestmark = pytest.mark.network

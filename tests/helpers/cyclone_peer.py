@@ -18,7 +18,7 @@ from cyclonedds._clayer import ddspy_take, ddspy_write  # noqa: E402
 from cyclonedds.idl import annotations  # noqa: E402
 from cyclonedds.idl import types as idl_types  # noqa: E402
 
-from pliant.wire.ros import Codec, Registry, dds_type_name  # noqa: E402
+from pliant.ros.wire import Codec, Registry, dds_type_name  # noqa: E402
 
 LOOPBACK = (
     "<CycloneDDS><Domain><General><Interfaces><NetworkInterface address='127.0.0.1'/></Interfaces>"

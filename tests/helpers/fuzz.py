@@ -171,8 +171,8 @@ def ros1(frames: int, chance: random.Random) -> int:
     """TCPROS as subscriber, as caller of services, and as publisher; XML-RPC of the node and of a publisher."""
     from fake_master import FakeMaster
 
-    from pliant.bridges.ros1 import Ros1Node
-    from pliant.wire.ros import Codec, encode_header
+    from pliant.ros.ros1 import Ros1Node
+    from pliant.ros.wire import Codec, encode_header
 
     codec = Codec(1)
     master = FakeMaster()
@@ -288,7 +288,7 @@ class Publisher:
     """A publisher of ROS 1 that answers to everything with mutated frames: XML-RPC and TCPROS on one port."""
 
     def __init__(self, chance: random.Random, codec: Any) -> None:
-        from pliant.wire.ros import encode_header
+        from pliant.ros.wire import encode_header
 
         self._chance = random.Random(chance.random())
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -450,9 +450,9 @@ def ros2(frames: int, chance: random.Random) -> int:
     """RTPS datagrams: those that a peer sends while it is met, writes, listens, asks and leaves, mutated."""
     from ros2_clients import DOMAINS, FastClient
 
-    from pliant.bridges.ros2.participant import RtpsParticipant
-    from pliant.wire.ros import Codec, dds_type_name
-    from pliant.wire.rtps import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
+    from pliant.ros.ros2.participant import RtpsParticipant
+    from pliant.ros.wire import Codec, dds_type_name
+    from pliant.ros.wire.rtps import DataFrag, Gap, Header, InfoDestination, NackFrag, encode_message
 
     domain = next(DOMAINS)
     codec = Codec(2)
@@ -542,7 +542,7 @@ def zenoh(frames: int, chance: random.Random) -> int:
     import zenoh as library
     import zenoh.ext
 
-    from pliant.wire.ros import Codec
+    from pliant.ros.wire import Codec
 
     codec = Codec(2)
     with socket.socket() as probe:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pliant.base.options import describe, markdown_table
 from pliant.bridges import bridge_options, list_bridges
-from pliant.bridges.ros import RosOptions
 from pliant.experiments import find_experiment, list_experiments
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
 from pliant.laws.friction import PreslidingFriction
@@ -17,6 +16,7 @@ from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions
 from pliant.robots.softfoot import SoftFeetOptions, SoftFootOptions
+from pliant.ros.bridge import RosOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")

@@ -12,12 +12,12 @@ import pytest
 
 from pliant.base.errors import BridgeError
 from pliant.bridges import make_bridge
-from pliant.bridges.ros1 import Ros1Node
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.ros.ros1 import Ros1Node
+from pliant.ros.wire import Codec, decode_header, encode_header
 from pliant.simulation import Simulation, sync
-from pliant.wire.ros import Codec, decode_header, encode_header
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from pliant.wire.ros import Codec, dds_type_name
-from pliant.wire.rtps import related_parameters
+from pliant.ros.wire import Codec, dds_type_name
+from pliant.ros.wire.rtps import related_parameters
 
 
 def _domains():

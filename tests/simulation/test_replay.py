@@ -7,7 +7,7 @@ from fake_engine import SpringJoint, SpringMassEngine
 
 from pliant.base.errors import RecordingError
 from pliant.recording import Recorder, read_recording
-from pliant.recording.bags import open_bag
+from pliant.ros.bags import open_bag
 from pliant.simulation import RecordedTopic, Simulation, open_replay, replay
 
 MS = 1_000_000

@@ -52,14 +52,12 @@ _OWN: dict[str, BridgeEntry] = {
         ("foxglove",),
     ),
     "pictures": BridgeEntry("Camera images in files that programs of this machine map", "pliant.bridges.pictures:make"),
-    "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.bridges.ros1:make"),
-    "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.bridges.ros2:make"),
+    "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
+    "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
     "yarp": BridgeEntry(
         "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.bridges.yarp.bridge:make"
     ),
-    "zenoh": BridgeEntry(
-        "ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.bridges.zenoh:make", ("zenoh",)
-    ),
+    "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)),
 }
 
 

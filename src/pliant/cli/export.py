@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
-from pliant.cli.export_bag import write_bag
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
 from pliant.cli.output import make_console
 from pliant.cli.simulating import refuse_unused
+from pliant.ros.commands.export_bag import write_bag
 
 if TYPE_CHECKING:
     from pliant.model import Robot

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
-from pliant.cli.bag_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, check_folder, refuse_unused
+from pliant.ros.commands.bag_notes import say_what_was_read
 
 __all__ = ["identify"]
 
@@ -69,7 +69,7 @@ def identify(
     from pliant.identification import measurement_of, read_measurement
     from pliant.laws import CompliantActuator, Mode, get_law
     from pliant.model.parameters import change_actuator
-    from pliant.recording.bags import is_bag, read_traces
+    from pliant.ros.bags import is_bag, read_traces
 
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:

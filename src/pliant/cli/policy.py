@@ -99,9 +99,9 @@ def run(
     debug: Debug = False,
 ) -> int:
     """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
-    from pliant.clients.clock import CLOCKS
     from pliant.clients.policy import BRIDGES
     from pliant.control import Policy
+    from pliant.ros.controller_clock import CLOCKS
 
     found = Policy.load(file)
     if duration is not None and not duration > 0.0:

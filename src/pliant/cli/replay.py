@@ -246,7 +246,7 @@ def _film(
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
     from pliant.base.errors import RecordingError, nearest
-    from pliant.recording.bags import BAG_SUFFIXES
+    from pliant.ros.bags import BAG_SUFFIXES
 
     if not path.exists():
         folder = path.absolute().parent

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, nearest, printable
-from pliant.bridges.ros.names import topic_name
-from pliant.clients.clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
 from pliant.control.policy import INPUT, Policy, PolicyError
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
 
 if TYPE_CHECKING:
-    from pliant.bridges.ros.node import Node
+    from pliant.ros.bridge.node import Node
 
 __all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
 
@@ -53,11 +53,11 @@ def open_node(bridge: str, name: str = "pliant_policy") -> Node:
         BridgeError: the bridge is unknown.
     """
     if bridge == "ros1":
-        from pliant.bridges.ros1.node import Ros1Node
+        from pliant.ros.ros1.node import Ros1Node
 
         return Ros1Node(name)
     if bridge == "ros2":
-        from pliant.bridges.ros2.node import Ros2Node
+        from pliant.ros.ros2.node import Ros2Node
 
         return Ros2Node(name)
     raise BridgeError(f"{bridge!r} is no bridge of ROS; {nearest(bridge, ROS)}", field="bridge")

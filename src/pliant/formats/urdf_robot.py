@@ -11,7 +11,6 @@ import dataclasses
 
 from pliant.base.documents.xml_tree import Node
 from pliant.formats.gazebo import Plugins, read_plugins
-from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
@@ -22,6 +21,7 @@ from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
+from pliant.ros.ros2_control import read_all
 
 __all__ = ["read_urdf", "robot_of_urdf"]
 

@@ -6,7 +6,7 @@ A table has a column ``time`` [s] and columns ``<device>/<field>``; one element 
 - CSV: a header line, then numbers. An empty cell keeps the previous value; lines that begin with # are skipped.
 - NPZ: named arrays of equal length. An array field is one array of shape (n, size).
 - YAML and JSON: named lists, and optionally ``interpolation``.
-- Bags of ROS 1 and ROS 2, see `pliant.recording.bags`.
+- Bags of ROS 1 and ROS 2, see `pliant.ros.bags`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Device, FieldInfo
-from pliant.recording.bags import BAG_SUFFIXES, is_bag, read_bag
+from pliant.ros.bags import BAG_SUFFIXES, is_bag, read_bag
 
 __all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]
 

@@ -17,10 +17,10 @@ from typing import Any
 from pliant.base.errors import DeadThreadError, RecordingError
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import Interface
-from pliant.recording.bags import Bag, BagTopic, is_bag, open_bag
-from pliant.recording.bags.opening import is_recording
-from pliant.recording.bags.times import CLOCK
 from pliant.recording.recording import RecordedDevice, Recording, read_recording
+from pliant.ros.bags import Bag, BagTopic, is_bag, open_bag
+from pliant.ros.bags.opening import is_recording
+from pliant.ros.bags.times import CLOCK
 from pliant.simulation.bridge import Bridge
 
 __all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rosbags.typesys import Stores, get_typestore
 
 from pliant.base.errors import WireError
-from pliant.wire.ros import Codec, registry
+from pliant.ros.wire import Codec, registry
 from pliant.wire.ros.definitions_cpr import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 
 KNOWN = [name for name in {**CPR_TEXTS, **CPR_TEXTS_2} if name.split("/")[0] in ("geometry_msgs", "visualization_msgs")]

@@ -15,12 +15,12 @@ import numpy as np
 from pliant.base.errors import BridgeError, DeviceError
 from pliant.bridges.answers import answered
 from pliant.bridges.rate_timer import RateTimer
-from pliant.bridges.ros.topics import RosTopics
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.parallel import ParallelRobotDevice
 from pliant.devices.plate_controller import PlateController
 from pliant.rods.description import Round
-from pliant.wire.ros import Template
+from pliant.ros.bridge.topics import RosTopics
+from pliant.ros.wire import Template
 
 __all__ = [
     "LINE_POINTS",

@@ -1,6 +1,0 @@
-"""ROS 1: a node that speaks TCPROS by itself, and the bridge on it."""
-
-from pliant.bridges.ros1.bridge import make
-from pliant.bridges.ros1.node import Ros1Node
-
-__all__ = ["Ros1Node", "make"]

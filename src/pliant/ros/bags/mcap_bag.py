@@ -1,0 +1,105 @@
+"""MCAP files of any writer as bags: the messages stay in the file, their places are listed."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from pliant.recording.mcap import Channel, CutOff, McapScan, decompressed
+from pliant.ros.bags.base import BagMessage, BagTopic, MessageIndex, plain_type, prefixed
+
+__all__ = ["McapBag"]
+
+VERSIONS = {"cdr": 2, "ros1": 1}
+TEXTS = {"ros2msg": 2, "ros1msg": 1}
+"""Languages of definitions that are compared with pliant's own."""
+
+
+class _Places(McapScan):
+    """Lists where messages stand instead of keeping them."""
+
+    def __init__(self, data: Any, path: Path) -> None:
+        super().__init__(data, path)
+        self.index = MessageIndex(path)
+        self.chunks: list[tuple[int, int, str, int]] = []
+
+    def message(self, data: Any, begin: int, length: int) -> None:
+        """Note the message record at ``data[begin : begin + length]``."""
+        if length < 22:
+            raise CutOff
+        number, _, log_time, _ = struct.unpack_from("<HIQQ", data, begin)
+        if number not in self.channels:
+            raise CutOff
+        block, at = -1, begin + 22
+        if data is not self.data:
+            first, _, compression, _ = self.place
+            if compression:
+                if not self.chunks or self.chunks[-1] != self.place:
+                    self.chunks.append(self.place)
+                block = len(self.chunks) - 1
+            else:
+                at += first
+        self.index.add(log_time, number, block, at, length - 22)
+
+
+class McapBag:
+    """One MCAP file.
+
+    Args:
+        path: the file.
+        data: the whole file, as a map of it; it is closed by `close`.
+
+    Raises:
+        RecordingError: it is no MCAP file, or its chunks are compressed in a way that is not known.
+    """
+
+    def __init__(self, path: Path, data: mmap.mmap) -> None:
+        self.path = path
+        self._data = data
+        scan = _Places(data, path)
+        self.fault = scan.run().fault
+        self._index = scan.index
+        self._chunks = scan.chunks
+        self._cached: tuple[int, bytes] = (-1, b"")
+        counts = self._index.counts()
+        self._by_number = {number: _topic(channel, counts.get(number, 0)) for number, channel in scan.channels.items()}
+        self.topics = list(self._by_number.values())
+        self.begin_ns, self.end_ns = self._index.span()
+
+    def messages(self, topics: Collection[str]) -> Iterator[BagMessage]:
+        """Yield the messages of these topics in the order of their log time."""
+        numbers = [number for number, topic in self._by_number.items() if topic.name in topics]
+        for time, number, chunk, offset, length in self._index.rows(numbers):
+            topic = self._by_number[number]
+            source = self._data if chunk < 0 else self._chunk(chunk)
+            yield BagMessage(time, topic, prefixed(topic.version, source[offset : offset + length]))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._cached = (-1, b"")
+        self._data.close()
+
+    def _chunk(self, number: int) -> bytes:
+        if self._cached[0] != number:
+            begin, length, compression, size = self._chunks[number]
+            self._cached = (number, decompressed(compression, self._data[begin : begin + length], size, self.path))
+        return self._cached[1]
+
+
+def _topic(channel: Channel, count: int) -> BagTopic:
+    version = VERSIONS.get(channel.encoding, 0)
+    text = ""
+    if TEXTS.get(channel.schema_encoding) == version:
+        text = channel.text.decode("utf-8", "replace")
+    qos = channel.metadata.get("offered_qos_profiles", "")
+    return BagTopic(
+        name=channel.topic,
+        type=plain_type(channel.type),
+        version=version,
+        count=count,
+        text=text,
+        latched="durability: 1" in qos or "transient_local" in qos or channel.metadata.get("latching") == "1",
+    )

@@ -1,0 +1,99 @@
+"""The board over all joints: the topics of the toolbox's plugin manager, and ``/joint_states``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.bridges.rate_timer import RateTimer
+from pliant.devices.base import Sample, SampleSource
+from pliant.devices.board import BOARD_STATES
+from pliant.model.interface import PluginManager
+from pliant.ros.bridge.joint_state import joint_state_writer
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.topics import RosTopics
+
+__all__ = ["is_board", "serve_board"]
+
+
+def is_board(device: SampleSource) -> bool:
+    """Return whether a device, live or recorded, samples as a board does."""
+    return "motor_1_position" in device.samples and bool(device.samples["motor_1_position"].shape)
+
+
+def board_joints(device: SampleSource) -> list[str]:
+    """Return the names of a board's joints; those of a recorded board stand in its fields."""
+    size = device.samples["motor_1_position"].size
+    return list(device.joints) or [f"joint_{i + 1}" for i in range(size)]
+
+
+def serve_board(topics: RosTopics, name: str, device: SampleSource) -> None:
+    """Serve the aggregated states, the true stiffness, ``/joint_states``, and the reference arrays."""
+    joints = board_joints(device)
+    n = len(joints)
+    options, manager = topics.options, topics.interface.manager
+    rate = options.aggregate_rate
+    if not rate and manager is not None:
+        rate = 1.0 / manager.sample_time
+    else:
+        topics.every("aggregate_rate", rate, device)
+    writers = topics.writers[name]
+    for topic, fields in BOARD_STATES.items():
+        writers.append(joint_state_writer(topics, topics.name(topic), joints, fields, size=n, every=RateTimer(rate)))
+    writers.append(_stiffness(topics, topics.name("stiffness_state"), joints, RateTimer(rate)))
+    every = topics.every("joint_states", options.joint_states, device)
+    writers.append(
+        joint_state_writer(topics, "/joint_states", joints, BOARD_STATES["robot_state"], size=n, every=every)
+    )
+    if "references" in device.commands:  # a recorded board takes none
+        _listen_to_arrays(topics, device)
+
+
+def _stiffness(topics: RosTopics, topic: str, joints: list[str], every: RateTimer) -> Callable[[Sample], None]:
+    """Send the true slopes, which the original collects and throws away."""
+    handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
+    n = len(joints)
+    layout = {"dim": [{"label": ",".join(joints), "size": n, "stride": n}]}
+    fill = topics.template("std_msgs/Float64MultiArray", {"layout": layout, "data": [0.0] * n}, ["data"])
+
+    def write(sample: Sample) -> None:
+        if every.due(sample.stamp_ns) and handle.active:
+            handle.send(fill(sample.values["stiffness"]))
+
+    return write
+
+
+def _listen_to_arrays(topics: RosTopics, device: SampleSource) -> None:
+    references: list[Any] = [None, None]
+    topics.rewinds.append(lambda: references.__setitem__(slice(None), [None, None]))
+    for k, field in enumerate(("reference_1", "reference_2")):
+
+        def command(message: dict[str, Any], k: int = k, field: str = field) -> None:
+            device.inbox.put({field: message["data"]}, mode="references")
+            references[k] = message["data"]
+
+        topics.listen(topics.name(field), "std_msgs/Float64MultiArray", command)
+    manager = topics.interface.manager
+    if manager is not None:
+        _forward(topics, manager, references)
+
+
+def _forward(topics: RosTopics, manager: PluginManager, references: list[Any]) -> None:
+    """Send element i of the arrays to joint i's topic, as the original's manager does for all to see."""
+    every = RateTimer(1.0 / manager.sample_time)
+    fill = topics.template("std_msgs/Float64", {}, ["data"])
+    rows = []
+    for k, suffixes in enumerate((manager.ref_1, manager.ref_2)):
+        for i, (joint, suffix) in enumerate(zip(manager.joints, suffixes, strict=True)):
+            handle = topics.advertise(topic_name(topics.namespace, joint, suffix), "std_msgs/Float64")
+            rows.append((handle, k, i))
+
+    def forward(stamp_ns: int) -> None:
+        if not every.due(stamp_ns):
+            return
+        for handle, k, i in rows:
+            values = references[k]
+            if values is not None and handle.active:
+                handle.send(fill(values[i]))
+
+    topics.ticks.append(forward)

@@ -1,0 +1,120 @@
+"""Cameras: sensor_msgs/Image and CameraInfo, as image_pipeline and RViz expect them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.base.errors import BridgeError
+from pliant.devices.base import Sample, SampleSource
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.topics import RosTopics
+from pliant.vision import CameraModel
+
+__all__ = ["is_camera", "serve_camera"]
+
+TOPICS = {
+    "image": "image_raw",
+    "image_info": "camera_info",
+    "depth": "depth/image_raw",
+    "depth_info": "depth/camera_info",
+    "segmentation": "segmentation/image_raw",
+    "segmentation_info": "segmentation/camera_info",
+}
+"""What a camera publishes -> topic under its name, unless the device says otherwise."""
+ENCODINGS = {"image": ("rgb8", 3), "depth": ("32FC1", 4), "segmentation": ("32SC2", 8)}
+"""Field of a sample -> encoding of sensor_msgs/image_encodings.h, bytes a pixel."""
+
+
+class CameraSource(SampleSource, Protocol):
+    """What gives images: `pliant.devices.Camera`, or a camera of one's own."""
+
+    camera: CameraModel | None
+    """How points in its optical frame become pixels; None until it is attached."""
+    topics: Mapping[str, str]
+    """What it publishes, a key of `TOPICS` -> topic."""
+
+
+def is_camera(device: SampleSource) -> bool:
+    """Return whether a device samples images."""
+    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in ENCODINGS)
+
+
+def serve_camera(topics: RosTopics, name: str, device: CameraSource) -> None:
+    """Serve ``<namespace>/<name>/image_raw``, ``depth/image_raw`` and a ``camera_info`` with each, of one stamp."""
+    names = {**TOPICS, **device.topics}
+    for field in ENCODINGS:
+        if field in device.samples:
+            _serve(topics, name, device, field, names[field], names[f"{field}_info"])
+
+
+def _topic(topics: RosTopics, name: str, device: CameraSource, topic: str) -> str:
+    if topic.startswith("/"):
+        return topic_name(topic)
+    base = device.topic or name
+    return topic_name(base, topic) if base.startswith("/") else topics.name(base, topic)
+
+
+def _serve(topics: RosTopics, name: str, device: CameraSource, field: str, image_topic: str, info_topic: str) -> None:
+    lens = device.camera
+    if lens is None:
+        raise BridgeError(f"the camera {name!r} is not attached to an engine", field=name)
+    encoding, size = ENCODINGS[field]
+    header = {"header": {"frame_id": device.frame}}
+    image = topics.advertise(_topic(topics, name, device, image_topic), "sensor_msgs/Image")
+    values = {
+        **header,
+        "height": lens.height,
+        "width": lens.width,
+        "encoding": encoding,
+        "is_bigendian": 0,
+        "step": size * lens.width,
+        "data": bytes(size * lens.width * lens.height),
+    }
+    fill = _picture(topics, values)
+    info = topics.advertise(_topic(topics, name, device, info_topic), "sensor_msgs/CameraInfo")
+    fill_info = topics.stamped("sensor_msgs/CameraInfo", {**header, **_camera_info(topics, lens)}, [])
+
+    def write(sample: Sample) -> None:
+        if image.active:
+            image.send(fill(sample.stamp_ns, sample.values[field]))
+        if info.active:
+            info.send(fill_info(sample.stamp_ns))
+
+    topics.writers[name].append(write)
+
+
+def _picture(topics: RosTopics, values: dict[str, Any]) -> Callable[[int, np.ndarray], bytes]:
+    """Return what encodes an Image: ``fill(stamp_ns, pixels)``; the pixels, which end the message, are copied once."""
+    codec = topics.node.codec
+    places: dict[str, tuple[int, str]] = {}
+    data = codec.encode("sensor_msgs/Image", values, places)
+    head = bytearray(data[: places["data"][0]])
+    stamp_at, stamp_format = places["header.stamp"]
+    pack_stamp = struct.Struct(stamp_format).pack_into
+    seq_at = places["header.seq"][0] if codec.version == 1 else -1
+    pack_seq = struct.Struct("<I").pack_into
+    count = 0
+
+    def fill(stamp_ns: int, pixels: np.ndarray) -> bytes:
+        nonlocal count
+        pack_stamp(head, stamp_at, *divmod(stamp_ns, 1_000_000_000))
+        if seq_at >= 0:
+            pack_seq(head, seq_at, count)
+            count = (count + 1) & 0xFFFFFFFF
+        return b"".join((head, np.ascontiguousarray(pixels).data))
+
+    return fill
+
+
+def _camera_info(topics: RosTopics, lens: CameraModel) -> dict[str, Any]:
+    """Return what a CameraInfo says of a camera: its matrix and its distortion, no rectification."""
+    K = [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0]
+    P = [lens.fx, 0.0, lens.cx, 0.0, 0.0, lens.fy, lens.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    matrices = {"D": lens.distortion.tolist(), "K": K, "R": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], "P": P}
+    if topics.node.codec.version != 1:  # ROS 2 writes them in small letters
+        matrices = {key.lower(): matrix for key, matrix in matrices.items()}
+    return {"height": lens.height, "width": lens.width, "distortion_model": "plumb_bob", **matrices}

@@ -1,0 +1,71 @@
+"""Devices without a message of their own kind: each field on a topic and each button as a service of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.base.errors import PliantError
+from pliant.bridges.answers import answered
+from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.topics import RosTopics
+
+__all__ = ["serve_fields"]
+
+
+def serve_fields(topics: RosTopics, name: str, device: SampleSource) -> None:
+    """Serve each field as ``<namespace>/<name>/<field>``: std_msgs/Float64, arrays as Float64MultiArray.
+
+    Each of the device's buttons is a service ``<namespace>/<name>/<button>``: std_srvs/SetBool for one that is
+    switched, std_srvs/Trigger for one that is only pressed. A topic that the device's description gives stands in place
+    of ``<namespace>/<name>``.
+    """
+    base = device.topic or name
+
+    def full(part: str) -> str:
+        return topic_name(base, part) if base.startswith("/") else topics.name(base, part)
+
+    for field, info in device.samples.items():
+        topics.writers[name].append(_writer(topics, full(field), field, info))
+    if isinstance(device, Device) and topics.node.has_services:
+        for request, argument in device.buttons.items():
+            kind = "std_srvs/SetBool" if argument else "std_srvs/Trigger"
+            topics.node.serve(full(request), kind, _service(device, request, argument))
+
+
+def _service(device: Device, request: str, argument: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what answers a service that gives a request; it runs in a thread of the wire."""
+
+    def answer(message: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answered(device.request(request, **({argument: bool(message["data"])} if argument else {})))
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": ""}
+
+    return answer
+
+
+def _writer(topics: RosTopics, topic: str, field: str, info: FieldInfo) -> Callable[[Sample], None]:
+    if not info.shape:
+        handle = topics.advertise(topic, "std_msgs/Float64")
+        fill = topics.template("std_msgs/Float64", {}, ["data"])
+
+        def write(sample: Sample) -> None:
+            if handle.active:
+                handle.send(fill(sample.values[field]))
+
+        return write
+    handle = topics.advertise(topic, "std_msgs/Float64MultiArray")
+    strides = np.cumprod((1, *info.shape[::-1]))[:0:-1].tolist()
+    dim = [{"label": "", "size": n, "stride": s} for n, s in zip(info.shape, strides, strict=True)]
+    fill = topics.template("std_msgs/Float64MultiArray", {"layout": {"dim": dim}, "data": [0.0] * info.size}, ["data"])
+
+    def write_array(sample: Sample) -> None:
+        if handle.active:
+            handle.send(fill(np.asarray(sample.values[field], dtype=float).ravel()))
+
+    return write_array

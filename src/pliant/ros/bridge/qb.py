@@ -1,0 +1,142 @@
+"""A joint with two motors: what the qb_move packages serve for one qbmove.
+
+``joint_states`` at 100 Hz, and two trajectory controllers, each with ``command``, ``follow_joint_trajectory``,
+``state`` at 50 Hz and ``query_state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import numpy as np
+
+from pliant.bridges.rate_timer import RateTimer
+from pliant.devices.base import Sample
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.ros.bridge.board import is_board
+from pliant.ros.bridge.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
+from pliant.ros.bridge.topics import RosTopics
+
+__all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
+
+QB_RATE = 100.0
+"""The qb_move packages publish their joints at 100 Hz."""
+STATE_RATE = 50.0
+"""joint_trajectory_controller's state_publish_rate [Hz]."""
+CONTROLLERS = ((False, "position_and_preset"), (True, "motor_positions"))
+
+
+def serve_qb(topics: RosTopics, name: str, device: CompliantJoint) -> None:
+    """Serve joint_states and both trajectory controllers of one joint; nothing for a joint that is no qbmove."""
+    law = device.actuator.law
+    if law.motors != 2 or law.second_input == "lever" or not device.mode.has_spring:
+        return
+    joint = device.joint
+    topics.writers[name].append(_states(topics, joint))
+    measure = _measure(topics, device)
+    controllers = []
+    for motors, kind in CONTROLLERS:
+        controller = QbController(device, joint, motors, measure, topics.refuse)
+        _serve_controller(topics, topics.name(joint, "control", f"{joint}_{kind}_trajectory_controller"), controller)
+        controllers.append(controller)
+    controllers[0].rival, controllers[1].rival = controllers[1], controllers[0]
+
+
+def _serve_controller(topics: RosTopics, base: str, controller: QbController) -> None:
+    node = topics.node
+    controller.topic = f"{base}/command"
+    topics.listen(controller.topic, "trajectory_msgs/JointTrajectory", controller.take)
+    topics.rewinds.append(controller.forget)
+    topics.ticks.append(controller.tick)
+    if node.has_actions:
+        action = f"{base}/follow_joint_trajectory"
+        controller.server = topics.serve_action(action, "control_msgs/FollowJointTrajectory", controller)
+    if node.codec.version == 1:  # ROS 2 has other fields, which change with the distribution
+        topics.at(STATE_RATE, _state(topics, f"{base}/state", controller))
+        node.serve(
+            f"{base}/query_state",
+            "control_msgs/QueryTrajectoryState",
+            lambda request: controller.query(int(request["time"])),
+        )
+
+
+def _states(topics: RosTopics, joint: str) -> Callable[[Sample], None]:
+    handle = topics.advertise(topics.name(joint, "joint_states"), "sensor_msgs/JointState")
+    zeros = [0.0] * 4
+    values = {"name": [joint + s for s in QB_SUFFIXES], "position": zeros, "velocity": zeros, "effort": zeros}
+    fill = topics.stamped("sensor_msgs/JointState", values, ["position", "velocity", "effort"])
+    position, velocity, effort = np.zeros(4), np.zeros(4), np.zeros(4)
+    every = RateTimer(QB_RATE)
+
+    def write(sample: Sample) -> None:
+        if not (every.due(sample.stamp_ns) and handle.active):
+            return
+        v = sample.values
+        position[:] = (v["motor_1_position"], v["motor_2_position"], v["position"], v["preset"] / QB_PRESET)
+        velocity[:3] = (v["motor_1_velocity"], v["motor_2_velocity"], v["velocity"])
+        effort[:3] = (v["motor_1_effort"], v["motor_2_effort"], v["elastic_torque"])
+        handle.send(fill(sample.stamp_ns, position, velocity, effort))
+
+    return write
+
+
+def _state(topics: RosTopics, topic: str, controller: QbController) -> Callable[[int], None]:
+    """Send control_msgs/JointTrajectoryControllerState: where the joints should be, are, and the difference."""
+    kind = "control_msgs/JointTrajectoryControllerState"
+    handle = topics.advertise(topic, kind)
+    zeros = [0.0, 0.0]
+    point = {"positions": zeros, "velocities": zeros, "accelerations": zeros}
+    parts = ("desired", "actual", "error")
+    values = {"joint_names": controller.joints, **dict.fromkeys(parts, point)}
+    paths = [f"{part}.{field}" for part in parts for field in point]
+    fill = topics.stamped(kind, values, paths)
+
+    def write(stamp_ns: int) -> None:
+        if not handle.active:
+            return
+        found = controller.state()
+        if found is not None:
+            handle.send(fill(stamp_ns, *(v for s in found for v in (s.position, s.velocity, s.acceleration))))
+
+    return write
+
+
+def _measure(topics: RosTopics, device: CompliantJoint) -> Callable[[], Measured | None]:
+    """Return what looks up the newest sample of a joint: a board's where there is one, it is younger."""
+    boards = [(name, board.joints.index(device.joint)) for name, board in topics.devices.items()
+              if is_board(board) and device.joint in board.joints]  # fmt: skip
+    latest = topics.latest
+
+    def measure() -> Measured | None:
+        for name, i in boards:
+            sample = latest.get(name)
+            if sample is not None:
+                v = cast(Mapping[str, np.ndarray], sample.values)  # a board has arrays only
+                return Measured(
+                    stamp_ns=sample.stamp_ns,
+                    position=float(v["position"][i]),
+                    velocity=float(v["velocity"][i]),
+                    equilibrium=float(v["equilibrium"][i]),
+                    preset=float(v["preset"][i]),
+                    motor_velocities=_finite(v["motor_1_velocity"][i], v["motor_2_velocity"][i]),
+                )
+        sample = latest.get(device.name)
+        if sample is None:
+            return None
+        v = sample.values
+        return Measured(
+            stamp_ns=sample.stamp_ns,
+            position=v["position"],
+            velocity=v["velocity"],
+            equilibrium=v["equilibrium"],
+            preset=v["preset"],
+            motor_velocities=_finite(v["motor_1_velocity"], v["motor_2_velocity"]),
+        )
+
+    return measure
+
+
+def _finite(first: float, second: float) -> tuple[float, float]:
+    """Return two velocities; 0 where the motors have none, as in modes 2 and 3."""
+    return (float(first) if first == first else 0.0, float(second) if second == second else 0.0)

@@ -1,0 +1,78 @@
+"""Mode and gains of a joint, as dynamic_reconfigure serves parameters: rqt_reconfigure shows sliders for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pliant.base.errors import DeviceError, nearest
+from pliant.bridges.answers import answered
+from pliant.bridges.live_parameters import joint_gains
+from pliant.devices.compliant_joint import CompliantJoint
+from pliant.ros.bridge.topics import RosTopics
+
+__all__ = ["serve_reconfigure"]
+
+
+def serve_reconfigure(topics: RosTopics, device: CompliantJoint) -> None:
+    """Serve set_parameters, parameter_descriptions and parameter_updates of one joint."""
+    base = topics.name(device.joint)
+    doubles = joint_gains(device)
+    config: dict[str, Any] = {
+        "ints": [{"name": "operation_mode", "value": int(device.mode)}],
+        "doubles": [{"name": key, "value": value} for key, value in doubles.items()],
+        "groups": [{"name": "Default", "state": True}],
+    }
+
+    def limits(low: bool) -> dict[str, Any]:
+        return {
+            "ints": [{"name": "operation_mode", "value": 0 if low else 6}],
+            "doubles": [{"name": key, "value": 0.0 if low else 1e6} for key in doubles],
+            "groups": config["groups"],
+        }
+
+    described = [("operation_mode", "int", "mode of the toolbox, 0 to 6")]
+    described += [(key, "double", f"gain of motor {key[-1]}") for key in doubles]
+    codec = topics.node.codec
+    description = {
+        "groups": [
+            {
+                "name": "Default",
+                "parameters": [
+                    {"name": n, "type": kind, "level": 0, "description": text} for n, kind, text in described
+                ],
+            }
+        ],
+        "max": limits(False),
+        "min": limits(True),
+        "dflt": config,
+    }
+    about = topics.advertise(f"{base}/parameter_descriptions", "dynamic_reconfigure/ConfigDescription", latch=True)
+    about.send(codec.encode("dynamic_reconfigure/ConfigDescription", description))
+    updates = topics.advertise(f"{base}/parameter_updates", "dynamic_reconfigure/Config", latch=True)
+    updates.send(codec.encode("dynamic_reconfigure/Config", config))
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        asked = request["config"]
+        known = {"operation_mode", *doubles}
+        for kind in ("ints", "doubles", "strs", "bools"):
+            for item in asked[kind]:
+                if item["name"] not in known:
+                    raise DeviceError(
+                        f"{device.joint} has no parameter {item['name']!r}; {nearest(item['name'], known)}",
+                        field=item["name"],
+                    )
+        for item in asked["ints"]:
+            if int(item["value"]) != int(device.mode):
+                answered(device.request("set_mode", mode=int(item["value"])))
+                config["ints"] = [{"name": "operation_mode", "value": int(device.mode)}]
+        for motor in (1, 2):
+            gains = {i["name"][:2]: i["value"] for i in asked["doubles"] if i["name"].endswith(f"_{motor}")}
+            if gains:
+                answered(device.request("set_gains", motor=motor, **gains))
+                for item in config["doubles"]:
+                    if item["name"].endswith(f"_{motor}"):
+                        item["value"] = gains.get(item["name"][:2], item["value"])
+        updates.send(codec.encode("dynamic_reconfigure/Config", config))
+        return {"config": config}
+
+    topics.node.serve(f"{base}/set_parameters", "dynamic_reconfigure/Reconfigure", answer)

@@ -1,0 +1,104 @@
+"""Pause, resume, step, reset: as services, under Gazebo's names too, and as topics for who has no services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pliant.base.errors import BridgeError, PliantError
+from pliant.bridges.answers import ANSWER_TIMEOUT, answered
+from pliant.ros.bridge.topics import RosTopics
+
+__all__ = ["serve_control"]
+
+MAX_COUNT = 1_000_000
+"""Most steps that one request may ask for."""
+
+
+def serve_control(topics: RosTopics) -> None:
+    """Serve the simulation itself."""
+    control = _Control(topics)
+    if topics.node.has_services:
+        _serve_services(topics, control)
+    if topics.simulation is not None:
+        _listen_to_topics(topics, control)
+
+
+class _Control:
+    """The requests; they run in threads of the wire."""
+
+    def __init__(self, topics: RosTopics) -> None:
+        self._served = topics
+
+    def pause(self) -> str:
+        self._served.bound().pause()
+        return "paused"
+
+    def resume(self) -> str:
+        self._served.bound().resume()
+        return "running"
+
+    def reset(self) -> str:
+        answered(self._served.bound().request("simulation", "reset"))
+        return "time is 0"
+
+    def submit(self, count: int) -> Any:
+        """Queue steps; return the future."""
+        simulation = self._served.bound()
+        if not simulation.paused:
+            raise BridgeError("single steps need a paused simulation; first call /pliant/pause first")
+        if not 1 <= count <= MAX_COUNT:
+            raise BridgeError(f"the count is {count}; must be 1 to {MAX_COUNT}", field="count")
+        return simulation.submit(lambda: simulation.step(count))
+
+    def step(self, count: int) -> str:
+        answered(self.submit(count), max(ANSWER_TIMEOUT, 0.01 * count))
+        return f"time is {self._served.bound().time:.9g} s"
+
+    def answer_step(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = self.step(int(request["count"]))
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": text, "time": self._served.bound().time_ns}
+
+
+def _empty(action: Callable[[], Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        action()
+        return {}
+
+    return answer
+
+
+def _trigger(action: Callable[[], str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = action()
+        except PliantError as error:
+            return {"success": False, "message": str(error)}
+        return {"success": True, "message": text}
+
+    return answer
+
+
+def _serve_services(topics: RosTopics, control: _Control) -> None:
+    serve = topics.node.serve
+    for name in ("pause", "resume", "reset"):
+        serve(f"/pliant/{name}", "std_srvs/Trigger", _trigger(getattr(control, name)))
+    serve("/pliant/step_once", "std_srvs/Trigger", _trigger(lambda: control.step(1)))
+    serve("/pliant/step", "pliant_msgs/Step", control.answer_step)
+    # What scripts written for Gazebo call.
+    for name, action in (
+        ("pause_physics", control.pause),
+        ("unpause_physics", control.resume),
+        ("reset_simulation", control.reset),
+        ("reset_world", control.reset),
+    ):
+        serve(f"/gazebo/{name}", "std_srvs/Empty", _empty(action))
+
+
+def _listen_to_topics(topics: RosTopics, control: _Control) -> None:
+    topics.listen("/pliant/pause", "std_msgs/Bool", lambda m: control.pause() if m["data"] else control.resume())
+    topics.listen("/pliant/step", "std_msgs/UInt64", lambda m: control.submit(int(m["data"])))
+    topics.listen("/pliant/reset", "std_msgs/Empty", lambda _: topics.bound().request("simulation", "reset"))

@@ -1,0 +1,184 @@
+"""What a bridge has on the wire: topics out, topics in, and what runs at every step; the interfaces fill it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pliant.base.errors import BridgeError, PliantError
+from pliant.bridges.rate_timer import RateTimer
+from pliant.devices.base import Sample, SampleSource
+from pliant.model.interface import DEFAULT_NAMESPACE, Interface
+from pliant.ros.bridge.actions import ActionHandler, ActionServer
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.bridge.node import Node, TopicHandle
+from pliant.ros.bridge.options import RosOptions
+from pliant.ros.bridge.send_rate import SendRate
+from pliant.ros.wire import Template
+from pliant.simulation.bridge import SimulationControl
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
+
+__all__ = ["RosTopics"]
+
+
+class RosTopics:
+    """The topics of one bridge.
+
+    An interface calls `advertise` and `listen` for its topics, adds to `writers` what is called with each sample of a
+    device, to `ticks` what is called with each step's time [ns], and to `rewinds` what is called when time starts anew.
+
+    Args:
+        robot: the robot, or what is replayed; None where there is neither.
+        node: the wire.
+        options: what is asked for.
+    """
+
+    def __init__(self, robot: Robot | Replay | None, node: Node, options: RosOptions) -> None:
+        self.robot = robot
+        self.node = node
+        self.options = options
+        self.interface: Interface = Interface() if robot is None else robot.interface
+        self.namespace = (options.namespace or self.interface.namespace or DEFAULT_NAMESPACE).strip("/")
+        self.simulation: SimulationControl | None = None
+        """The simulation that services reach; None where nobody bound one."""
+        self.devices: dict[str, SampleSource] = {}
+        self.latest: dict[str, Sample] = {}
+        """Device -> its last sample."""
+        self.handles: list[TopicHandle] = []
+        self.incoming: dict[str, dict[str, Any]] = {}
+        """Topic -> its type and how many messages came."""
+        self.writers: dict[str, list[Callable[[Sample], None]]] = {}
+        self.ticks: list[Callable[[int], None]] = []
+        self._timed: dict[float, list[Callable[[int], None]]] = {}
+        self._times: list[tuple[RateTimer, list[Callable[[int], None]]]] = []
+        self.rewinds: list[Callable[[], None]] = []
+        self.rejected = 0
+        self.arrivals: dict[str, int] = {}
+        """Topic that the loop waits for -> messages that came on it."""
+        self.arrival = threading.Condition()
+
+    def name(self, *parts: str) -> str:
+        """Return a topic under the robot's name space."""
+        return topic_name(self.namespace, *parts)
+
+    def at(self, rate: float, action: Callable[[int], None]) -> None:
+        """Call ``action(stamp_ns)`` at a rate [Hz], after the ticks; what shares a rate is asked about once a step."""
+        actions = self._timed.get(rate)
+        if actions is None:
+            actions = self._timed[rate] = []
+            self._times.append((RateTimer(rate), actions))
+        actions.append(action)
+
+    def tick(self, stamp_ns: int) -> None:
+        """Run what runs with each step's time [ns]."""
+        for act in self.ticks:
+            act(stamp_ns)
+        for every, actions in self._times:
+            if every.due(stamp_ns):
+                for act in actions:
+                    act(stamp_ns)
+
+    # ------------------------------------------------------------------ out
+    def advertise(self, topic: str, type_name: str, *, latch: bool = False) -> TopicHandle:
+        """Publish a topic; the same topic twice is one."""
+        handle = self.node.advertise(topic, type_name, latch=latch)
+        if handle not in self.handles:
+            self.handles.append(handle)
+        return handle
+
+    def template(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+        """Return what encodes a message whose length does not change; see `pliant.ros.wire.Template`."""
+        return Template(self.node.codec, type_name, values, paths).fill
+
+    def stamped(self, type_name: str, values: Mapping[str, Any], paths: list[str]) -> Callable[..., bytes]:
+        """Return what encodes a message with a header: ``fill(stamp_ns, *values of the paths)``.
+
+        ROS 1 numbers the messages of a topic in ``header.seq``; ROS 2 has no such field.
+        """
+        if self.node.codec.version != 1:
+            return self.template(type_name, values, ["header.stamp", *paths])
+        fill = self.template(type_name, values, ["header.seq", "header.stamp", *paths])
+        count = 0
+
+        def numbered(stamp_ns: int, *numbers: Any) -> bytes:
+            nonlocal count
+            data = fill(count, stamp_ns, *numbers)
+            count = (count + 1) & 0xFFFFFFFF
+            return data
+
+        return numbered
+
+    def serve_action(self, name: str, type_name: str, handler: ActionHandler) -> ActionServer:
+        """Serve an action on the bridge's wire.
+
+        Args:
+            name: full name of the action.
+            type_name: ``package/Type`` without "Action", such as ``control_msgs/FollowJointTrajectory``.
+            handler: what its goals do.
+        """
+        server = ActionServer(name, handler)
+        self.node.serve_action(name, type_name, server)
+        self.ticks.append(server.tick)
+        self.rewinds.append(server.rewind)
+        return server
+
+    # ------------------------------------------------------------------ in
+    def listen(self, topic: str, type_name: str, action: Callable[[dict[str, Any]], None]) -> None:
+        """Take the messages of a topic; what ``action`` refuses is counted and told."""
+        item: dict[str, Any] = {"type": type_name, "count": 0, "rate": SendRate()}
+        self.incoming[topic] = item
+        awaited = topic in self.arrivals
+
+        def arrived(message: dict[str, Any]) -> None:
+            item["count"] += 1
+            item["rate"].sent(1)
+            try:
+                action(message)
+            except PliantError as error:
+                self.refuse(f"{topic}: {error}")
+            if awaited:
+                with self.arrival:
+                    self.arrivals[topic] += 1
+                    self.arrival.notify_all()
+
+        self.node.subscribe(topic, type_name, arrived)
+
+    def unlisten(self, topic: str) -> None:
+        """Take no more messages of a topic."""
+        if self.incoming.pop(topic, None) is not None:
+            self.node.unsubscribe(topic)
+
+    def refuse(self, text: str) -> None:
+        """Count and tell what the other side did wrong."""
+        self.rejected += 1
+        self.node.complain(text)
+
+    # ------------------------------------------------------------------ the simulation
+    def bound(self) -> SimulationControl:
+        """Return the simulation.
+
+        Raises:
+            BridgeError: nobody bound one.
+        """
+        if self.simulation is None:
+            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
+        return self.simulation
+
+    def every(self, name: str, rate: float, device: SampleSource | None = None) -> RateTimer:
+        """Return the times of a rate [Hz].
+
+        Raises:
+            BridgeError: the device's samples are fewer.
+        """
+        period = 0 if device is None else device.sample_period_ns
+        if device is not None and rate and period and rate * period > 1.000001e9:
+            raise BridgeError(
+                f"{name} is {rate:g} Hz; {device.name} has a sample every {period * 1e-6:g} ms: must be at most "
+                f"{1e9 / period:g} Hz",
+                field=name,
+            )
+        return RateTimer(rate)

@@ -1,0 +1,41 @@
+"""The bridge to ROS 2: the topics of ROS 1, with ROS 2's names and types, over RTPS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pliant.ros.bridge import RosBridge, RosOptions
+from pliant.ros.bridge.names import node_name
+from pliant.ros.ros2.node import Ros2Node
+
+if TYPE_CHECKING:
+    from pliant.model.robot import Robot
+    from pliant.simulation.replay import Replay
+
+__all__ = ["Ros2Options", "make"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ros2Options(RosOptions):
+    """The options of ``--bridge ros2``."""
+
+    domain: int = -1
+    """Number of the domain; -1 takes ``ROS_DOMAIN_ID``, else 0."""
+    loopback: bool = True
+    """Talk on 127.0.0.1 only; false follows ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and ``ROS_STATIC_PEERS``."""
+    distro: str = "jazzy"
+    """ROS 2 distribution of the graph tools: humble, iron, jazzy, kilted, rolling."""
+
+
+def make(robot: Robot | Replay | None, options: Ros2Options) -> RosBridge:
+    """Return the bridge of a robot, or of what is replayed; None where there is neither."""
+    given = "" if robot is None else robot.interface.namespace
+    space = (options.namespace or given or "robot").strip("/")
+    node = Ros2Node(
+        node_name(options.node, space),
+        domain=None if options.domain == -1 else options.domain,
+        loopback=options.loopback,
+        distro=options.distro,
+    )
+    return RosBridge(robot, node, options, name="ros2")

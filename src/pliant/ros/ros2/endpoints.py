@@ -1,0 +1,499 @@
+"""Reliable writers and readers of RTPS, without sockets and clocks (OMG DDSI-RTPS 2.3, 8.4.9 and 8.4.12).
+
+A writer keeps its last samples and knows how far every reader has come; a reader knows which number it expects next
+from every writer. Both return what has to be sent, as datagrams with their addresses. Times are passed in.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from pliant.ros.wire.rtps import (
+    AckNack,
+    Data,
+    DataFrag,
+    Gap,
+    Header,
+    Heartbeat,
+    InfoDestination,
+    NackFrag,
+    Submessage,
+    data_submessage,
+    encode_message,
+    encode_submessage,
+    heartbeat_submessage,
+)
+from pliant.ros.wire.rtps.messages import Parameters
+
+__all__ = ["FRAGMENT_SIZE", "Address", "Delivered", "Outgoing", "Reader", "ReaderProxy", "Writer", "WriterProxy"]
+
+FRAGMENT_SIZE = 60_000
+"""Longer samples are sent in fragments of this length [bytes]: a datagram has at most 65507."""
+HISTORY_BYTES = 32 * 2**20
+"""Bytes of samples that a writer keeps, whatever its depth; images reach this before their number."""
+SAMPLE_LIMIT = 1 << 22
+"""Longest sample that is put together from fragments [bytes]."""
+ASSEMBLIES = 4
+"""Samples of one writer that are put together at the same time."""
+HELD_LIMIT = 512
+"""Samples of one writer that wait for an earlier one."""
+WINDOW = 255
+"""How many numbers one answer asks for."""
+FIRST_BEAT, LAST_BEAT = 0.05, 2.0
+"""Shortest and longest time between two heartbeats to a reader that does not answer [s]."""
+GREETING = 0.1
+"""How often a writer that has sent no heartbeat is asked for one [s]."""
+PATIENCE = 1.0
+"""How long samples wait for the first heartbeat of their writer [s]."""
+NACK_PERIOD = 0.01
+"""Shortest time between two answers that a late sample causes [s]."""
+
+Address = tuple[str, int]
+"""IPv4 address and port."""
+Outgoing = tuple[Address, bytes]
+"""Where a datagram goes, and its bytes."""
+Delivered = tuple[bytes, Data]
+"""Identifier of the writer, and what it wrote."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ReaderProxy:
+    """A reader elsewhere, as its writer sees it."""
+
+    guid: bytes
+    """Its identifier."""
+    address: Address
+    """Where it listens."""
+    reliable: bool = True
+    """Whether it wants everything."""
+    start: int = 1
+    """First number that matters to it."""
+    acknowledged: int = 0
+    """Everything up to here is there, or does not matter."""
+    count: int = -1
+    """Its last answer; older ones are stale."""
+    beat_at: float = 0.0
+    """When it is asked next [s]."""
+    beat_period: float = FIRST_BEAT
+    """Time to the question after that [s]."""
+    head: bytes = b""
+    """What every datagram to it begins with; its writer sets it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    sequence: int
+    payload: bytes
+    inline: Parameters
+    only: frozenset[bytes] | None
+    key: bool
+
+
+def _newer(count: int, last: int) -> bool:
+    """Whether a count that wraps at 32 bits is newer."""
+    return last < 0 or 0 < (count - last) & 0xFFFFFFFF < 0x80000000
+
+
+class Writer:
+    """A writer.
+
+    Args:
+        guid: its identifier.
+        reliable: whether samples are sent again until they have arrived.
+        transient_local: whether readers that come later get what is kept.
+        depth: how many samples are kept; 0 for all.
+    """
+
+    def __init__(self, guid: bytes, *, reliable: bool = True, transient_local: bool = False, depth: int = 100) -> None:
+        self.guid = guid
+        self.entity = guid[12:]
+        self.reliable = reliable
+        self.transient_local = transient_local
+        self.depth = depth
+        self.last = 0
+        self.proxies: dict[bytes, ReaderProxy] = {}
+        self.periods = 0
+        """How often a reader came where there was none."""
+        self._kept: OrderedDict[int, _Change] = OrderedDict()
+        self._kept_bytes = 0
+        self._beats = 0
+
+    def add(self, proxy: ReaderProxy, now: float) -> list[Outgoing]:
+        """Serve a reader from now on."""
+        proxy.start = self._first() if self.transient_local else self.last + 1
+        proxy.acknowledged = proxy.start - 1
+        proxy.reliable = proxy.reliable and self.reliable
+        proxy.head = _head(self.guid, proxy.guid)
+        self.periods += not self.proxies
+        self.proxies[proxy.guid] = proxy
+        out: list[Outgoing] = []
+        for change in self._kept.values():
+            if change.sequence >= proxy.start and (change.only is None or proxy.guid[:12] in change.only):
+                out += self._data(proxy, change)
+        if proxy.reliable:
+            # Also where there is nothing yet: a reader takes this for the sign that it is matched.
+            out.append(self._out(proxy, self._beat(proxy, final=False)))
+            self._delay(proxy, now)
+        return out
+
+    def remove(self, guid: bytes) -> None:
+        """Forget a reader."""
+        self.proxies.pop(guid, None)
+
+    def write(
+        self,
+        payload: bytes,
+        now: float,
+        *,
+        inline: Parameters = (),
+        only: frozenset[bytes] | None = None,
+        key: bool = False,
+    ) -> list[Outgoing]:
+        """Send a sample.
+
+        Args:
+            payload: encapsulation and content.
+            now: time [s].
+            inline: parameters beside it.
+            only: prefixes of the participants that it is for; None for every reader. The others hear of a gap.
+            key: whether the payload is a key alone.
+        """
+        self.last += 1
+        change = _Change(sequence=self.last, payload=payload, inline=inline, only=only, key=key)
+        self._kept[self.last] = change
+        self._kept_bytes += len(payload)
+        while len(self._kept) > 1 and (
+            (self.depth and len(self._kept) > self.depth) or self._kept_bytes > HISTORY_BYTES
+        ):
+            self._kept_bytes -= len(self._kept.popitem(last=False)[1].payload)
+        out: list[Outgoing] = []
+        for proxy in self.proxies.values():
+            if only is None or proxy.guid[:12] in only:
+                out += self._data(proxy, change, beat=proxy.reliable)
+            elif proxy.reliable:
+                out.append(self._out(proxy, self._gap(proxy, self.last, self.last)))
+            if proxy.acknowledged == self.last - 1:  # else it is to be asked already
+                proxy.beat_period = FIRST_BEAT
+                self._delay(proxy, now)
+        return out
+
+    def answer(self, prefix: bytes, message: AckNack, now: float) -> list[Outgoing]:
+        """Return what a reader lacks."""
+        proxy = self.proxies.get(prefix + message.reader)
+        if proxy is None or not proxy.reliable or not _newer(message.count, proxy.count):
+            return []
+        proxy.count = message.count
+        if message.base > proxy.acknowledged + 1:
+            proxy.acknowledged = min(message.base - 1, self.last)
+            proxy.beat_period = FIRST_BEAT
+        out: list[Outgoing] = []
+        gaps: list[int] = []
+        for sequence in message.missing:
+            change = self._kept.get(sequence)
+            if change is not None and sequence >= proxy.start and (change.only is None or prefix in change.only):
+                out += self._data(proxy, change)
+            elif sequence <= self.last:
+                gaps.append(sequence)
+        while gaps:
+            start = end = gaps.pop(0)
+            while gaps and gaps[0] == end + 1:
+                end = gaps.pop(0)
+            out.append(self._out(proxy, self._gap(proxy, start, end)))
+        if message.missing or not message.final:
+            out.append(self._out(proxy, self._beat(proxy, final=not message.missing)))
+        self._delay(proxy, now)
+        return out
+
+    def answer_fragments(self, prefix: bytes, message: NackFrag) -> list[Outgoing]:
+        """Return the fragments that a reader lacks."""
+        proxy = self.proxies.get(prefix + message.reader)
+        change = self._kept.get(message.sequence)
+        if proxy is None or change is None or (change.only is not None and prefix not in change.only):
+            return []
+        found = self._data(proxy, change)
+        return [found[number - 1] for number in message.missing if 0 < number <= len(found)]
+
+    def tick(self, now: float) -> list[Outgoing]:
+        """Ask the readers that have not said that everything is there."""
+        out: list[Outgoing] = []
+        for proxy in self.proxies.values():
+            if proxy.reliable and proxy.acknowledged < self.last and now >= proxy.beat_at:
+                out.append(self._out(proxy, self._beat(proxy, final=False)))
+                proxy.beat_period = min(LAST_BEAT, 2.0 * proxy.beat_period)
+                self._delay(proxy, now)
+        return out
+
+    def _first(self) -> int:
+        return next(iter(self._kept), self.last + 1)
+
+    def _delay(self, proxy: ReaderProxy, now: float) -> None:
+        proxy.beat_at = now + proxy.beat_period
+
+    def _beat(self, proxy: ReaderProxy, *, final: bool) -> bytes:
+        self._beats += 1
+        first = min(max(self._first(), proxy.start), self.last + 1)
+        return heartbeat_submessage(proxy.guid[12:], self.entity, first, self.last, self._beats, final=final)
+
+    def _gap(self, proxy: ReaderProxy, start: int, end: int) -> Gap:
+        return Gap(reader=proxy.guid[12:], writer=self.entity, start=start, base=end + 1)
+
+    @staticmethod
+    def _out(proxy: ReaderProxy, said: bytes | Submessage) -> Outgoing:
+        return proxy.address, proxy.head + (said if isinstance(said, bytes) else encode_submessage(said))
+
+    def _data(self, proxy: ReaderProxy, change: _Change, *, beat: bool = False) -> list[Outgoing]:
+        """Return the datagrams of a sample.
+
+        A heartbeat rides along, so that a reader that lacks an earlier sample asks at once. It wants no answer: that
+        would be one a sample; `tick` asks for one now and then. Only after fragments an answer is wanted at once.
+        """
+        reader, payload = proxy.guid[12:], change.payload
+        if len(payload) <= FRAGMENT_SIZE:
+            data = data_submessage(reader, self.entity, change.sequence, payload, inline=change.inline, key=change.key)
+            return [(proxy.address, b"".join((proxy.head, data, self._beat(proxy, final=True) if beat else b"")))]
+        out = [
+            self._out(
+                proxy,
+                DataFrag(
+                    reader=reader, writer=self.entity, sequence=change.sequence, first=at // FRAGMENT_SIZE + 1, count=1,
+                    fragment_size=FRAGMENT_SIZE, sample_size=len(payload), payload=payload[at : at + FRAGMENT_SIZE],
+                    inline=change.inline, key=change.key,
+                ),
+            )
+            for at in range(0, len(payload), FRAGMENT_SIZE)
+        ]  # fmt: skip
+        if beat:
+            out.append(self._out(proxy, self._beat(proxy, final=False)))
+        return out
+
+
+@dataclass(slots=True, kw_only=True)
+class _Assembly:
+    data: bytearray
+    size: int
+    lacking: set[int]
+
+
+@dataclass(slots=True, kw_only=True)
+class WriterProxy:
+    """A writer elsewhere, as its reader sees it."""
+
+    guid: bytes
+    """Its identifier."""
+    address: Address
+    """Where it listens to answers."""
+    reliable: bool = True
+    """Whether what is lacking is asked for."""
+    base_zero: bool = True
+    """Whether a question for the first heartbeat has the base 0, as Fast DDS wants it; Cyclone DDS wants 1."""
+    expected: int | None = None
+    """Number that comes next; None as long as the writer has not said what it has."""
+    held: dict[int, Data | None] = field(default_factory=dict)
+    """Samples that wait for an earlier one; None where a number does not matter."""
+    assemblies: OrderedDict[int, _Assembly] = field(default_factory=OrderedDict)
+    """Samples of which some fragments are there."""
+    count: int = -1
+    """Its last heartbeat; older ones are stale."""
+    answers: int = 0
+    """Counts what was answered."""
+    last: int = 0
+    """Last number that it has."""
+    since: float = 0.0
+    """When it was met [s]."""
+    asked_at: float = 0.0
+    """When it was asked or answered last [s]."""
+    lost: int = 0
+    """Samples that it no longer had."""
+
+
+class Reader:
+    """A reader.
+
+    Args:
+        guid: its identifier.
+        reliable: whether what is lacking is asked for.
+    """
+
+    def __init__(self, guid: bytes, *, reliable: bool = True) -> None:
+        self.guid = guid
+        self.entity = guid[12:]
+        self.reliable = reliable
+        self.proxies: dict[bytes, WriterProxy] = {}
+
+    def add(self, proxy: WriterProxy, now: float) -> list[Outgoing]:
+        """Listen to a writer from now on."""
+        proxy.reliable = proxy.reliable and self.reliable
+        proxy.since = now
+        self.proxies[proxy.guid] = proxy
+        return [self._greet(proxy, now)] if proxy.reliable else []
+
+    def remove(self, guid: bytes) -> None:
+        """Forget a writer."""
+        self.proxies.pop(guid, None)
+
+    def take(self, prefix: bytes, message: Data, now: float) -> tuple[list[Delivered], list[Outgoing]]:
+        """Return the samples that can be handed over now, in their order, and what is to be asked."""
+        proxy = self.proxies.get(prefix + message.writer)
+        if proxy is None:
+            return [], []
+        sequence = message.sequence
+        if not proxy.reliable:
+            if proxy.expected is not None and sequence < proxy.expected:
+                return [], []
+            proxy.expected = sequence + 1
+            return [(proxy.guid, message)], []
+        if proxy.expected is None and sequence == 1:
+            proxy.expected = 1
+        if (proxy.expected is not None and sequence < proxy.expected) or sequence in proxy.held:
+            return [], []
+        if len(proxy.held) >= HELD_LIMIT and sequence != proxy.expected:
+            return [], []  # it is asked for again when its turn comes
+        proxy.held[sequence] = message
+        proxy.last = max(proxy.last, sequence)
+        ready = self._ready(proxy)
+        if proxy.held and now - proxy.asked_at >= NACK_PERIOD:
+            return ready, [self._greet(proxy, now) if proxy.expected is None else self._ask(proxy, now)]
+        return ready, []
+
+    def take_fragments(self, prefix: bytes, message: DataFrag, now: float) -> tuple[list[Delivered], list[Outgoing]]:
+        """Put a sample together; return what `take` returns once it is complete."""
+        proxy = self.proxies.get(prefix + message.writer)
+        size, whole = message.fragment_size, message.sample_size
+        if proxy is None or not 0 < whole <= SAMPLE_LIMIT:
+            return [], []
+        if message.sequence in proxy.held or message.sequence < (proxy.expected or 0):
+            return [], []
+        total = -(-whole // size)
+        assembly = proxy.assemblies.get(message.sequence)
+        if assembly is None or assembly.size != size or len(assembly.data) != whole:
+            assembly = _Assembly(data=bytearray(whole), size=size, lacking=set(range(1, total + 1)))
+            proxy.assemblies[message.sequence] = assembly
+            while len(proxy.assemblies) > ASSEMBLIES:
+                proxy.assemblies.popitem(last=False)
+        for number in range(message.first, min(message.first + message.count, total + 1)):
+            at, offset = (number - 1) * size, (number - message.first) * size
+            length = min(size, whole - at)
+            part = message.payload[offset : offset + length]
+            if len(part) == length:
+                assembly.data[at : at + length] = part
+                assembly.lacking.discard(number)
+        if assembly.lacking:
+            return [], []
+        proxy.assemblies.pop(message.sequence, None)
+        data = Data(
+            reader=message.reader, writer=message.writer, sequence=message.sequence, payload=bytes(assembly.data),
+            inline=message.inline, key=message.key, little=message.little,
+        )  # fmt: skip
+        return self.take(prefix, data, now)
+
+    def hear(self, prefix: bytes, message: Heartbeat, now: float) -> tuple[list[Delivered], list[Outgoing]]:
+        """Take what a writer says that it has."""
+        proxy = self.proxies.get(prefix + message.writer)
+        if proxy is None or not proxy.reliable or not _newer(message.count, proxy.count):
+            return [], []
+        proxy.count = message.count
+        if proxy.expected is None:
+            proxy.expected = message.first
+        elif message.first > proxy.expected:
+            proxy.lost += message.first - proxy.expected
+            proxy.expected = message.first
+        self._drop_passed(proxy, proxy.expected)
+        proxy.last = max(proxy.last, message.last)
+        ready = self._ready(proxy)
+        lacks = proxy.expected <= proxy.last
+        return ready, [self._ask(proxy, now)] if lacks or not message.final else []
+
+    def skip(self, prefix: bytes, message: Gap) -> list[Delivered]:
+        """Pass over numbers that do not matter; return the samples that waited for them."""
+        proxy = self.proxies.get(prefix + message.writer)
+        if proxy is None or not proxy.reliable:
+            return []
+        if proxy.expected is None:
+            if message.start != 1:
+                return []  # the first heartbeat says where to begin
+            proxy.expected = 1
+        if message.start <= proxy.expected:
+            proxy.expected = max(proxy.expected, message.base)
+            self._drop_passed(proxy, proxy.expected)
+        else:
+            for sequence in range(message.start, min(message.base, message.start + HELD_LIMIT)):
+                self._skip_one(proxy, sequence)
+        for sequence in message.others:
+            self._skip_one(proxy, sequence)
+        return self._ready(proxy)
+
+    def tick(self, now: float) -> tuple[list[Delivered], list[Outgoing]]:
+        """Ask the writers that have not said what they have; hand over what has waited too long for that."""
+        ready: list[Delivered] = []
+        out: list[Outgoing] = []
+        for proxy in self.proxies.values():
+            if not proxy.reliable or proxy.expected is not None:
+                continue
+            if proxy.held and now - proxy.since > PATIENCE:
+                proxy.expected = min(proxy.held)
+                ready += self._ready(proxy)
+            elif now - proxy.asked_at >= GREETING * (1 if now - proxy.since < 2.0 else 10):
+                out.append(self._greet(proxy, now))
+        return ready, out
+
+    @staticmethod
+    def _drop_passed(proxy: WriterProxy, expected: int) -> None:
+        """Forget what is held of samples that no longer matter."""
+        for sequence in [s for s in proxy.held if s < expected]:
+            del proxy.held[sequence]
+        for sequence in [s for s in proxy.assemblies if s < expected]:
+            del proxy.assemblies[sequence]
+
+    @staticmethod
+    def _skip_one(proxy: WriterProxy, sequence: int) -> None:
+        if proxy.expected is not None and sequence >= proxy.expected and len(proxy.held) < 2 * HELD_LIMIT:
+            proxy.held.setdefault(sequence, None)
+
+    @staticmethod
+    def _ready(proxy: WriterProxy) -> list[Delivered]:
+        found: list[Delivered] = []
+        while proxy.expected is not None and proxy.expected in proxy.held:
+            data = proxy.held.pop(proxy.expected)
+            if data is not None:
+                found.append((proxy.guid, data))
+            proxy.expected += 1
+        return found
+
+    def _greet(self, proxy: WriterProxy, now: float) -> Outgoing:
+        proxy.answers += 1
+        proxy.asked_at = now
+        message = AckNack(
+            reader=self.entity, writer=proxy.guid[12:], base=0 if proxy.base_zero else 1, count=proxy.answers,
+            final=False,
+        )  # fmt: skip
+        return self._out(proxy, [message])
+
+    def _ask(self, proxy: WriterProxy, now: float) -> Outgoing:
+        assert proxy.expected is not None
+        proxy.answers += 1
+        proxy.asked_at = now
+        end = min(proxy.last, proxy.expected + WINDOW)
+        writer = proxy.guid[12:]
+        missing = tuple(s for s in range(proxy.expected, end + 1) if s not in proxy.held and s not in proxy.assemblies)
+        said: list[Submessage] = [
+            AckNack(
+                reader=self.entity, writer=writer, base=proxy.expected, missing=missing, count=proxy.answers, final=True
+            )
+        ]
+        for sequence, assembly in proxy.assemblies.items():  # of these only the fragments that are lacking
+            fragments = tuple(sorted(assembly.lacking))
+            fragments = tuple(f for f in fragments if f < fragments[0] + WINDOW)
+            said.append(
+                NackFrag(reader=self.entity, writer=writer, sequence=sequence, missing=fragments, count=proxy.answers)
+            )
+        return self._out(proxy, said)
+
+    def _out(self, proxy: WriterProxy, said: list[Submessage]) -> Outgoing:
+        to = InfoDestination(prefix=proxy.guid[:12])
+        return proxy.address, encode_message(Header(prefix=self.guid[:12]), (to, *said))
+
+
+def _head(own: bytes, other: bytes) -> bytes:
+    """Return what a datagram to the participant of another endpoint begins with."""
+    return encode_message(Header(prefix=own[:12]), (InfoDestination(prefix=other[:12]),))

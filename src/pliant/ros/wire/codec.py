@@ -1,0 +1,307 @@
+"""Messages to bytes and back: the packed form of ROS 1 and CDR (XCDR1, little endian) of ROS 2.
+
+Values are dictionaries: field -> number, text, integer nanoseconds for ``time`` and ``duration``, list or array,
+dictionary. A message has a prefix of four bytes: its length (ROS 1), the encapsulation (CDR).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.base.errors import WireError
+from pliant.ros.wire.types import PRIMITIVES, Field, MessageType, Registry, registry
+
+__all__ = ["CDR_LITTLE_ENDIAN", "Codec", "Template"]
+
+CDR_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
+BILLION = 1_000_000_000
+_SIZE = {letter: struct.calcsize("<" + letter) for letter in "?bBhHiIqQfd"}
+_U32 = struct.Struct("<I")
+_U32_BIG = struct.Struct(">I")
+_TIME_1 = struct.Struct("<II")
+_TIME_2 = struct.Struct("<iI")
+_DURATION = struct.Struct("<ii")
+_EMPTY = Field("structure_needs_at_least_one_member", "uint8")
+
+
+def _default(registry: Registry, field: Field) -> Any:
+    if field.size is not None:
+        if field.size < 0:
+            return ()
+        return [_default(registry, Field(field.name, field.base))] * field.size
+    if field.base == "string":
+        return ""
+    return 0 if field.primitive else {}
+
+
+class Codec:
+    """Encoder and decoder for one generation of ROS.
+
+    Args:
+        version: 1 or 2.
+    """
+
+    def __init__(self, version: int, types: Registry | None = None) -> None:
+        self.version = version
+        self.types = registry(version) if types is None else types
+        self._cdr = version == 2
+        self._time = _TIME_2 if self._cdr else _TIME_1
+
+    # ------------------------------------------------------------------ encode
+    def encode(
+        self,
+        name: str | MessageType,
+        values: Mapping[str, Any],
+        places: dict[str, tuple[int, str]] | None = None,
+    ) -> bytes:
+        """Return a message with its prefix.
+
+        Args:
+            name: the type.
+            values: field -> value; absent ones are zero or empty.
+            places: filled with path -> (offset from the start of the prefix, `struct` format) of every number or
+                array of numbers, such as ``"header.stamp"`` or ``"position"``.
+
+        Raises:
+            WireError: a value that does not fit its field, or a field that the type does not have.
+        """
+        message = name if isinstance(name, MessageType) else self.types.message(name)
+        out = bytearray(4)
+        self._write(out, message, values, "", places)
+        if self._cdr:
+            out[:4] = CDR_LITTLE_ENDIAN
+        else:
+            _U32.pack_into(out, 0, len(out) - 4)
+        return bytes(out)
+
+    def _align(self, out: bytearray, size: int) -> None:
+        if self._cdr and size > 1:
+            out += bytes(-(len(out) - 4) % size)
+
+    def _write(
+        self,
+        out: bytearray,
+        message: MessageType,
+        values: Mapping[str, Any],
+        path: str,
+        places: dict[str, tuple[int, str]] | None,
+    ) -> None:
+        if len(values) > sum(field.name in values for field in message.fields):
+            unknown = sorted(set(values) - {field.name for field in message.fields})
+            raise WireError(f"{message.name} has no field {', '.join(map(repr, unknown))}", field=unknown[0])
+        for field in message.fields or ((_EMPTY,) if self._cdr else ()):
+            value = values[field.name] if field.name in values else _default(self.types, field)
+            where = f"{path}{field.name}"
+            try:
+                self._write_field(out, field, value, where, places)
+            except (struct.error, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise WireError(
+                    f"{message.name}: field {where!r} ({field.base}) cannot be {value!r}: {error}", field=where
+                ) from None
+
+    def _write_field(
+        self, out: bytearray, field: Field, value: Any, where: str, places: dict[str, tuple[int, str]] | None
+    ) -> None:
+        if field.size is None:
+            self._write_one(out, field.base, value, where, places)
+            return
+        letter = PRIMITIVES.get(field.base, "")
+        count = len(value)
+        if field.size < 0:
+            self._align(out, 4)
+            out += _U32.pack(count)
+        elif count != field.size:
+            raise ValueError(f"it has {count} elements, the type wants {field.size}")
+        if letter:
+            if count or field.size >= 0:
+                self._align(out, _SIZE[letter])
+            if places is not None:
+                places[where] = (len(out), f"<{count}{letter}")
+            if isinstance(value, bytes | bytearray | memoryview) and _SIZE[letter] == 1:
+                out += value
+            else:
+                out += struct.pack(f"<{count}{letter}", *value)
+            return
+        for index, item in enumerate(value):
+            self._write_one(out, field.base, item, f"{where}[{index}]", places)
+
+    def _write_one(
+        self, out: bytearray, base: str, value: Any, where: str, places: dict[str, tuple[int, str]] | None
+    ) -> None:
+        letter = PRIMITIVES.get(base)
+        if letter is None:
+            self._write(out, self.types.message(base), value, f"{where}.", places)
+        elif letter:
+            self._align(out, _SIZE[letter])
+            if places is not None:
+                places[where] = (len(out), f"<{letter}")
+            out += struct.pack(f"<{letter}", value)
+        elif base == "string":
+            text = value if isinstance(value, bytes) else value.encode()
+            self._align(out, 4)
+            if self._cdr:
+                text += b"\0"
+            out += _U32.pack(len(text)) + text
+        else:
+            pack = self._time if base == "time" else _DURATION if not self._cdr else _TIME_2
+            self._align(out, 4)
+            if places is not None:
+                places[where] = (len(out), pack.format)
+            out += pack.pack(*divmod(int(value), BILLION))
+
+    # ------------------------------------------------------------------ decode
+    def decode(self, name: str | MessageType, data: bytes | bytearray | memoryview) -> dict[str, Any]:
+        """Return the values of a message that has its prefix.
+
+        Arrays of numbers come as numpy arrays, arrays of uint8 as bytes.
+
+        Raises:
+            WireError: the bytes end too early, go on after the end, or have another encapsulation.
+        """
+        message = name if isinstance(name, MessageType) else self.types.message(name)
+        view = memoryview(data)
+        if len(view) < 4:
+            raise WireError(f"{message.name}: {len(view)} bytes; must be at least 4", field=message.name)
+        order = "<"
+        if self._cdr:
+            if view[0] != 0 or view[1] not in (0, 1):
+                raise WireError(
+                    f"{message.name}: encapsulation {bytes(view[:2]).hex()}; must be 0000 or 0001 (plain CDR)",
+                    field=message.name,
+                )
+            order = "<" if view[1] else ">"
+        reader = _Reader(self, view, order)
+        try:
+            values = reader.message(message)
+        except (struct.error, ValueError, IndexError) as error:
+            raise WireError(
+                f"{message.name}: the message ends at byte {len(view)}, in the middle of a field ({error})",
+                field=message.name,
+            ) from None
+        left = len(view) - reader.at
+        # CDR may be padded to a multiple of four.
+        if left > (3 if self._cdr else 0):
+            raise WireError(f"{message.name}: {left} bytes follow the end of the message", field=message.name)
+        return values
+
+
+class _Reader:
+    __slots__ = ("_cdr", "_order", "_types", "_view", "at")
+
+    def __init__(self, codec: Codec, view: memoryview, order: str) -> None:
+        self._types = codec.types
+        self._cdr = codec.version == 2
+        self._view = view
+        self._order = order
+        self.at = 4
+
+    def _unpack(self, letter: str, count: int = 1) -> tuple[Any, ...]:
+        size = _SIZE[letter]
+        if self._cdr and count:
+            self.at += -(self.at - 4) % size
+        end = self.at + size * count
+        if end > len(self._view):
+            raise ValueError(f"{count} x {size} bytes wanted at {self.at}")
+        found = struct.unpack_from(f"{self._order}{count}{letter}", self._view, self.at)
+        self.at = end
+        return found
+
+    def message(self, message: MessageType) -> dict[str, Any]:
+        if self._cdr and not message.fields:
+            self.at = min(self.at + 1, len(self._view))
+        return {field.name: self._field(field) for field in message.fields}
+
+    def _field(self, field: Field) -> Any:
+        if field.size is None:
+            return self._one(field.base)
+        count = field.size if field.size >= 0 else self._unpack("I")[0]
+        left = len(self._view) - self.at
+        letter = PRIMITIVES.get(field.base, "")
+        if letter:
+            size = _SIZE[letter]
+            if count * size > left:
+                raise ValueError(f"an array of {count} in {left} bytes")
+            if letter == "B":
+                data = bytes(self._view[self.at : self.at + count])
+                self.at += count
+                return data
+            if self._cdr and count:
+                self.at += -(self.at - 4) % size
+            if self.at + count * size > len(self._view):
+                raise ValueError(f"an array of {count} in {left} bytes")
+            array = np.frombuffer(self._view, dtype=np.dtype(self._order + letter), count=count, offset=self.at).copy()
+            self.at += count * size
+            return array
+        if count > left:
+            raise ValueError(f"an array of {count} in {left} bytes")
+        return [self._one(field.base) for _ in range(count)]
+
+    def _one(self, base: str) -> Any:
+        letter = PRIMITIVES.get(base)
+        if letter is None:
+            return self.message(self._types.message(base))
+        if letter:
+            return self._unpack(letter)[0]
+        if base == "string":
+            count = self._unpack("I")[0]
+            end = self.at + count
+            if end > len(self._view):
+                raise ValueError(f"a text of {count} bytes")
+            text = bytes(self._view[self.at : end])
+            self.at = end
+            if self._cdr:
+                text = text.removesuffix(b"\0")
+            return text.decode("utf-8", "replace")
+        sec = self._unpack("i" if self._cdr or base == "duration" else "I")[0]
+        nanosec = self._unpack("i" if base == "duration" and not self._cdr else "I")[0]
+        return sec * BILLION + nanosec
+
+
+class Template:
+    """A message of fixed length that is filled in place: for what is sent a thousand times a second.
+
+    Args:
+        codec: the wire.
+        name: the type.
+        values: the first content; array lengths and texts stay as they are here.
+        paths: the numbers, arrays of numbers, times and durations that change, in the order of `fill`'s arguments.
+
+    Example:
+        >>> template = Template(Codec(1), "std_msgs/Float64", {"data": 0.0}, ["data"])
+        >>> data = template.fill(0.8)
+    """
+
+    def __init__(self, codec: Codec, name: str, values: Mapping[str, Any], paths: Iterable[str]) -> None:
+        places: dict[str, tuple[int, str]] = {}
+        self._data = bytearray(codec.encode(name, values, places))
+        self._set: list[Callable[[Any], None]] = [self._setter(*self._place(places, p, name)) for p in paths]
+
+    @staticmethod
+    def _place(places: Mapping[str, tuple[int, str]], path: str, name: str) -> tuple[int, str]:
+        if path not in places:
+            raise WireError(f"{name} has no number {path!r}; valid names: {', '.join(places)}", field=path)
+        return places[path]
+
+    def _setter(self, offset: int, letters: str) -> Callable[[Any], None]:
+        data = self._data
+        pack = struct.Struct(letters)
+        if letters in ("<II", "<iI", "<ii"):  # a time
+            return lambda ns: pack.pack_into(data, offset, *divmod(ns, BILLION))
+        if letters[1].isdigit():
+            target = np.frombuffer(data, dtype=f"<{letters[-1]}", count=int(letters[1:-1]), offset=offset)
+
+            def set_array(value: Any) -> None:
+                target[:] = value
+
+            return set_array
+        return lambda value: pack.pack_into(data, offset, value)
+
+    def fill(self, *values: Any) -> bytes:
+        """Return the message with these values, its prefix included."""
+        for put, value in zip(self._set, values, strict=True):
+            put(value)
+        return bytes(self._data)
