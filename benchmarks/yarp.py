@@ -29,8 +29,8 @@ PARTS, AXES, WRENCHES, UNITS = 6, 32, 6, 4
 
 CLIENT = """
 import sys, threading, time
-from pliant.clients.yarp import YarpNetwork
-from pliant.wire.yarp import parse_bottle
+from pliant.yarp.client import YarpNetwork
+from pliant.yarp.wire import parse_bottle
 server, seconds = sys.argv[1], float(sys.argv[2])
 names = sys.argv[3].split(",")
 counts = {name: [] for name in names}
@@ -60,8 +60,8 @@ print(f"{len(times)} calls: p50 {p50:.0f} us, p99 {p99:.0f} us; {received} messa
 def robot() -> Any:
     """Return a robot of 6 parts with 32 light axes each, 6 force/torque sensors and 4 inertial units."""
     from pliant.model import Robot
-    from pliant.model.control_board import add_control_boards
     from pliant.model.sensors import ForceTorque, Imu
+    from pliant.yarp.model.control_board import add_control_boards
 
     bodies, motors = "", ""
     for p in range(PARTS):

@@ -8,14 +8,14 @@ import pliant
 from pliant.base.errors import PliantError
 from pliant.clients.franka.robot import FrankaRobot
 from pliant.formats.manager import read_manager
-from pliant.formats.yarp.control_board import read_control_board
-from pliant.formats.yarp.ini import read_ini
-from pliant.formats.yarp.robot_interface import read_robot_interface
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table
 from pliant.ros.bags import read_bag
 from pliant.simulation import read_commands, read_scenario
+from pliant.yarp.formats.control_board import read_control_board
+from pliant.yarp.formats.ini import read_ini
+from pliant.yarp.formats.robot_interface import read_robot_interface
 
 
 def gazebo_folder(path):

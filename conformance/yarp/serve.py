@@ -11,9 +11,9 @@ from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
-from pliant.model.control_board import add_control_boards
 from pliant.model.sensors import ForceTorque, Imu
 from pliant.simulation import Simulation
+from pliant.yarp.model.control_board import add_control_boards
 
 BENCH = """
 <mujoco><option timestep="0.001"/>

@@ -163,7 +163,7 @@ def test_a_reader_of_yarp_reads_by_every_carrier(world, carrier):
 
 @pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "udp", "text", "text_ack"])
 def test_a_writer_of_yarp_is_heard_by_every_carrier(world, carrier):
-    from pliant.clients.yarp import YarpNetwork
+    from pliant.yarp.client import YarpNetwork
 
     with YarpNetwork(":".join(map(str, world.server))) as network:
         reader = network.open_input(f"/pliant/reader/{carrier}")
@@ -180,7 +180,7 @@ def test_a_writer_of_yarp_is_heard_by_every_carrier(world, carrier):
                 time.sleep(0.05)
             port.close()
         """)
-        from pliant.wire.yarp import format_bottle
+        from pliant.yarp.wire import format_bottle
 
         assert format_bottle(reader.read().content) == "1 2.5 hello (a [set])"
 
@@ -238,7 +238,7 @@ def test_a_loop_with_yarp_clock_has_periods_of_exactly_one_step_in_lockstep(worl
 
 
 def test_yarp_connect_persist_is_kept(world):
-    from pliant.clients.yarp import YarpNetwork
+    from pliant.yarp.client import YarpNetwork
 
     with YarpNetwork(":".join(map(str, world.server))) as network:
         network.open_input("/kept/reader")

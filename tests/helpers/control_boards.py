@@ -3,10 +3,12 @@
 import mujoco
 import numpy as np
 
-from pliant.devices import ControlBoardDevice, make_devices
-from pliant.devices.control_board import JoinedBoard
+from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.model import ControlBoard, Robot
+from pliant.model import Robot
+from pliant.yarp.control_board import JoinedBoard
+from pliant.yarp.control_board.device import ControlBoardDevice
+from pliant.yarp.model.control_board import ControlBoard
 
 DEGREE = np.pi / 180.0
 ARM = """

@@ -632,8 +632,8 @@ def zenoh(frames: int, chance: random.Random) -> int:
 # ---------------------------------------------------------------------------- YARP
 def yarp(frames: int, chance: random.Random) -> int:
     """Ports of every kind and the name server: binary and text connections, messages, administration, datagrams."""
-    from pliant.bridges.yarp.calls import NameClient, RpcConnection, ask_administration
-    from pliant.wire.yarp import (
+    from pliant.yarp.bridge.calls import NameClient, RpcConnection, ask_administration
+    from pliant.yarp.wire import (
         Command,
         Hello,
         Message,

@@ -8,12 +8,12 @@ import mujoco
 from fuzz import until
 
 from pliant.bridges import make_bridge
-from pliant.clients.yarp import YarpNetwork
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
-from pliant.model.control_board import add_control_boards
 from pliant.simulation import Simulation
+from pliant.yarp.client import YarpNetwork
+from pliant.yarp.model.control_board import add_control_boards
 
 TWO_JOINTS = """
 <mujoco model="bench"><option timestep="0.001"/>

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fuzz import until
 
-from pliant.bridges.yarp.calls import NameClient
-from pliant.bridges.yarp.nameserver import NameServer
-from pliant.bridges.yarp.network import Network
+from pliant.yarp.bridge.calls import NameClient
+from pliant.yarp.bridge.nameserver import NameServer
+from pliant.yarp.bridge.network import Network
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data" / "yarp_golden.json"
 

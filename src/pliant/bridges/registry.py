@@ -55,7 +55,7 @@ _OWN: dict[str, BridgeEntry] = {
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
     "yarp": BridgeEntry(
-        "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.bridges.yarp.bridge:make"
+        "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
     ),
     "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)),
 }

@@ -50,8 +50,8 @@ COMMANDS = {
     "list": "pliant.cli.list:list_",
     "cpr": "pliant.cli.cpr.application:cpr",
     "policy": "pliant.cli.policy:policy",
-    "yarp": "pliant.cli.yarp:yarp",
-    "yarpserver": "pliant.cli.yarpserver:yarpserver",
+    "yarp": "pliant.yarp.commands.yarp:yarp",
+    "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
 }
 """Command -> its function or group."""
 

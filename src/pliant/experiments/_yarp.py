@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
-    from pliant.bridges.yarp.calls import RpcConnection
-    from pliant.bridges.yarp.port import Port
-    from pliant.clients.yarp import InputPort, YarpNetwork
     from pliant.model import Robot
     from pliant.model.noise import Noise
     from pliant.simulation import Simulation
     from pliant.simulation.film import PoseTrack
-    from pliant.wire.yarp import Bottle
-    from pliant.wire.yarp.joints import JointState
+    from pliant.yarp.bridge.calls import RpcConnection
+    from pliant.yarp.bridge.port import Port
+    from pliant.yarp.client import InputPort, YarpNetwork
+    from pliant.yarp.wire import Bottle
+    from pliant.yarp.wire.joints import JointState
 
 __all__ = ["PAPER", "PARTS", "TIMEOUT_S", "Board", "World", "biped", "serve"]
 
@@ -55,9 +55,10 @@ def biped(
         noise: fields of the inertial unit -> its noise.
         load_noise: fields of the force/torque sensors -> their noise.
     """
-    from pliant.model import ControlBoard, ForceTorque, Imu
-    from pliant.model.yarp import ExternalWrench
+    from pliant.model import ForceTorque, Imu
     from pliant.robots.lookup import build_robot
+    from pliant.yarp.model.control_board import ControlBoard
+    from pliant.yarp.model.services import ExternalWrench
 
     robot = build_robot("biped", {"actuation": "torque", "timestep": timestep})
     for i, device in enumerate(robot.devices):
@@ -90,7 +91,7 @@ class World:
         Raises:
             BridgeError: the port refused it.
         """
-        from pliant.wire.yarp import Vocab, format_bottle
+        from pliant.yarp.wire import Vocab, format_bottle
 
         reply = connection.call(request)
         if reply.items and reply[-1] in (Vocab.of("fail"), Vocab.of("nak")):
@@ -99,21 +100,21 @@ class World:
 
     def step(self, count: int = 1) -> None:
         """Let the simulation take steps, and return when they are done."""
-        from pliant.wire.yarp import bottle
+        from pliant.yarp.wire import bottle
 
         self.call(self.clock, bottle("stepSimulationAndWait", count))
 
     @property
     def time(self) -> float:
         """Simulation time, as the clock's port tells it [s]."""
-        from pliant.wire.yarp import bottle
-        from pliant.wire.yarp.values import number
+        from pliant.yarp.wire import bottle
+        from pliant.yarp.wire.values import number
 
         return number(self.call(self.clock, bottle("getSimulationTime"))[0])
 
     def push(self, link: str, force: Sequence[float], duration: float) -> None:
         """Push a link with a force in world axes [N] for a time [s]."""
-        from pliant.wire.yarp import bottle
+        from pliant.yarp.wire import bottle
 
         with self.yarp.open_rpc(WRENCH_PORT) as connection:
             words = [float(x) for x in (*force, 0.0, 0.0, 0.0, duration)]
@@ -129,7 +130,7 @@ class World:
 
     def measure(self, readers: dict[str, InputPort], steps: int) -> dict[str, Array]:
         """Take steps and return what readers received, a row a step: the time of the message [s], then its numbers."""
-        from pliant.wire.yarp.objects import floats
+        from pliant.yarp.wire.objects import floats
 
         rows: dict[str, list[Array]] = {name: [] for name in readers}
         left = steps
@@ -164,14 +165,14 @@ class Board:
 
     def call(self, text: str) -> Bottle:
         """Return the reply to a call that is written as text."""
-        from pliant.wire.yarp import parse_bottle
+        from pliant.yarp.wire import parse_bottle
 
         return self.world.call(self.rpc, parse_bottle(text))
 
     def numbers(self, text: str) -> Array:
         """Return the list of numbers in the reply to a call."""
-        from pliant.wire.yarp import Bottle
-        from pliant.wire.yarp.objects import floats
+        from pliant.yarp.wire import Bottle
+        from pliant.yarp.wire.objects import floats
 
         for item in self.call(text).items:
             if isinstance(item, Bottle):
@@ -196,7 +197,7 @@ class Board:
 
     def command(self, quantity: str, values: Array) -> None:
         """Send a command as a stream, in the units of the wire."""
-        from pliant.wire.yarp.joints import StreamCommand
+        from pliant.yarp.wire.joints import StreamCommand
 
         self.stream.write_bottle(StreamCommand(quantity=quantity, values=tuple(map(float, values))).encode(3))
 
@@ -212,7 +213,7 @@ class Board:
 
     def read(self, count: int) -> list[JointState]:
         """Return the next states of `stateExt:o`."""
-        from pliant.wire.yarp.joints import JointState
+        from pliant.yarp.wire.joints import JointState
 
         return [JointState.decode(self.states.read(TIMEOUT_S).content) for _ in range(count)]
 
@@ -247,12 +248,12 @@ def serve(
         seed: of the sensors' noise.
         track: what keeps the poses; None keeps none.
     """
-    from pliant.bridges.yarp.bridge import YarpBridge
-    from pliant.bridges.yarp.options import YarpOptions
-    from pliant.clients.yarp import YarpNetwork
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.simulation import Simulation
+    from pliant.yarp.bridge.bridge import YarpBridge
+    from pliant.yarp.bridge.options import YarpOptions
+    from pliant.yarp.client import YarpNetwork
 
     options = YarpOptions(server="127.0.0.1:0", period=PERIOD, lockstep=lockstep, queue=10_000)
     bridge = YarpBridge(robot, options)

@@ -18,7 +18,7 @@ from pliant.experiments._yarp import PAPER, TIMEOUT_S, Board, World, biped, serv
 from pliant.experiments.base import Context, Figure, Result, Statement, Table, Target, experiment
 
 if TYPE_CHECKING:
-    from pliant.clients.yarp import InputPort
+    from pliant.yarp.client import InputPort
 
 __all__ = ["LoopRun", "YarpClockOptions", "run_lockstep", "run_loop", "yarp_clock"]
 
@@ -145,7 +145,7 @@ class NewestTime:
 
 def _clock_reader(world: World, name: str) -> InputPort:
     """Return a port of a given name that receives the clock."""
-    from pliant.clients.yarp import InputPort
+    from pliant.yarp.client import InputPort
 
     reader = InputPort(world.yarp.network, name, limit=MAX_READ)
     world.yarp.connect("/clock", reader.name)
@@ -161,7 +161,7 @@ def run_loop(label: str, factor: float, executions: int) -> LoopRun:
         executions: of each loop.
     """
     from pliant.simulation import free, paced
-    from pliant.wire.yarp import bottle
+    from pliant.yarp.wire import bottle
 
     pacer = paced(factor) if math.isfinite(factor) else free()
     slept: list[int] = []

@@ -18,7 +18,7 @@ from pliant.experiments.films import Film, film_of_tracks
 if TYPE_CHECKING:
     from pliant.control.walking.tree import KinematicTree
     from pliant.simulation.film import PoseTrack
-    from pliant.wire.yarp.joints import JointState
+    from pliant.yarp.wire.joints import JointState
 
 __all__ = ["GravityModel", "Interfaces", "Push", "YarpImpedanceOptions", "run_interfaces", "run_push", "yarp_impedance"]
 
@@ -240,7 +240,7 @@ def run_interfaces(options: YarpImpedanceOptions, *, trajectory: str = "constant
 
 def count_boards() -> tuple[int, int, float]:
     """Return the number of control boards that the name server lists, of their axes, and of the states for a step."""
-    from pliant.wire.yarp import parse_bottle
+    from pliant.yarp.wire import parse_bottle
 
     with serve(biped(timestep=TIMESTEP)) as world:
         boards = [c.name for c in world.yarp.list("/biped") if c.name.endswith("/stateExt:o")]
@@ -265,7 +265,7 @@ def run_described(folder: Path) -> dict[str, bool]:
         folder: where the description and the configuration of its plugins are written.
     """
     import pliant
-    from pliant.wire.yarp import parse_bottle
+    from pliant.yarp.wire import parse_bottle
 
     for name, text in PLUGINS.items():
         (folder / f"{name}.ini").write_text(text)

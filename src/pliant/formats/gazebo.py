@@ -22,10 +22,10 @@ from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
 from pliant.formats.sensor_tags import is_sensor_plugin
 from pliant.formats.tags import Tags, place_of
-from pliant.formats.yarp.plugins import is_yarp_plugin
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Law, Mode, PreslidingFriction, QbMove
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES
+from pliant.yarp.formats.plugins import is_yarp_plugin
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 

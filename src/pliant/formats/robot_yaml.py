@@ -12,10 +12,10 @@ from pliant.base.errors import LawError, ModelError, nearest
 from pliant.formats.manager import manager_from_mapping, read_manager
 from pliant.formats.source import Source
 from pliant.laws import CompliantActuator, get_law, registered_laws
-from pliant.model.control_board import board_from_mapping
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensors import sensor_from_mapping
+from pliant.yarp.model.control_board import board_from_mapping
 
 __all__ = ["read_robot_yaml"]
 

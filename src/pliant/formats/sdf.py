@@ -13,8 +13,8 @@ from pliant.formats.gazebo import read_plugins
 from pliant.formats.sensor_tags import read_sensor_tags
 from pliant.formats.source import Source
 from pliant.formats.urdf_robot import robot_of_urdf
-from pliant.formats.yarp.plugins import read_yarp_tags
 from pliant.model.robot import Robot
+from pliant.yarp.formats.plugins import read_yarp_tags
 
 __all__ = ["read_sdf"]
 

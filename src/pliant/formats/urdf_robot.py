@@ -15,13 +15,13 @@ from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
 from pliant.formats.urdf import read_bodies
-from pliant.formats.yarp.plugins import YarpTags, read_yarp_tags
-from pliant.formats.yarp.textures import place_textures
 from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
 from pliant.ros.ros2_control import read_all
+from pliant.yarp.formats.plugins import YarpTags, read_yarp_tags
+from pliant.yarp.formats.textures import place_textures
 
 __all__ = ["read_urdf", "robot_of_urdf"]
 

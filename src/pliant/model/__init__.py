@@ -1,7 +1,6 @@
 """Robot models: a MuJoCo spec with compliant actuators, devices and interface, and their checks."""
 
 from pliant.model.check import StepSize, step_sizes
-from pliant.model.control_board import ControlBoard, Coupling, add_control_boards
 from pliant.model.description import COMPANION_SUFFIX, REST_KEY, Description, actuator_names, companion_name
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.noise import Noise
@@ -17,8 +16,6 @@ __all__ = [
     "COMPANION_SUFFIX",
     "REST_KEY",
     "Camera",
-    "ControlBoard",
-    "Coupling",
     "DescribedDevice",
     "Description",
     "DeviceSpec",
@@ -37,7 +34,6 @@ __all__ = [
     "StepSize",
     "World",
     "actuator_names",
-    "add_control_boards",
     "add_tag",
     "add_world",
     "companion_name",

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import mujoco
 
 from pliant.model.problem import Problem
-from pliant.model.yarp import YarpInterface
+from pliant.yarp.model.services import YarpInterface
 
 __all__ = [
     "DEFAULT_NAMESPACE",

@@ -5,8 +5,8 @@ import math
 from mutations import Mutation
 
 from pliant import simulation
-from pliant.bridges.yarp import clock
 from pliant.experiments import yarp_clock
+from pliant.yarp.bridge import clock
 
 EXECUTIONS = 60
 

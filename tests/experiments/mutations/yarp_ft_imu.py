@@ -3,11 +3,11 @@
 import numpy as np
 from mutations import Mutation
 
-from pliant.bridges.yarp import sensors
 from pliant.experiments import _yarp, yarp_ft_imu
 from pliant.experiments._yarp import World
 from pliant.model import ForceTorque, Imu
 from pliant.simulation import loop
+from pliant.yarp.bridge import sensors
 
 PUSH = 0.2
 """Duration of the pushes of a broken run [s]."""

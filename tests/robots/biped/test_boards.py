@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from pliant.devices import ControlBoardDevice, make_devices
+from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.robots.biped.parameters import PARTS, REST
 from pliant.robots.lookup import build_robot
+from pliant.yarp.control_board.device import ControlBoardDevice
 
 
 @pytest.mark.parametrize("actuation", ["position", "torque"])

@@ -12,8 +12,9 @@ from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     from pliant.devices.walking import WalkingDescription
-    from pliant.model import ControlBoard, Robot
+    from pliant.model import Robot
     from pliant.robots.biped.options import BipedOptions
+    from pliant.yarp.model.control_board import ControlBoard
 
 __all__ = ["ROBOT", "build"]
 
@@ -76,7 +77,7 @@ def build(options: BipedOptions) -> Robot:
 
 def _boards(options: BipedOptions) -> list[ControlBoard]:
     """Return a control board for each part; with torque motors it has the gains of the servos."""
-    from pliant.model import ControlBoard
+    from pliant.yarp.model.control_board import ControlBoard
 
     boards = []
     for part, names in p.PARTS.items():

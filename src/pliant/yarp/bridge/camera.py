@@ -1,0 +1,171 @@
+"""Cameras: colours as an image, and depth as an image of floats."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.bridges.rate_timer import RateTimer
+from pliant.devices.base import Sample, SampleSource
+from pliant.devices.camera import CameraDevice
+from pliant.model.sensors import Camera
+from pliant.yarp.bridge.camera_calls import CameraCalls
+from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.model.services import CameraImages, ImageServer
+from pliant.yarp.wire import Dialect
+from pliant.yarp.wire.binary import LIST, tag_of
+from pliant.yarp.wire.values import Vocab
+
+__all__ = ["changed", "encode_image", "is_camera", "serve_camera", "serve_joined_cameras"]
+
+IMAGE_QUEUE = 2
+"""Images that wait for a slow receiver; YARP's own grabbers keep none."""
+CODES = {"image": ("rgb", 3, "u1"), "depth": ("dec", 4, "<f4")}
+"""Field of a sample -> pixel code, bytes a pixel, type of a number."""
+QUANTUM = 8
+"""Rows are filled up to a multiple of this [bytes]."""
+
+
+def is_camera(device: SampleSource) -> bool:
+    """Return whether a device samples images."""
+    return any(key in device.samples and len(device.samples[key].shape) > 1 for key in CODES)
+
+
+def encode_image(pixels: np.ndarray, field: str) -> bytes:
+    """Return the bytes of an image, which are the same in both dialects; the pixels are copied once.
+
+    Args:
+        pixels: shape (height, width, 3) of uint8, or (height, width) of float32 [m].
+        field: ``image`` or ``depth``.
+    """
+    code, size, kind = CODES[field]
+    height, width = pixels.shape[:2]
+    row = -(-width * size // QUANTUM) * QUANTUM
+    data = np.ascontiguousarray(pixels, kind)
+    if row != width * size:
+        padded = np.zeros((height, row), np.uint8)
+        padded[:, : width * size] = data.reshape(height, -1).view(np.uint8)
+        data = padded
+    vocabulary, int32 = tag_of("vocab32", 3), tag_of("int32", 3)
+    head = struct.pack("<6i", LIST, 4, vocabulary, Vocab.of("mat").code, vocabulary, Vocab.of(code).code)
+    numbers = struct.pack("<7i", LIST | int32, 5, size, height * row, QUANTUM, width, height)
+    return b"".join((head, numbers, struct.pack("<2i", tag_of("blob", 3), height * row), data.data))
+
+
+def serve_camera(served: Served, name: str, device: SampleSource) -> None:
+    """Serve ``/robot/camera`` (RGB); with depth ``/robot/camera/rgbImage:o`` and ``/robot/camera/depthImage:o``.
+
+    Calls of clients come to ``/robot/camera`` itself and to its ``/rpc``; with depth, to ``/robot/camera/rpc:i``.
+
+    A server that the robot describes gives the name in place of ``/robot/camera`` and the period; what it describes of
+    the images says whether rows or columns are reversed, and to how many decimal digits depth is rounded.
+    """
+    fields = [key for key in CODES if key in device.samples]
+    for prefix, period, images in _servers(served, name) or [(served.full_name(name), 0.0, None)]:
+        plain = fields == ["image"]
+        calls = _answers(_calls(device, images))
+        for field in fields:
+            ending = "" if plain else ("/rgbImage:o" if field == "image" else "/depthImage:o")
+
+            def encode(
+                sample: Sample, dialect: Dialect, field: str = field, images: CameraImages | None = images
+            ) -> bytes:
+                pixels = np.asarray(sample.values[field])
+                return encode_image(pixels if images is None else changed(pixels, field, images), field)
+
+            # YARP's remote_grabber calls the port of the images itself.
+            answers = {"on_data": calls} if plain else {}
+            served.publish(prefix + ending, "Image", device, encode, period=period, queue=IMAGE_QUEUE, **answers)
+        served.input(prefix + ("/rpc" if plain else "/rpc:i"), "Bottle", is_rpc=True, on_data=calls)
+
+
+def _answers(calls: CameraCalls) -> Callable[[Arrival], Answer]:
+    return lambda arrival: calls.answer(arrival.bottle())
+
+
+def _calls(device: SampleSource, images: CameraImages | None) -> CameraCalls:
+    """Return the answers to the clients of a camera."""
+    key = "image" if "image" in device.samples else "depth"
+    height, width = device.samples[key].shape[:2]
+    lens = device.camera if isinstance(device, CameraDevice) else None  # a recording has no lens
+    if lens is not None and images is not None and images.flip_horizontal:
+        lens = dataclasses.replace(lens, cx=lens.width - 1 - lens.cx, p2=-lens.p2)
+    if lens is not None and images is not None and images.flip_vertical:
+        lens = dataclasses.replace(lens, cy=lens.height - 1 - lens.cy, p1=-lens.p1)
+    described = device.description if isinstance(device, CameraDevice) else None
+    limits = (described.near, described.far) if isinstance(described, Camera) else (0.0, 0.0)
+    rate = 1e9 / device.sample_period_ns if device.sample_period_ns else 0.0
+    depth = limits if "depth" in device.samples else None
+    return CameraCalls(width=width, height=height, lens=lens, rate=rate, depth=depth)
+
+
+def serve_joined_cameras(served: Served) -> set[str]:
+    """Serve the images of several cameras as one, side by side or above each other; return the cameras shown."""
+    interface = None if served.robot is None else served.robot.interface.yarp
+    shown: set[str] = set()
+    for server in () if interface is None else interface.servers:
+        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
+        if not isinstance(server, ImageServer) or not isinstance(images, CameraImages) or len(images.sensors) < 2:
+            continue
+        devices = [served.devices.get(name) for name in images.sensors]
+        if all(device is not None and "image" in device.samples for device in devices):
+            _serve_joined(served, server, images)
+            shown |= set(images.sensors)
+    return shown
+
+
+def _serve_joined(served: Served, server: ImageServer, images: CameraImages) -> None:
+    shapes = [served.devices[name].samples["image"].shape for name in images.sensors]
+    heights, widths = [shape[0] for shape in shapes], [shape[1] for shape in shapes]
+    size = (sum(heights), widths[0]) if images.vertical else (heights[0], sum(widths))
+    calls = _answers(CameraCalls(width=size[1], height=size[0]))
+    port = served.output(server.port, "Image", queue=IMAGE_QUEUE, on_data=calls)
+    served.input(f"{server.port}/rpc", "Bottle", is_rpc=True, on_data=calls)
+    every = RateTimer(1.0 / server.period)
+    latest: dict[str, Sample] = {}
+    count = 0
+
+    def joined(samples: list[Sample]) -> bytes:
+        eyes = [changed(np.asarray(sample.values["image"]), "image", images) for sample in samples]
+        return encode_image(np.concatenate(eyes, axis=0 if images.vertical else 1), "image")
+
+    def write(sample: Sample) -> None:
+        nonlocal count
+        latest[sample.device] = sample
+        samples = [latest[name] for name in images.sensors if name in latest]
+        stamps = {other.stamp_ns for other in samples}
+        # Only pictures of one time belong together.
+        if len(samples) < len(images.sensors) or len(stamps) > 1 or not every.due(sample.stamp_ns):
+            return
+        count = (count + 1) & 0x7FFFFFFF
+        if port.active:
+            port.write(lambda dialect: joined(samples), f"{count} {sample.stamp_ns * 1e-9:.15g}")
+
+    for name in images.sensors:
+        served.writers[name].append(write)
+
+
+def changed(pixels: np.ndarray, field: str, images: CameraImages) -> np.ndarray:
+    """Return an image as a plugin asks for it: reversed, and its depth rounded."""
+    if images.flip_vertical:
+        pixels = pixels[::-1]
+    if images.flip_horizontal:
+        pixels = pixels[:, ::-1]
+    if field == "depth" and images.depth_quantum is not None:
+        pixels = np.round(pixels, images.depth_quantum)
+    return pixels
+
+
+def _servers(served: Served, name: str) -> list[tuple[str, float, CameraImages]]:
+    """Return name, period and images of the servers that the robot describes in front of a camera."""
+    interface = None if served.robot is None else served.robot.interface.yarp
+    found = []
+    for server in () if interface is None else interface.servers:
+        images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
+        if isinstance(server, ImageServer) and isinstance(images, CameraImages) and images.sensors == (name,):
+            found.append((server.port, server.period, images))
+    return found

@@ -1,0 +1,171 @@
+"""The simulation's time, and the calls by which programs hold, step and reset it."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from concurrent.futures import Future
+from typing import Any
+
+from pliant.base.errors import WireError
+from pliant.simulation.bridge import SimulationControl
+from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.bridge.step_gate import StepGate
+from pliant.yarp.wire import Bottle, Vocab, bottle
+from pliant.yarp.wire.records import Method, parse_method
+from pliant.yarp.wire.values import FAIL, text
+
+__all__ = ["serve_clock"]
+
+CLOCK_QUEUE = 5000
+"""Times that wait for a slow reader; at 1 kHz they are five seconds."""
+MAX_STEPS = 1_000_000
+"""Most steps that one call may ask for."""
+_TIME = struct.Struct("<4i")
+_HEAD = (256 + 1, 2)
+DONE = bottle(Vocab.of("done"))
+"""Reply to a call that is not waited for."""
+
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in map(
+        parse_method,
+        (
+            "pauseSimulation()",
+            "continueSimulation()",
+            "stepSimulation(n: i32)",
+            "stepSimulationAndWait(n: i32)",
+            "resetSimulationTime()",
+            "getSimulationTime() -> time: f64",
+            "getStepSize() -> step: f64",
+            "resetSimulation()",
+            "resetSimulationState()",
+        ),
+    )
+}
+"""The calls of the clock's port."""
+
+
+class PausedSteps:
+    """Steps that clients ask for while the simulation is paused, taken one call after the other.
+
+    In lock-step a `StepGate` takes its place. Other calls are answered between two steps; one that asks for steps waits
+    until those before it are taken. Any thread may call the methods.
+    """
+
+    def __init__(self, simulation: SimulationControl) -> None:
+        self._simulation = simulation
+        self._waiting: deque[tuple[int, Future[None]]] = deque()
+        self._busy = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the simulation runs without waiting."""
+        return not self._simulation.paused
+
+    def open(self) -> None:
+        """Let the simulation run without waiting, until `hold`."""
+        self._simulation.resume()
+
+    def hold(self) -> None:
+        """Wait for calls."""
+        self._simulation.pause()
+
+    def allow(self, steps: int) -> Future[None]:
+        """Ask for steps; the future is done when the last of them is."""
+        taken: Future[None] = Future()
+        self._waiting.append((steps, taken))
+        asked = self._simulation.submit(self._take)
+        asked.add_done_callback(lambda future: taken.cancel() if future.cancelled() else None)
+        return taken
+
+    def _take(self) -> None:
+        """Take all the steps that wait, in the loop's thread."""
+        if self._busy:  # called between two of the steps: those that take them go on with the new ones
+            return
+        self._busy = True
+        try:
+            while self._waiting:
+                count, taken = self._waiting.popleft()
+                if not taken.set_running_or_notify_cancel():
+                    continue
+                try:
+                    self._simulation.step(count)
+                except Exception as fault:
+                    taken.set_exception(fault)
+                else:
+                    taken.set_result(None)
+        finally:
+            self._busy = False
+
+
+def serve_clock(served: Served, name: str) -> None:
+    """Serve the time of every step as ``(seconds nanoseconds)`` at a port, and its calls at ``<name>/rpc``."""
+    # A program waits for the first time before it does anything. If it is the one that asks for the steps, or while the
+    # simulation is paused, no further step would give it one.
+    port = served.output(name, "Bottle", queue=CLOCK_QUEUE, latch=True)
+
+    def tick(stamp_ns: int) -> None:
+        port.write(lambda dialect: _TIME.pack(*_HEAD, *divmod(stamp_ns, 1_000_000_000)))
+
+    served.ticks.append(tick)
+    if served.simulation is not None:
+        steps = served.gate or PausedSteps(served.simulation)
+        served.input(f"{name}/rpc", "Bottle", is_rpc=True, on_data=lambda arrival: _answer(served, steps, arrival))
+
+
+def _answer(served: Served, steps: PausedSteps | StepGate, arrival: Arrival) -> Answer:
+    request, _ = arrival.bottle_and_dialect()
+    items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
+    name = text(items[0]) if items else ""
+    if name == "help":
+        return Bottle((Vocab.of("many"), "*** Available commands:", *METHODS, "help"))
+    method = METHODS.get(name)
+    if method is None:
+        raise WireError(f"the clock has no call {name[:80]!r}", field="method")
+    if name.startswith("stepSimulation") and len(items) == 1:
+        request = Bottle((*items, 1))
+    arguments = method.decode_request(request)
+    simulation = served.bound()
+    if name == "pauseSimulation":
+        steps.hold()
+        return DONE
+    if name == "continueSimulation":
+        steps.open()
+        simulation.resume()
+        _wake(simulation)
+        return DONE
+    if name == "getSimulationTime":
+        return method.encode_reply(simulation.time)
+    if name == "getStepSize":
+        return method.encode_reply(float(simulation.engine.dt))
+    if name.startswith("stepSimulation"):
+        count = int(arguments[0])
+        if not 1 <= count <= MAX_STEPS:
+            raise WireError(f"{count} steps; must be 1 to {MAX_STEPS}", field="n")
+        if steps.is_open:
+            raise WireError("single steps need a paused simulation; first call pauseSimulation first")
+        stepped = steps.allow(count)
+        _wake(simulation)
+        return _then(stepped, Bottle()) if name.endswith("AndWait") else DONE
+    # Time and state of a simulation here belong together: each of the three resets both.
+    simulation.request("simulation", "reset")
+    return DONE
+
+
+def _wake(simulation: SimulationControl) -> None:
+    """Let a loop that waits in lock-step look at what is allowed at once."""
+    simulation.submit(lambda: None)
+
+
+def _then(future: Future[Any], reply: Bottle) -> Future[Bottle]:
+    result: Future[Bottle] = Future()
+
+    def done(future: Future[Any]) -> None:
+        if not result.done():
+            failed = future.cancelled() or future.exception() is not None
+            result.set_result(bottle(FAIL) if failed else reply)
+
+    future.add_done_callback(done)
+    return result

@@ -1,0 +1,75 @@
+"""The port by which programs push links."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+from pliant.base.errors import PliantError, WireError
+from pliant.devices.base import Device, SampleSource
+from pliant.yarp.bridge.fields import RequestQueue
+from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.wire import Bottle, bottle
+from pliant.yarp.wire.values import number, text
+
+__all__ = ["is_external_wrench", "read_push", "serve_external_wrench"]
+
+HELP = (
+    "LINK fx fy fz tx ty tz duration: push a link, N and N m in world axes, s; "
+    "single: a new push ends the one before; multiple: pushes add up"
+)
+
+
+def is_external_wrench(device: SampleSource) -> bool:
+    """Return whether a device pushes links."""
+    return device.metadata.get("kind", "") == "external_wrench"
+
+
+def read_push(request: Bottle) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments of the device's request that a call means.
+
+    Raises:
+        WireError: the call is none of those of `HELP`.
+    """
+    words = request.items
+    first = text(words[0]) if words else ""
+    if first in ("single", "multiple") and len(words) == 1:
+        return "allow_several", {"on": first == "multiple"}
+    if len(words) != 8:
+        raise WireError(f"a push of {len(words)} words; must be LINK fx fy fz tx ty tz duration", field="push")
+    numbers = [number(word) for word in words[1:]]
+    return "push", {"link": first, "force": numbers[:3], "torque": numbers[3:6], "duration": numbers[6]}
+
+
+def serve_external_wrench(served: Served, name: str, device: SampleSource) -> None:
+    """Serve pushes at the port of the device: by default ``/robot/applyExternalWrench/rpc:i``."""
+    if not isinstance(device, Device):  # of a recording
+        return
+    requests = RequestQueue(device)
+    port = device.metadata.get("port") or served.full_name("applyExternalWrench", "rpc:i")
+    served.input(port, "Bottle", is_rpc=True, on_data=lambda arrival: _answer(requests, arrival))
+
+
+def _answer(requests: RequestQueue, arrival: Arrival) -> Answer:
+    request = arrival.bottle()
+    if request.items[:1] == ("help",):
+        return bottle(HELP)
+    reply: Future[Bottle] = Future()
+    try:
+        what, arguments = read_push(request)
+        future = requests.put(what, **arguments)
+    except PliantError as error:
+        return bottle(f"[ERROR] {error}")
+    done_text = f"[ACK] {text(request[0])}"
+
+    def done(future: Future[Any]) -> None:
+        if reply.done():
+            return
+        fault = None if future.cancelled() else future.exception()
+        ended = "[ERROR] the run ended before this was done"
+        failed = ended if future.cancelled() else f"[ERROR] {fault}" if fault is not None else ""
+        reply.set_result(bottle(failed or done_text))
+
+    future.add_done_callback(done)
+    return reply

@@ -1,0 +1,170 @@
+"""Devices without ports of their own kind: one port for their field table, one for commands, one for requests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from pliant.base.errors import DeviceError, PliantError, WireError
+from pliant.devices.base import Device, Sample, SampleSource
+from pliant.simulation.bridge import SimulationControl
+from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.wire import Bottle, Dialect, Value, Vocab, bottle, encode_bottle
+from pliant.yarp.wire.objects import properties
+from pliant.yarp.wire.values import FAIL, FALSE, OK, TRUE, Float32, Int8, Int16, Int64, text
+
+__all__ = ["RequestQueue", "plain_value", "serve_fields", "yarp_value"]
+
+MAX_WAITING = 1000
+"""Most requests of one port that wait for the loop; a further one is refused."""
+
+
+def plain_value(value: Value) -> Any:
+    """Return a value as Python has it: numbers, truths, texts, lists; a vocabulary is its characters."""
+    if isinstance(value, Bottle):
+        return [plain_value(item) for item in value.items]
+    if isinstance(value, Vocab):
+        return {TRUE.code: True, FALSE.code: False}.get(value.code, value.name)
+    if isinstance(value, Int8 | Int16 | Int64 | Float32):
+        return value.value
+    return value
+
+
+def yarp_value(value: Any) -> Value:
+    """Return what a request gave as a value: numbers, truths, texts, lists of these; all else is its text."""
+    if isinstance(value, bool | np.bool_):
+        return TRUE if value else FALSE
+    if isinstance(value, np.ndarray):
+        return yarp_value(value.tolist())
+    if isinstance(value, np.generic):
+        return yarp_value(value.item())
+    if isinstance(value, int):
+        return value if -(1 << 31) <= value < 1 << 31 else Int64(value) if abs(value) < 1 << 62 else float(value)
+    if isinstance(value, float | str | bytes):
+        return value
+    if isinstance(value, dict):
+        return Bottle(tuple([Bottle((str(k), yarp_value(v))) for k, v in value.items()]))
+    if isinstance(value, list | tuple):
+        return Bottle(tuple([yarp_value(item) for item in value]))
+    return str(value)
+
+
+class RequestQueue:
+    """Gives requests to a device, at most `MAX_WAITING` at once.
+
+    Args:
+        device: who is asked.
+        simulation: what runs the calls; None where the device itself queues them.
+    """
+
+    def __init__(self, device: Device, simulation: SimulationControl | None = None) -> None:
+        self._device = device
+        self._simulation = simulation
+        self._waiting: deque[Future[Any]] = deque()
+
+    def put(self, name: str, /, **arguments: Any) -> Future[Any]:
+        """Queue a request.
+
+        Raises:
+            DeviceError: there is no such request, or too many wait because the simulation stands still.
+        """
+        self._make_room()
+        future = self._device.request(name, **arguments)
+        self._waiting.append(future)
+        return future
+
+    def call(self, function: Callable[[], Any]) -> Future[Any]:
+        """Queue a function that reads or changes the device; it runs in the loop's thread, between two steps.
+
+        Raises:
+            DeviceError: too many wait because the simulation stands still.
+        """
+        self._make_room()
+        if self._simulation is None:
+            future = self._device.request("call", function=lambda _: function())
+        else:
+            future = self._simulation.submit(function)
+        self._waiting.append(future)
+        return future
+
+    def _make_room(self) -> None:
+        while self._waiting and self._waiting[0].done():
+            self._waiting.popleft()
+        if len(self._waiting) >= MAX_WAITING:
+            raise DeviceError(f"{self._device.name}: more than {MAX_WAITING} requests wait; is the simulation running?")
+
+
+def serve_fields(served: Served, name: str, device: SampleSource) -> None:
+    """Serve a device by its field table.
+
+    | port | content |
+    |---|---|
+    | ``/robot/device/state:o`` | ``(field value) (field (values))...``, in SI |
+    | ``/robot/device/command:i`` | the same form; ``(mode NAME)`` names the command mode |
+    | ``/robot/device/rpc:i`` | ``help``, or a request: ``NAME (argument value)...`` |
+    """
+    keys = [key for key, info in device.samples.items() if info.size <= 1 << 16]
+
+    def encode(sample: Sample, dialect: Dialect) -> bytes:
+        values = sample.values
+        rows = []
+        for key in keys:
+            value = values[key]
+            if isinstance(value, np.ndarray):
+                value = Bottle(tuple(np.asarray(value, dtype=float).ravel().tolist()), layout="")
+            rows.append(Bottle((key, value)))
+        return encode_bottle(Bottle(tuple(rows)), dialect)
+
+    served.publish(served.full_name(name, "state:o"), "Property", device, encode)
+    if not isinstance(device, Device):  # of a recording
+        return
+    if device.commands:
+        served.input(served.full_name(name, "command:i"), "Property", on_data=lambda a: _command(device, a))
+    if device.requests:
+        requests = RequestQueue(device)
+        port = served.full_name(name, "rpc:i")
+        served.input(port, "Bottle", is_rpc=True, on_data=lambda a: _request(device, requests, a))
+
+
+def _command(device: Device, arrival: Arrival) -> Answer:
+    values = {key: plain_value(value) for key, value in properties(arrival.bottle()).items()}
+    mode = values.pop("mode", None)
+    if mode is not None and not isinstance(mode, str):
+        raise WireError("the mode of a command must be a name", field="mode")
+    device.inbox.put(values, mode=mode)
+    return bottle(OK)
+
+
+def _request(device: Device, requests: RequestQueue, arrival: Arrival) -> Answer:
+    words = arrival.bottle().items
+    name = text(words[0]) if words else ""
+    if name in ("", "help"):
+        rows = [bottle(key, usage) for key, usage in device.requests.items()]
+        return Bottle((Vocab.of("many"), *rows))
+    arguments = {key: plain_value(value) for key, value in properties(Bottle(words[1:])).items()}
+    result: Future[Bottle] = Future()
+    try:
+        future = requests.put(name, **arguments)
+    except (PliantError, TypeError) as fault:
+        return bottle(FAIL, str(fault))
+
+    def done(future: Future[Any]) -> None:
+        if result.done():
+            return
+        if future.cancelled():
+            result.set_result(bottle(FAIL, "the run ended before this was done"))
+            return
+        fault = future.exception()
+        if fault is not None:
+            result.set_result(bottle(FAIL, str(fault)))
+            return
+        value = future.result()
+        result.set_result(bottle(OK) if value is None else Bottle((OK, yarp_value(value))))
+
+    future.add_done_callback(done)
+    return result

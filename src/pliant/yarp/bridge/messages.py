@@ -1,0 +1,72 @@
+"""What a port receives, sends and answers, whatever the carrier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from pliant.yarp.wire import Bottle, Dialect, decode_bottle, decode_either, parse_bottle
+
+__all__ = ["Answer", "Arrival", "Publication"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One message that a port has received."""
+
+    payload: bytes
+    """Bytes of the object; empty for a message of a text carrier."""
+    text: str | None
+    """Text of the object, from a text carrier; else None."""
+    envelope: str | None
+    """What came with it, usually a stamp."""
+    sender: str
+    """Name of the sending port; without a slash in front it is anonymous."""
+    wants_reply: bool
+    """Whether the sender waits for an answer."""
+
+    def bottle(self, dialect: Dialect | None = None) -> Bottle:
+        """Return the object as a Bottle.
+
+        Args:
+            dialect: of its floats; None for the one that its bytes fit.
+
+        Raises:
+            WireError: it is no Bottle.
+        """
+        return self.bottle_and_dialect(dialect)[0]
+
+    def bottle_and_dialect(self, dialect: Dialect | None = None) -> tuple[Bottle, Dialect]:
+        """Return the object as a Bottle, and the dialect that its bytes fit."""
+        if self.text is not None:
+            return parse_bottle(self.text), dialect or 4
+        if dialect is not None:
+            return decode_bottle(self.payload, dialect), dialect
+        return decode_either(self.payload)
+
+
+Answer: TypeAlias = "Bottle | bytes | str | Future[Any] | None"
+"""What a port answers: an object, bytes of one, lines of text as they are, nothing, or one of these later."""
+
+
+@dataclass(slots=True)
+class Publication:
+    """One message for every connection of a port; encoded at most once for each dialect, where it is sent."""
+
+    encode: Callable[[Dialect], bytes]
+    """Returns the bytes of the object."""
+    envelope: str | None = None
+    """What goes with it."""
+    number: int = 0
+    """Running number at its port."""
+    encoded: dict[int, bytes] = field(default_factory=dict)
+    """Dialect -> bytes of the object, once they were needed."""
+
+    def payload(self, dialect: Dialect) -> bytes:
+        """Return the bytes of the object in a dialect."""
+        data = self.encoded.get(dialect)
+        if data is None:
+            data = self.encoded[dialect] = self.encode(dialect)
+        return data

@@ -1,0 +1,111 @@
+"""The pose of a robot, sent to a transform server: a program that keeps a tree of frames for others."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from pliant.base.errors import BridgeError, PliantError
+from pliant.devices.base import Sample, SampleSource
+from pliant.yarp.bridge.calls import RpcConnection
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.wire import Bottle, Vocab, format_bottle
+from pliant.yarp.wire.values import OK
+
+__all__ = ["PARENT", "SERVER", "is_model_pose", "pose_request", "serve_model_pose"]
+
+SERVER = "/transformServer/rpc"
+"""Port of the transform server; gazebo-yarp-plugins has no other."""
+PARENT = "/inertial"
+"""Name of the world's frame; gazebo-yarp-plugins."""
+LIFETIME_S = 1000.0
+"""What YARP's client asks for [s]; its server takes any number above 0 as "for some time" and uses one of its own."""
+RETRY_S = 2.0
+"""Time between two attempts to reach the server [s]."""
+TIMEOUT_S = 1.0
+"""Longest wait for the server's answer [s]."""
+POLL_S = 0.1
+"""How often the thread looks whether it is to stop [s]."""
+
+
+def is_model_pose(device: SampleSource) -> bool:
+    """Return whether a device gives the pose of a robot to a transform server."""
+    return device.metadata.get("kind", "") == "model_pose"
+
+
+def pose_request(child: str, sample: Sample) -> Bottle:
+    """Return the call that sets the transform from the world to a frame.
+
+    Args:
+        child: name of the frame.
+        sample: of `pliant.yarp.devices.model_pose.ModelPoseDevice`.
+    """
+    position, orientation = sample.values["position"], sample.values["orientation"]
+    numbers = (LIFETIME_S, *map(float, position), *map(float, orientation))  # pyright: ignore[reportArgumentType]
+    return Bottle((Vocab.of("itrf"), Vocab.of("tfst"), PARENT, child, *numbers))
+
+
+class _Sender:
+    """Sends the newest pose to the server, in a thread of its own: each call waits for its answer."""
+
+    def __init__(self, served: Served, name: str, device: SampleSource, model: str) -> None:
+        self._network, self._dialect = served.network, served.dialect
+        self._child = f"/{model}/frame"
+        self._port = f"/{model}/transformClient/rpc:o"
+        self._newest: Sample | None = None
+        self._wake = threading.Event()
+        self._connection: RpcConnection | None = None
+        self._told = ""
+        served.writers[name].append(self._put)
+        served.network.threads.start(f"pliant-yarp-{name}"[:60], self._work)
+
+    def _put(self, sample: Sample) -> None:
+        """Keep a sample for the thread; the loop thread calls this and never waits."""
+        self._newest = sample
+        self._wake.set()
+
+    def _work(self) -> None:
+        threads = self._network.threads
+        next_attempt = 0.0
+        try:
+            while not threads.closing:
+                if not self._wake.wait(POLL_S):
+                    continue
+                self._wake.clear()
+                sample = self._newest
+                if sample is None or time.monotonic() < next_attempt:
+                    continue
+                try:
+                    self._send(sample)
+                except PliantError as fault:
+                    self._disconnect()
+                    next_attempt = time.monotonic() + RETRY_S
+                    self._tell(f"{self._port}: no pose is sent: {fault}; it is tried again every {RETRY_S:g} s")
+        finally:
+            self._disconnect()
+
+    def _send(self, sample: Sample) -> None:
+        if self._connection is None:
+            contact = self._network.names.find(SERVER)
+            self._connection = RpcConnection(contact, self._port, self._dialect, TIMEOUT_S)
+        reply = self._connection.call(pose_request(self._child, sample))
+        if not reply.items or reply[0] != OK:
+            said = format_bottle(reply)[:200] or "nothing"
+            raise BridgeError(f"{SERVER} answers {said} to the pose of {self._child}", field=SERVER)
+        self._told = ""
+
+    def _tell(self, text: str) -> None:
+        """Tell a fault once, until a pose is taken again."""
+        if text != self._told and not self._network.threads.closing:
+            self._told = text
+            self._network.on_complaint(text)
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def serve_model_pose(served: Served, name: str, device: SampleSource) -> None:
+    """Send the poses of a robot to the transform server, from ``/inertial`` to ``/model/frame``."""
+    _Sender(served, name, device, device.metadata.get("model", "").strip("/") or served.name)

@@ -1,0 +1,429 @@
+"""A port: what it sends and takes, its connections, and what it answers to administrators."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import socket
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from pliant.base.errors import PliantError, WireError
+from pliant.yarp.bridge.inputs import Input
+from pliant.yarp.bridge.messages import Answer, Arrival, Publication
+from pliant.yarp.bridge.outputs import Output
+from pliant.yarp.bridge.reactor import READ, Reactor
+from pliant.yarp.wire import Bottle, Contact, Dialect, Value, Vocab, bottle, encode_bottle
+from pliant.yarp.wire.values import FAIL, OK, text
+
+__all__ = ["Port"]
+
+MAX_INPUTS = 64
+"""Most connections into one port at once; a further one is closed."""
+MAX_CONNECTIONS = 600
+"""Most connections into all ports of a reactor at once: the program needs file descriptors for other things too."""
+SMALL_MESSAGE = 1 << 20
+"""Longest message that a port takes unless it is told otherwise [bytes]."""
+ACCEPT_PAUSE_S = 0.2
+"""How long a port accepts nothing when the process has no more file descriptors [s]."""
+
+_MANY, _VER = Vocab.of("many"), Vocab.of("ver")
+
+
+class Port:
+    """One port. `write` may be used by one thread, which never waits; everything else runs in the reactor's thread.
+
+    Args:
+        name: its name, with a slash in front.
+        reactor: who serves its sockets.
+        listener: socket that it accepts connections with.
+        on_data: answers messages of data; it runs in the reactor's thread and must not wait. None for an output.
+        is_rpc: whether it is there for calls.
+        type_name: type of its messages, as administrators are told; "" for any.
+        dialect: how floats are written, where the connection does not say.
+        dialect_of: the dialect for a receiver by its name; None for `dialect` always.
+        limit: longest message that it takes [bytes].
+        max_inputs: most connections into it at once; 0 for `MAX_INPUTS`.
+        latch: whether a new receiver gets the newest message at once.
+        queue: most messages that wait for one receiver; a further one is dropped and counted.
+        dial: connects an output: ``dial(port, target, carrier)`` gives the text for the administrator later.
+        undial: tells a receiver that a connection without a stream has ended: ``undial(port, contact)``.
+        administer: further administrative commands: returns None for those that it does not know.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        reactor: Reactor,
+        listener: socket.socket,
+        *,
+        on_data: Callable[[Arrival], Answer] | None = None,
+        is_rpc: bool = False,
+        type_name: str = "",
+        dialect: Dialect = 3,
+        dialect_of: Callable[[str], Dialect] | None = None,
+        limit: int = SMALL_MESSAGE,
+        max_inputs: int = 0,
+        latch: bool = False,
+        queue: int = 100,
+        dial: Callable[[Port, str, str], Future[str]] | None = None,
+        undial: Callable[[Port, Contact], None] | None = None,
+        administer: Callable[[Bottle], Bottle | str | None] | None = None,
+    ) -> None:
+        self.name = name
+        self.reactor = reactor
+        self.listener = listener
+        self.host, self.number = listener.getsockname()[:2]
+        self.on_data = on_data
+        self.is_rpc = is_rpc
+        self.type_name = type_name
+        self.dialect: Dialect = dialect
+        self.dialect_of = dialect_of
+        self.limit = limit
+        self.max_inputs = max_inputs
+        self.latch = latch
+        self.queue = queue
+        self.dial = dial
+        self.undial = undial
+        self.administer = administer
+        self.answer_names: Callable[[str, str], bytes] | None = None
+        """Answers a line of a name server's text from an address; None for every port but a name server's."""
+        self.inputs: dict[int, Input] = {}
+        self.outputs: dict[str, Output] = {}
+        self.properties: dict[str, Value] = {}
+        self.closed = False
+        self.active = False
+        """Whether anybody is connected to what it sends; any thread may read it."""
+        self.listening_to: Callable[[str, bool], None] = lambda sender, connected: None
+        """Called when a sender has connected or left."""
+        self.complain: Callable[[str], None] = lambda text: None
+        """Called with each fault of the other side."""
+        self.received = 0
+        self.sent = 0
+        self.dropped = 0
+        self.rejected = 0
+        self.refused = 0
+        self._posted = 0
+        self._taken = 0
+        self._newest: Publication | None = None
+
+    @property
+    def contact(self) -> Contact:
+        """Where the port is."""
+        return Contact(name=self.name, host=self.host, port=self.number)
+
+    # ------------------------------------------------------------------ the writer's thread
+    def write(self, encode: Callable[[Dialect], bytes], envelope: str | None = None) -> None:
+        """Send an object to everybody that is connected; returns at once.
+
+        Args:
+            encode: returns the bytes in a dialect; called later, in the reactor's thread, at most once a dialect.
+            envelope: what goes with it.
+        """
+        if self.latch:  # kept first: a receiver that becomes active now gets it from `add_output`
+            number = 1 if self._newest is None else self._newest.number + 1
+            self._newest = publication = Publication(encode, envelope, number)
+        else:
+            publication = Publication(encode, envelope, self._posted + 1)
+        if not self.active:
+            return
+        if self._posted - self._taken >= self.queue:  # the reactor does not come to it
+            self.dropped += 1
+            return
+        self._posted += 1
+        self.reactor.call(lambda: self._publish(publication))
+
+    def write_bottle(self, content: Bottle, envelope: str | None = None) -> None:
+        """Send a Bottle to everybody that is connected; returns at once."""
+        self.write(lambda dialect: encode_bottle(content, dialect), envelope)
+
+    # ------------------------------------------------------------------ the reactor's thread
+    def _publish(self, publication: Publication) -> None:
+        self._taken += 1
+        for output in list(self.outputs.values()):
+            output.send(publication)
+
+    def listen(self) -> None:
+        """Accept connections from now on."""
+        if not self.closed:
+            self.reactor.watch(self.listener, READ, self._accept)
+
+    def _accept(self, _: int) -> None:
+        for _ in range(16):
+            try:
+                sock, _address = self.listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionError):
+                return
+            except OSError as fault:
+                if fault.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    raise
+                self.complain(f"{self.name}: no connection can be accepted: {fault.strerror}")
+                self.reactor.forget(self.listener)
+                self.reactor.after(ACCEPT_PAUSE_S, self.listen)
+                return
+            if len(self.inputs) >= (self.max_inputs or MAX_INPUTS) or self.reactor.connections >= MAX_CONNECTIONS:
+                self.refused += 1
+                sock.close()
+                continue
+            connection = Input(self, sock)
+            self.inputs[id(connection)] = connection
+            self.reactor.connections += 1
+            connection.start()
+
+    def dialect_for(self, receiver: str) -> Dialect:
+        """Return the dialect in which a receiver is written to."""
+        return self.dialect if self.dialect_of is None else self.dialect_of(receiver)
+
+    def add_output(self, output: Output) -> None:
+        """Send to one more receiver; it replaces a connection to the same name."""
+        if self.closed or self.reactor.closed:
+            output.close()
+            return
+        former = self.outputs.pop(output.target, None)
+        if former is not None:
+            former.close()
+        self.outputs[output.target] = output
+        self.active = True
+        output.start()
+        if self._newest is not None:
+            newest = self._newest
+            output.send(newest)
+            output.seen = newest.number
+
+    def drop_output(self, output: Output) -> None:
+        """Send to a receiver no longer, because its connection has ended."""
+        if self.outputs.get(output.target) is output:
+            del self.outputs[output.target]
+        self.active = bool(self.outputs)
+        self.dropped += output.dropped
+        output.dropped = 0
+
+    def drop_input(self, connection: Input) -> None:
+        """Forget a connection that has ended."""
+        if self.inputs.pop(id(connection), None) is not None:
+            self.reactor.connections -= 1
+        if connection.greeted and connection.rooted:
+            self.listening_to(connection.sender, False)
+
+    def greeted(self, connection: Input) -> None:
+        """Take note of the name of a new sender; an earlier connection of the same name ends."""
+        if not connection.rooted:
+            return
+        for other in list(self.inputs.values()):
+            if other is not connection and other.greeted and other.sender == connection.sender:
+                other.close()
+        self.listening_to(connection.sender, True)
+
+    def deliver(self, arrival: Arrival) -> Answer:
+        """Return the answer to a message of data."""
+        self.received += 1
+        if self.on_data is None:
+            return None
+        try:
+            return self.on_data(arrival)
+        except PliantError as fault:
+            self.reject(f"a message from {arrival.sender[:80]}: {fault}")
+            return bottle(FAIL) if arrival.wants_reply else None
+
+    def reject(self, why: str) -> None:
+        """Count and tell what the other side did wrong."""
+        self.rejected += 1
+        self.complain(f"{self.name}: {why}")
+
+    def close(self) -> None:
+        """Close every connection and stop accepting."""
+        if self.closed:
+            return
+        self.closed = True
+        self.active = False
+        self.reactor.forget(self.listener)
+        self.listener.close()
+        for output in list(self.outputs.values()):
+            output.close(quit=True)
+        for connection in list(self.inputs.values()):
+            connection.close()
+
+    # ------------------------------------------------------------------ administration
+    def describe(self) -> list[str]:
+        """Return the lines by which a port describes itself to ``*``."""
+        lines = [f"This is {self.name} at tcp://{self.host}:{self.number}/"]
+        for output in self.outputs.values():
+            lines.append(f"There is an output connection from {self.name} to {output.target} using {output.carrier}")
+        if not self.outputs:
+            lines.append("There are no outgoing connections")
+        inputs = [c for c in self.inputs.values() if c.greeted]
+        for c in inputs:
+            lines.append(f"There is an input connection from {c.sender} to {self.name} using {c.carrier}")
+        if not inputs:
+            lines.append("There are no incoming connections")
+        return lines
+
+    def add(self, target: str, carrier: str = "") -> Future[str]:
+        """Connect to a receiver; the future holds what the administrator is told."""
+        if self.dial is None:
+            done: Future[str] = Future()
+            done.set_exception(WireError(f"{self.name} only takes connections"))
+            return done
+        return self.dial(self, target, carrier)
+
+    def remove(self, name: str) -> str | None:
+        """Remove the connections to and from a port; return what the administrator is told, None without any."""
+        output = self.outputs.get(name)
+        if output is not None:
+            output.close(quit=True)
+            return f"Removed connection from {self.name} to {name}"
+        return self.remove_input(name)
+
+    def remove_input(self, name: str) -> str | None:
+        """Remove the connections from a port."""
+        found = [c for c in self.inputs.values() if c.greeted and c.sender == name]
+        for connection in found:
+            connection.close()
+        return f"Removing connection from {name} to {self.name}" if found else None
+
+    def answer_administrator(self, command: Bottle) -> Bottle | str | Future[Bottle]:
+        """Return the reply to an administrative command."""
+        if self.administer is not None and (special := self.administer(command)) is not None:
+            return special
+        words = [item for item in command if isinstance(item, Vocab | str)]
+        first = text(words[0]) if words and words[0] is command[0] else ""
+        rest = command.items[1:]
+        try:
+            answer = getattr(self, f"_admin_{first}", None) if first.isalpha() else None
+            if answer is not None:
+                return answer(rest)
+        except (IndexError, WireError):
+            return bottle(FAIL)
+        return bottle(FAIL, "send [help] for list of valid commands")
+
+    def _admin_help(self, rest: tuple[Value, ...]) -> Bottle:
+        return bottle(_MANY, *_HELP)
+
+    def _admin_ver(self, rest: tuple[Value, ...]) -> Bottle:
+        return bottle(_VER, 1, 2, 3)
+
+    def _admin_pray(self, rest: tuple[Value, ...]) -> Bottle:
+        return bottle(f"This is {self.name}; it has no further version than [ver].")
+
+    def _admin_add(self, rest: tuple[Value, ...]) -> Future[Bottle]:
+        target = text(rest[0])
+        carrier = text(rest[1]) if len(rest) > 1 else ""
+        result: Future[Bottle] = Future()
+
+        def done(future: Future[str]) -> None:
+            if result.cancelled():
+                return
+            if future.cancelled() or future.exception() is not None:
+                result.set_result(bottle(-1, f"Do not know how to connect to {target}\r\n"))
+            else:
+                result.set_result(bottle(0, f"{future.result()}\r\n"))
+
+        self.add(target, carrier).add_done_callback(done)
+        return result
+
+    def _admin_del(self, rest: tuple[Value, ...]) -> Bottle:
+        name = text(rest[0])
+        removed = self.remove(name)
+        if removed is None:
+            return bottle(
+                -1,
+                f"Could not find an outgoing connection to {name}\r\n"
+                f"Could not find an incoming connection from {name}\r\n",
+            )
+        return bottle(0, f"{removed}\r\n")
+
+    def _admin_list(self, rest: tuple[Value, ...]) -> Bottle:
+        out = text(rest[0]) == "out" if rest else False
+        if len(rest) > 1:
+            return self._route(text(rest[1]), out)
+        if out:
+            return Bottle(tuple(self.outputs))
+        return Bottle(tuple([c.sender for c in self.inputs.values() if c.greeted]))
+
+    def _route(self, name: str, out: bool) -> Bottle:
+        if out:
+            output = self.outputs.get(name)
+            if output is None:
+                return Bottle()
+            source, target, carrier = self.name, name, output.carrier
+        else:
+            found = next((c for c in self.inputs.values() if c.greeted and c.sender == name), None)
+            if found is None:
+                return Bottle()
+            source, target, carrier = name, self.name, found.carrier
+        entries: list[Bottle] = [bottle("from", source), bottle("to", target), bottle("carrier", carrier)]
+        if carrier in ("udp", "mcast"):
+            entries.append(bottle("connectionless", 1))
+        return Bottle(tuple(entries))
+
+    def _admin_prop(self, rest: tuple[Value, ...]) -> Bottle:
+        what = text(rest[0])
+        if what == "get":
+            key = text(rest[1]) if len(rest) > 1 else ""
+            if key == self.name:
+                return self._own_properties()
+            if not key:
+                return Bottle(tuple([Bottle((k, v)) for k, v in self.properties.items()]))
+            value = self.properties.get(key)
+            return Bottle() if value is None else bottle(value)
+        if what == "set" and len(rest) > 2:
+            if text(rest[1]) not in self.properties and len(self.properties) >= 100:
+                return bottle(FAIL)
+            self.properties[text(rest[1])[:200]] = rest[2]
+            return bottle(OK)
+        # Scheduling, quality of service and process priorities are not changed: there is nothing to run them on.
+        return bottle(OK if what == "set" and len(rest) > 1 and isinstance(rest[1], Bottle) else FAIL)
+
+    def _own_properties(self) -> Bottle:
+        flags = (("is_input", self.on_data is not None), ("is_output", self.dial is not None), ("is_rpc", self.is_rpc))
+        # A program started from a text has "-c" for a name.
+        name = sys.argv[0] if sys.argv and sys.argv[0] else "python"
+        process = (
+            ("pid", os.getpid()), ("name", name), ("arguments", ""), ("priority", 0), ("policy", 0),
+        )  # fmt: skip
+        return bottle(
+            ("sched", (("tid", 0), ("priority", 0), ("policy", 0))),
+            ("process", process),
+            ("platform", (("os", platform.system()), ("hostname", platform.node()))),
+            ("port", (*[(key, int(value)) for key, value in flags], ("type", self.type_name))),
+        )
+
+    def _admin_get(self, rest: tuple[Value, ...]) -> Bottle:
+        direction, name = text(rest[0]), text(rest[1])
+        known = name in self.outputs if direction == "out" else any(c.sender == name for c in self.inputs.values())
+        if not known:
+            return self._no_connection(direction, name)
+        return Bottle()
+
+    def _admin_set(self, rest: tuple[Value, ...]) -> Bottle:
+        direction, name = text(rest[0]), text(rest[1])
+        return self._no_connection(direction, name)
+
+    @staticmethod
+    def _no_connection(direction: str, name: str) -> Bottle:
+        which = "outgoing connection to" if direction == "out" else "incoming connection from"
+        return bottle(-1, f"Could not find an {which} {name}\r\n")
+
+    def _admin_atch(self, rest: tuple[Value, ...]) -> Bottle:
+        return bottle(FAIL, "port monitors are not served")
+
+    _admin_dtch = _admin_atch
+
+
+_HELP = (
+    "[help]                  # give this help",
+    "[ver]                   # report protocol version information",
+    "[add] $portname         # add an output connection",
+    "[add] $portname $car    # add an output with a given protocol",
+    "[del] $portname         # remove an input or output connection",
+    "[list] [in]             # list input connections",
+    "[list] [out]            # list output connections",
+    "[list] [in]  $portname  # give details for input",
+    "[list] [out] $portname  # give details for output",
+    "[prop] [get]            # get all user-defined port properties",
+    "[prop] [get] $prop      # get a user-defined port property (prop, val)",
+    "[prop] [set] $prop $val # set a user-defined port property (prop, val)",
+    "[prop] [get] $portname  # get the process, platform and port itself",
+)

@@ -1,0 +1,200 @@
+"""What a bridge has on a network of YARP: ports by name, and what runs with each sample and step."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pliant.base.errors import BridgeError
+from pliant.bridges.rate_timer import RateTimer
+from pliant.devices.base import Sample, SampleSource
+from pliant.model.interface import DEFAULT_NAMESPACE
+from pliant.model.robot import Robot
+from pliant.simulation.bridge import SimulationControl
+from pliant.yarp.bridge.network import Network
+from pliant.yarp.bridge.options import YarpOptions
+from pliant.yarp.bridge.port import Port
+from pliant.yarp.bridge.step_gate import StepGate
+from pliant.yarp.wire import Bottle, Dialect, encode_bottle
+from pliant.yarp.wire.values import Value
+
+if TYPE_CHECKING:
+    from pliant.simulation.replay import Replay
+
+__all__ = ["BottleTemplate", "Served", "StampedOutput"]
+
+Encoder = Callable[[Sample, Dialect], bytes]
+
+
+class StampedOutput:
+    """An output whose messages carry a count and the sample's time.
+
+    Args:
+        port: the port.
+        encode: returns the bytes of a sample in a dialect; runs in the thread of the ports, not in the step.
+        every: when a sample is sent.
+    """
+
+    __slots__ = ("count", "encode", "every", "port")
+
+    def __init__(self, port: Port, encode: Encoder, every: RateTimer) -> None:
+        self.port = port
+        self.encode = encode
+        self.every = every
+        self.count = 0
+
+    def __call__(self, sample: Sample) -> None:
+        """Send a sample if its time has come; the loop thread calls this."""
+        if not self.every.due(sample.stamp_ns):
+            return
+        self.count = (self.count + 1) & 0x7FFFFFFF
+        if self.port.active:
+            encode = self.encode
+            self.port.write(lambda dialect: encode(sample, dialect), f"{self.count} {sample.stamp_ns * 1e-9:.15g}")
+
+
+class Served:
+    """The ports of one bridge; the interfaces fill it.
+
+    Args:
+        robot: the robot, or what is replayed; None where there is neither.
+        network: where ports are opened.
+        options: what is asked for.
+    """
+
+    def __init__(self, robot: Robot | Replay | None, network: Network, options: YarpOptions) -> None:
+        self.robot = robot
+        self.network = network
+        self.options = options
+        self.dialect: Dialect = 4 if options.dialect == 4 else 3
+        interface = None if robot is None else robot.interface
+        described = None if interface is None or interface.yarp is None else interface.yarp.robot
+        space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
+        own = robot.name if isinstance(robot, Robot) else ""
+        self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")
+        self._renamed = (f"/{described}", f"/{self.name}") if options.name and described else None
+        self.simulation: SimulationControl | None = None
+        self.gate: StepGate | None = None
+        """Holds the simulation between the steps that clients ask for; None where it is not in lock-step."""
+        self.devices: dict[str, SampleSource] = {}
+        self.ports: list[tuple[Port, str, str]] = []
+        """Ports, the type of their messages, and ``in`` or ``out``."""
+        self.writers: dict[str, list[Callable[[Sample], None]]] = {}
+        self.ticks: list[Callable[[int], None]] = []
+
+    def full_name(self, *parts: str) -> str:
+        """Return the name of a port below the robot's."""
+        return "/" + "/".join([part.strip("/").replace(" ", "_") for part in (self.name, *parts)])
+
+    def _own_name(self, name: str) -> str:
+        """Return the name of a port, in which the option ``name`` has replaced the robot's name in its files."""
+        if self._renamed is not None:
+            old, new = self._renamed
+            if name == old or name.startswith(old + "/"):
+                return new + name[len(old) :]
+        return name
+
+    def every(self, device: SampleSource, period: float | None = None) -> RateTimer:
+        """Return the times of a period [s], at least that of the device's samples."""
+        wanted = self.options.period if period is None else period
+        return RateTimer(0.0 if wanted * 1e9 <= device.sample_period_ns else 1.0 / wanted)
+
+    def output(self, name: str, type_name: str, **options: Any) -> Port:
+        """Open a port that sends."""
+        port = self.network.open(
+            self._own_name(name), dialect=self.dialect, type_name=type_name, **{"queue": self.options.queue, **options}
+        )
+        self.ports.append((port, type_name, "out"))
+        return port
+
+    def input(self, name: str, type_name: str, **options: Any) -> Port:
+        """Open a port that takes messages or calls."""
+        port = self.network.open(
+            self._own_name(name), output=False, dialect=self.dialect, type_name=type_name, **options
+        )
+        self.ports.append((port, type_name, "in"))
+        return port
+
+    def publish(
+        self,
+        name: str,
+        type_name: str,
+        device: SampleSource,
+        encode: Encoder,
+        *,
+        period: float | None = None,
+        **options: Any,
+    ) -> Port:
+        """Open a port that sends the samples of a device."""
+        port = self.output(name, type_name, **options)
+        self.writers[device.name].append(StampedOutput(port, encode, self.every(device, period)))
+        return port
+
+    def bound(self) -> SimulationControl:
+        """Return the simulation.
+
+        Raises:
+            BridgeError: nobody bound one.
+        """
+        if self.simulation is None:
+            raise BridgeError("no simulation is bound to this bridge: there is nothing to pause, step or reset")
+        return self.simulation
+
+
+class BottleTemplate:
+    """Writes a Bottle whose layout stays the same and whose floats change; much faster than encoding it anew.
+
+    Args:
+        content: the Bottle; its float64 are the places of the numbers, in their order.
+
+    Example:
+        >>> from pliant.yarp.wire import bottle
+        >>> BottleTemplate(bottle("x", 0.0)).fill([1.5], 3) == encode_bottle(bottle("x", 1.5), 3)
+        True
+    """
+
+    def __init__(self, content: Bottle) -> None:
+        self._parts: dict[int, list[bytes]] = {}
+        self._content = content
+
+    def _cut(self, dialect: Dialect) -> list[bytes]:
+        """Return the bytes between the numbers."""
+        count = 0
+
+        def marked(value: Value) -> Value:
+            nonlocal count
+            if isinstance(value, Bottle):
+                items = tuple([marked(item) for item in value.items])
+                return Bottle(items, layout=value.layout, dictionary=value.dictionary)
+            if isinstance(value, float):
+                count += 1
+                return _mark(count)
+            return value
+
+        data = encode_bottle(marked(self._content), dialect)  # type: ignore[arg-type]
+        parts, at = [], 0
+        for k in range(1, count + 1):
+            found = data.index(struct.pack("<d", _mark(k)), at)
+            parts.append(data[at:found])
+            at = found + 8
+        return [*parts, data[at:]]
+
+    def fill(self, numbers: list[float], dialect: Dialect) -> bytes:
+        """Return the bytes with these numbers."""
+        parts = self._parts.get(dialect)
+        if parts is None:
+            parts = self._parts[dialect] = self._cut(dialect)
+        if len(numbers) != len(parts) - 1:
+            raise BridgeError(f"{len(numbers)} numbers for {len(parts) - 1} places")
+        raw = struct.pack(f"<{len(numbers)}d", *numbers)
+        joined = [parts[0]]
+        for k in range(len(numbers)):
+            joined.append(raw[8 * k : 8 * k + 8])
+            joined.append(parts[k + 1])
+        return b"".join(joined)
+
+
+def _mark(k: int) -> float:
+    """Return a number whose bytes are found nowhere else."""
+    return 1.2345678912345e300 * (1.0 + k * 2.0**-30)

@@ -1,0 +1,51 @@
+"""Devices whose channels YARP sends as one vector: base state, load cells, joint angles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
+from pliant.devices.base import Sample, SampleSource
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.model.services import VectorServer
+from pliant.yarp.wire.binary import encode_vector
+
+__all__ = ["CHANNELS", "is_vector", "serve_vector"]
+
+DEGREES = 180.0 / math.pi
+
+
+def _base_state(sample: Sample) -> list[float]:
+    """Return position, roll, pitch, yaw [rad], velocities and accelerations, linear first: 18 numbers."""
+    values = sample.values
+    angles = rpy_from_rotation(rotation_from_quaternion(values["orientation"]))
+    rest = ("linear_velocity", "angular_velocity", "acceleration", "angular_acceleration")
+    return np.concatenate([values["position"], angles, *(values[key] for key in rest)]).tolist()
+
+
+CHANNELS: dict[str, Callable[[Sample], list[float]]] = {
+    "base_state": _base_state,
+    "load_cells": lambda sample: np.asarray(sample.values["load"]).tolist(),
+    "joint_angles": lambda sample: (np.asarray(sample.values["angle"]) * DEGREES).tolist(),
+}
+"""Kind of a device, as its metadata have it -> its channels in the units of the wire."""
+
+
+def is_vector(device: SampleSource) -> bool:
+    """Return whether a device is sent as one vector."""
+    return device.metadata.get("kind", "") in CHANNELS
+
+
+def serve_vector(served: Served, name: str, device: SampleSource) -> None:
+    """Serve the channels of a device at the port that its server names, else at ``/robot/device/analog:o``."""
+    channels = CHANNELS[device.metadata["kind"]]
+    robot = served.robot
+    interface = None if robot is None else robot.interface
+    servers = () if interface is None or interface.yarp is None else interface.yarp.servers
+    own = [s for s in servers if isinstance(s, VectorServer) and s.device == device.name]
+    ports = [(s.port, s.period) for s in own] or [(served.full_name(name, "analog:o"), None)]
+    for port, period in ports:
+        served.publish(port, "Vector", device, lambda s, dialect: encode_vector(channels(s), dialect), period=period)

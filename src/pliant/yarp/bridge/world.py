@@ -1,0 +1,214 @@
+"""The ports by which programs make objects in the world and tie links together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.base.errors import PliantError, WireError
+from pliant.devices.base import Device, SampleSource
+from pliant.yarp.bridge.fields import RequestQueue
+from pliant.yarp.bridge.messages import Answer, Arrival
+from pliant.yarp.bridge.served import Served
+from pliant.yarp.model.services import LinkAttacher, WorldInterface
+from pliant.yarp.wire import Bottle, Value, Vocab
+from pliant.yarp.wire.records import Method, encode_fields, parse_method
+from pliant.yarp.wire.values import text
+
+__all__ = ["ATTACHER_CALLS", "WORLD_CALLS", "Call", "is_world", "read_call", "serve_world"]
+
+OBJECT = "pose: f64*6, color: i16*3, frame_name: str, object_name: str, gravity_enable: bool, collision_enable: bool"
+DEFAULTS: Mapping[str, Any] = {
+    "frame_name": "",
+    "object_name": "",
+    "gravity_enable": False,
+    "collision_enable": True,
+}
+"""Arguments that a caller may leave out; those of the interface file of gazebo-yarp-plugins."""
+COLORS = 255.0
+"""Colours on the wire are whole numbers up to this one."""
+Arguments = Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One remote call, and the request of the device that it means."""
+
+    method: Method
+    """Its arguments and its result, which is a name, a truth, a pose or a list of names."""
+    request: str
+    """Request of `pliant.devices.world.WorldDevice`."""
+    arguments: Arguments
+    """Returns the arguments of the request."""
+
+    @property
+    def failure(self) -> Any:
+        """What is answered when the request fails: no text says why, as the interface has none."""
+        return {"str": "", "bool": False, "f64*6": (0.0,) * 6, "str[]": ()}[self.method.results[0].type]
+
+
+def _object(*sizes: str) -> Arguments:
+    def arguments(*values: Any) -> dict[str, Any]:
+        pose, color, frame, name, gravity, collision = values[len(sizes) :]
+        return {
+            **dict(zip(sizes, values)),
+            "position": pose[:3],
+            "angles": pose[3:],
+            "color": [channel / COLORS for channel in color],
+            "frame": frame,
+            "name": name,
+            "gravity": gravity,
+            "collision": collision,
+        }
+
+    return arguments
+
+
+def _named(*names: str) -> Arguments:
+    return lambda *values: dict(zip(names, values))
+
+
+def _call(line: str, request: str, arguments: Arguments) -> Call:
+    return Call(parse_method(line), request, arguments)
+
+
+_WORLD = (
+    _call(f"makeSphere(radius: f64, {OBJECT}) -> name: str", "make_sphere", _object("radius")),
+    _call(
+        f"makeBox(width: f64, height: f64, thickness: f64, {OBJECT}) -> name: str",
+        "make_box",
+        _object("width", "height", "thickness"),
+    ),
+    _call(
+        f"makeCylinder(radius: f64, length: f64, {OBJECT}) -> name: str", "make_cylinder", _object("radius", "length")
+    ),
+    _call(f"makeFrame(size: f64, {OBJECT}) -> name: str", "make_frame", _object("size")),
+    _call(
+        "changeColor(id: str, color: i16*3) -> done: bool",
+        "change_color",
+        lambda name, color: {"name": name, "color": [channel / COLORS for channel in color]},
+    ),
+    _call(
+        "setPose(id: str, pose: f64*6, frame_name: str) -> done: bool",
+        "set_pose",
+        lambda name, pose, frame: {"name": name, "position": pose[:3], "angles": pose[3:], "frame": frame},
+    ),
+    _call("enableGravity(id: str, enable: bool) -> done: bool", "enable_gravity", _named("name", "on")),
+    _call("enableCollision(id: str, enable: bool) -> done: bool", "enable_collision", _named("name", "on")),
+    _call("getPose(id: str, frame_name: str) -> pose: f64*6", "pose", _named("name", "frame")),
+    _call("loadModelFromFile(filename: str) -> done: bool", "load_model", _named("file")),
+    _call(
+        "loadModelFromFileWithPose(filename: str, pose: f64*6, object_name: str) -> name: str",
+        "load_model",
+        lambda file, pose, name: {"file": file},
+    ),
+    _call("deleteObject(id: str) -> done: bool", "delete", _named("name")),
+    _call("deleteAll() -> done: bool", "delete_all", _named()),
+    _call("getList() -> names: str[]", "names", _named()),
+    _call("attach(id: str, link_name: str) -> done: bool", "attach_object", _named("name", "link")),
+    _call("detach(id: str) -> done: bool", "detach_object", _named("name")),
+    _call("rename(old_name: str, new_name: str) -> done: bool", "rename", _named("name", "new_name")),
+)
+WORLD_CALLS: Mapping[str, Call] = {call.method.name: call for call in _WORLD}
+"""The calls of the world interface."""
+
+_ATTACHER = (
+    _call("enableGravity(model_name: str, enable: bool) -> done: bool", "enable_gravity", _named("name", "on")),
+    _call(
+        "attachUnscoped(model_name: str, model_link_name: str, robot_name: str, robot_link_name: str) -> done: bool",
+        "attach_model",
+        lambda model, model_link, robot, link: {"model": model, "model_link": model_link, "link": link},
+    ),
+    _call(
+        "detachUnscoped(model_name: str, model_link_name: str) -> done: bool",
+        "detach_model",
+        _named("model", "model_link"),
+    ),
+)
+ATTACHER_CALLS: Mapping[str, Call] = {call.method.name: call for call in _ATTACHER}
+"""The calls of the link attacher."""
+
+
+def is_world(device: SampleSource) -> bool:
+    """Return whether a device makes objects."""
+    return device.metadata.get("kind", "") == "world"
+
+
+def read_call(calls: Mapping[str, Call], request: Bottle) -> tuple[Call, dict[str, Any]]:
+    """Return which call a request is, and the arguments of the device's request.
+
+    Poses and colours may be lists of their own, as a person types them.
+
+    Raises:
+        WireError: no such call, or its arguments do not fit.
+    """
+    items = list(request.items[1:] if request.items[:1] == ("__direct__",) else request.items)
+    name = text(items[0]) if items else ""
+    call = calls.get(name)
+    if call is None:
+        raise WireError(f"there is no call {name[:80]!r}; help lists them", field="method")
+    flat: list[Value] = [name]
+    for item in items[1:]:
+        flat += item.items if isinstance(item, Bottle) else (item,)
+    sizes = [int(a.type.partition("*")[2] or 1) for a in call.method.arguments]
+    for i, argument in enumerate(call.method.arguments):
+        if len(flat) - 1 == sum(sizes[:i]) and argument.name in DEFAULTS:
+            flat += encode_fields((argument,), (DEFAULTS[argument.name],))
+    values = call.method.decode_request(Bottle(tuple(flat)))
+    return call, call.arguments(*values)
+
+
+def serve_world(served: Served, name: str, device: SampleSource) -> None:
+    """Serve objects at the ports of the world interface and the link attacher.
+
+    | port | calls |
+    |---|---|
+    | of each ``WorldInterface``, else ``/robot/world/rpc:i`` | `WORLD_CALLS` |
+    | of each ``LinkAttacher`` | `ATTACHER_CALLS` |
+    """
+    if not isinstance(device, Device):  # of a recording
+        return
+    interface = None if served.robot is None else served.robot.interface
+    described = () if interface is None or interface.yarp is None else interface.yarp.devices
+    ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface)]
+    ports += [(d.port, ATTACHER_CALLS) for d in described if isinstance(d, LinkAttacher)]
+    requests = RequestQueue(device)
+    for port, calls in ports or [(served.full_name(name, "rpc:i"), WORLD_CALLS)]:
+        served.input(
+            port,
+            "Bottle",
+            is_rpc=True,
+            on_data=lambda arrival, port=port, calls=calls: _answer(served, port, requests, calls, arrival),
+        )
+
+
+def _answer(served: Served, port: str, requests: RequestQueue, calls: Mapping[str, Call], arrival: Arrival) -> Answer:
+    request = arrival.bottle()
+    if request.items[:1] == ("help",):
+        return Bottle((Vocab.of("many"), "*** Available commands:", *calls, "help"))
+    call, arguments = read_call(calls, request)
+    reply: Future[Bottle] = Future()
+
+    def refused(why: str) -> Bottle:
+        served.network.on_complaint(f"{port}: {call.method.name}: {why}")
+        return call.method.encode_reply(call.failure)
+
+    try:
+        future = requests.put(call.request, **arguments)
+    except PliantError as error:
+        return refused(str(error))
+
+    def done(future: Future[Any]) -> None:
+        if reply.done():
+            return
+        fault = None if future.cancelled() else future.exception()
+        if future.cancelled() or fault is not None:
+            reply.set_result(refused("the run ended before this was done" if fault is None else str(fault)))
+            return
+        result = True if call.method.results[0].type == "bool" else future.result()
+        reply.set_result(call.method.encode_reply(result))
+
+    future.add_done_callback(done)
+    return reply

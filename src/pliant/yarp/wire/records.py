@@ -1,0 +1,295 @@
+"""Records: structures that YARP's interface compiler writes, as Bottles with a tag in front of every field.
+
+A record at top level is a list of its fields. A record that is a field of another has no list of its own: its fields
+stand in the outer list. A record that is an element of a list is a nested list.
+
+| type here | written as | read from |
+|---|---|---|
+| `i16`, `i32` | int16, int32 | any integer |
+| `f64` | float64 | any number |
+| `str` | string | string, vocabulary |
+| `bool` | ``[ok]`` or ``[fail]`` | any integer or vocabulary |
+| `mode` | vocabulary (enumerations of dialect 3) | any integer or vocabulary |
+| `vocab` | int32 that holds a vocabulary (enumerations) | any integer or vocabulary |
+| `bottle` | nested list | nested list |
+| `pid` | nested list of 10 numbers, in the order of dialect 4 | the same |
+| `f64*9` and so on | that many fields | the same |
+| `i32[]`, `f64[]`, `vocab[]` | vector | list |
+| `str[]` | list of strings | the same |
+| `pid[]`, `bottle[]` | list of nested lists | the same |
+| `flags` | list of (name, bool) lists | the same |
+
+Source: recorded calls between programs of YARP 4.0.0.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pliant.base.errors import WireError
+from pliant.yarp.wire.binary import MAX_ITEMS, Dialect
+from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Value, Vocab, boolean, integer, number, text, vocabulary
+
+__all__ = ["TYPES", "Argument", "Method", "Pid", "decode_fields", "encode_fields", "parse_method"]
+
+TYPES = ("i16", "i32", "f64", "str", "bool", "vocab", "mode", "bottle", "pid", "flags")
+"""The types of fields; `[]` behind one makes a list, `*n` repeats it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pid:
+    """Gains of a joint's controller; units are those of the user's side of the control board."""
+
+    kp: float = 0.0
+    """Proportional gain."""
+    kd: float = 0.0
+    """Derivative gain."""
+    ki: float = 0.0
+    """Integral gain."""
+    max_int: float = 0.0
+    """Limit of the integral part of the output."""
+    max_output: float = 0.0
+    """Limit of the output."""
+    offset: float = 0.0
+    """Constant that is added to the output."""
+    scale: float = 0.0
+    """Scale of the gains."""
+    stiction_up: float = 0.0
+    """Output added for positive errors, against static friction."""
+    stiction_down: float = 0.0
+    """Output added for negative errors, against static friction."""
+    kff: float = 0.0
+    """Feedforward gain."""
+
+    def encode(self, dialect: Dialect) -> Bottle:
+        """Return the list of 10 numbers; its order differs between the dialects."""
+        values = tuple([float(getattr(self, name)) for name in _PID_ORDER[dialect]])
+        return Bottle(values, layout="tagged" if dialect == 4 else "")
+
+    @classmethod
+    def decode(cls, value: Value, dialect: Dialect) -> Pid:
+        """Return the gains of such a list.
+
+        Raises:
+            WireError: the value is no list of 10 numbers.
+        """
+        if not isinstance(value, Bottle) or len(value) != len(_PID_ORDER[dialect]):
+            raise WireError("gains must be a list of 10 numbers", field="pid")
+        return cls(**dict(zip(_PID_ORDER[dialect], map(number, value))))
+
+
+_PID_ORDER: dict[int, tuple[str, ...]] = {
+    3: tuple([f.name for f in fields(Pid)]),
+    4: ("kp", "kd", "ki", "max_int", "scale", "max_output", "offset", "stiction_up", "stiction_down", "kff"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One field of a record, one argument or one result of a method."""
+
+    name: str
+    """Name in the interface; it is not on the wire."""
+    type: str
+    """One of `TYPES`, with ``[]`` or ``*n`` behind it where it is a list or several fields."""
+
+    def __post_init__(self) -> None:
+        _split(self.type)
+
+
+@functools.cache
+def _split(type_: str) -> tuple[str, bool, int]:
+    """Return the name of a type, whether it is a list, and how many fields it takes."""
+    match = re.match(r"(\w+?)(\[\])?(?:\*(\d{1,2}))?\Z", type_)
+    if match is None or match[1] not in TYPES or (match[2] and match[1] in ("flags", "bool", "i16")):
+        raise WireError(f"type {type_!r} of a record; must be one of {', '.join(TYPES)}, with [] or *n behind it")
+    return match[1], match[2] is not None, int(match[3] or 0)
+
+
+def encode_fields(arguments: Sequence[Argument], values: Sequence[Any], dialect: Dialect = 4) -> tuple[Value, ...]:
+    """Return the elements of a record's fields.
+
+    Raises:
+        WireError: the number of values differs, or one does not fit its type; the message names the field.
+    """
+    if len(values) != len(arguments):
+        names = ", ".join([a.name for a in arguments])
+        raise WireError(f"{len(values)} values for {len(arguments)} fields ({names})")
+    items: list[Value] = []
+    for argument, value in zip(arguments, values):
+        name, is_list, repeat = _split(argument.type)
+        try:
+            if repeat:
+                if len(value) != repeat:
+                    raise WireError(f"{len(value)} numbers; must be {repeat}")
+                items += [_encode(name, v, dialect) for v in value]
+            elif is_list:
+                items.append(_encode_list(name, value, dialect))
+            else:
+                items.append(_encode(name, value, dialect))
+        except (WireError, TypeError, ValueError, OverflowError, AttributeError) as fault:
+            reason = fault.message if isinstance(fault, WireError) else str(fault)
+            raise WireError(f"{argument.name} ({argument.type}): {reason}", field=argument.name) from None
+    return tuple(items)
+
+
+def _encode(name: str, value: Any, dialect: Dialect) -> Value:
+    if name == "i16":
+        return Int16(int(value))
+    if name == "i32":
+        return int(value)
+    if name == "f64":
+        return float(value)
+    if name == "str":
+        return str(value)
+    if name == "bool":
+        return OK if value else FAIL
+    if name == "vocab":
+        return (value if isinstance(value, Vocab) else Vocab.of(value)).code
+    if name == "mode":
+        return value if isinstance(value, Vocab) else Vocab.of(value)
+    if name == "pid":
+        return value.encode(dialect)
+    if name == "bottle":
+        if not isinstance(value, Bottle):
+            raise WireError(f"a {type(value).__name__}; must be a Bottle")
+        return value
+    flags: Mapping[str, bool] = value
+    return Bottle(tuple([Bottle((key, OK if flag else FAIL)) for key, flag in flags.items()]))
+
+
+def _encode_list(name: str, value: Sequence[Any], dialect: Dialect) -> Bottle:
+    kind = {"i32": "int32", "vocab": "int32", "f64": "float64", "mode": "vocab32", "str": "string"}.get(name, "")
+    items = tuple([_encode(name, v, dialect) for v in value])
+    return Bottle(items, layout="" if items else kind)
+
+
+def decode_fields(arguments: Sequence[Argument], items: Sequence[Value], dialect: Dialect = 4) -> tuple[Any, ...]:
+    """Return the values of a record's fields.
+
+    Raises:
+        WireError: elements are missing or left over, or one is of another type; the message names the field.
+    """
+    values: list[Any] = []
+    at = 0
+    for argument in arguments:
+        name, is_list, repeat = _split(argument.type)
+        count = repeat or 1
+        if at + count > len(items):
+            raise WireError(f"{argument.name} ({argument.type}) is missing after {at} elements", field=argument.name)
+        try:
+            if repeat:
+                values.append(tuple([_decode(name, v, dialect) for v in items[at : at + count]]))
+            elif is_list:
+                values.append(_decode_list(name, items[at], dialect))
+            else:
+                values.append(_decode(name, items[at], dialect))
+        except WireError as fault:
+            raise WireError(f"{argument.name} ({argument.type}): {fault.message}", field=argument.name) from None
+        at += count
+    if at != len(items):
+        raise WireError(f"{len(items) - at} elements remain after the {len(arguments)} fields of a record")
+    return tuple(values)
+
+
+def _decode(name: str, value: Value, dialect: Dialect) -> Any:
+    if name in ("i16", "i32"):
+        return integer(value)
+    if name == "f64":
+        return number(value)
+    if name == "str":
+        return text(value)
+    if name == "bool":
+        return boolean(value)
+    if name in ("vocab", "mode"):
+        return vocabulary(value)
+    if name == "pid":
+        return Pid.decode(value, dialect)
+    if not isinstance(value, Bottle):
+        raise WireError("must be a list")
+    if name == "bottle":
+        return value
+    pairs = [p for p in value.items if isinstance(p, Bottle) and len(p) == 2]
+    if len(pairs) != len(value) or len(pairs) > MAX_ITEMS:
+        raise WireError("must be a list of (name, flag) lists")
+    return {text(key): boolean(flag) for key, flag in (p.items for p in pairs)}
+
+
+def _decode_list(name: str, value: Value, dialect: Dialect) -> tuple[Any, ...]:
+    if not isinstance(value, Bottle):
+        raise WireError("must be a list")
+    return tuple([_decode(name, item, dialect) for item in value.items])
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One remote call: its name, what it takes and what it gives."""
+
+    name: str
+    """First element of the request. One string where it has no underscore; else its parts are elements of their own,
+    and parts of at most four characters are vocabularies."""
+    arguments: tuple[Argument, ...] = ()
+    """What the caller gives."""
+    results: tuple[Argument, ...] = ()
+    """What the reply holds."""
+
+    @property
+    def words(self) -> tuple[Value, ...]:
+        """The elements that name the method."""
+        if "_" not in self.name:
+            return (self.name,)
+        return tuple([Vocab.of(word) if len(word) <= 4 else word for word in self.name.split("_")])
+
+    def encode_request(self, *values: Any) -> Bottle:
+        """Return the request with these arguments."""
+        return Bottle((*self.words, *encode_fields(self.arguments, values)), layout="tagged")
+
+    def decode_request(self, request: Bottle) -> tuple[Any, ...]:
+        """Return the arguments of a request.
+
+        Raises:
+            WireError: the request is of another method, or its arguments do not fit.
+        """
+        items = request.items[1:] if request.items[:1] == ("__direct__",) else request.items
+        words = self.words
+        if items[: len(words)] != words:
+            raise WireError(f"a request of another method than {self.name}", field="method")
+        return decode_fields(self.arguments, items[len(words) :])
+
+    def encode_reply(self, *values: Any) -> Bottle:
+        """Return the reply with these results."""
+        return Bottle(encode_fields(self.results, values), layout="tagged")
+
+    def decode_reply(self, reply: Bottle) -> tuple[Any, ...]:
+        """Return the results of a reply.
+
+        Raises:
+            WireError: the results do not fit, as when the server did not know the method (``[fail]``).
+        """
+        if reply.items == (FAIL,) and self.results:
+            raise WireError(f"the server refused {self.name}: [fail]", field="method")
+        return decode_fields(self.results, reply.items)
+
+
+def parse_method(line: str) -> Method:
+    """Return the method of a line such as ``getImpedanceRPC(j: i32) -> stiffness: f64, damping: f64``.
+
+    Raises:
+        WireError: the line has another form, or names a type that does not exist.
+    """
+    match = re.match(r"(\w+)\(([^()]*)\)(?: -> (.+))?\Z", line)
+    if match is None:
+        raise WireError(f"{line!r} must be like 'name(argument: type) -> result: type'")
+    lists = [_parse_arguments(part) for part in (match[2], match[3] or "")]
+    return Method(match[1], *lists)
+
+
+def _parse_arguments(part: str) -> tuple[Argument, ...]:
+    pairs = [item.split(":") for item in part.split(",") if item.strip()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise WireError(f"{part!r} must be 'name: type' items separated by commas")
+    return tuple([Argument(name.strip(), type_.strip()) for name, type_ in pairs])

@@ -1,0 +1,134 @@
+"""The streams and names of YARP's multiple analog sensors: twelve groups of measurements.
+
+Source: recorded traffic of YARP 4.0.0; dialect 3 differs in the tags of floats only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pliant.base.errors import WireError, nearest
+from pliant.yarp.wire.objects import floats, vector
+from pliant.yarp.wire.values import Bottle, bottle, number, text
+
+__all__ = [
+    "SENSOR_GROUPS",
+    "Measurement",
+    "SensorNames",
+    "decode_measurements",
+    "decode_metadata",
+    "encode_measurements",
+    "encode_metadata",
+]
+
+SENSOR_GROUPS = (
+    "gyroscopes",
+    "linear_accelerometers",
+    "magnetometers",
+    "orientations",
+    "temperatures",
+    "six_axis_force_torques",
+    "contact_load_cells",
+    "encoder_arrays",
+    "skin_patches",
+    "positions",
+    "linear_velocities",
+    "angular_accelerometers",
+)
+"""Groups of a multiple-analog-sensors stream, in the order of the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One sensor's values."""
+
+    values: tuple[float, ...]
+    """Gyroscope [deg/s], accelerometer [m/s^2], magnetometer [T], orientation (roll, pitch, yaw) [deg], temperature
+    [degC], six-axis force/torque (force [N], torque [Nm]), and so on."""
+    time: float
+    """When they were measured [s]."""
+
+
+def encode_measurements(groups: Mapping[str, Sequence[Measurement]]) -> Bottle:
+    """Return the Bottle of a `measures:o` stream: the groups, each a list of (vector, time) lists.
+
+    Raises:
+        WireError: a group that is none of `SENSOR_GROUPS`.
+    """
+    for name in groups:
+        if name not in SENSOR_GROUPS:
+            raise WireError(f"sensor group {name!r}: {nearest(name, SENSOR_GROUPS)}", field="group")
+    return Bottle(
+        tuple(
+            [
+                Bottle(tuple([bottle(vector(m.values), float(m.time)) for m in groups.get(name, ())]))
+                for name in SENSOR_GROUPS
+            ]
+        )
+    )
+
+
+def decode_measurements(data: Bottle) -> dict[str, tuple[Measurement, ...]]:
+    """Return the measurements of each group that has any.
+
+    Raises:
+        WireError: the Bottle is no such stream.
+    """
+    return {
+        name: tuple([Measurement(tuple(floats(m[0]).tolist()), number(m[1])) for m in group])
+        for name, group in _groups(data, 2)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SensorNames:
+    """What clients match sensors by."""
+
+    name: str
+    """Name of the sensor."""
+    frame: str
+    """Name of the frame that it measures in."""
+    metadata: str = ""
+    """Additional text, usually empty."""
+
+
+def encode_metadata(groups: Mapping[str, Sequence[SensorNames]]) -> Bottle:
+    """Return the reply to `getMetadata`: the groups, each a list of (name, frame, metadata) records.
+
+    Raises:
+        WireError: a group that is none of `SENSOR_GROUPS`.
+    """
+    for name in groups:
+        if name not in SENSOR_GROUPS:
+            raise WireError(f"sensor group {name!r}: {nearest(name, SENSOR_GROUPS)}", field="group")
+    lists = [
+        Bottle(tuple([Bottle((s.name, s.frame, s.metadata), layout="tagged") for s in groups.get(name, ())]))
+        for name in SENSOR_GROUPS
+    ]
+    return Bottle(tuple(lists))
+
+
+def decode_metadata(data: Bottle) -> dict[str, tuple[SensorNames, ...]]:
+    """Return the names of the sensors of each group that has any.
+
+    Raises:
+        WireError: the Bottle is no such reply.
+    """
+    return {
+        name: tuple([SensorNames(text(s[0]), text(s[1]), text(s[2])) for s in group])
+        for name, group in _groups(data, 3)
+    }
+
+
+def _groups(data: Bottle, size: int) -> list[tuple[str, list[Bottle]]]:
+    if len(data) != len(SENSOR_GROUPS):
+        raise WireError(f"{len(data)} groups of sensors; must be {len(SENSOR_GROUPS)}")
+    found = []
+    for name, group in zip(SENSOR_GROUPS, data.items):
+        records = [r for r in group.items if isinstance(r, Bottle)] if isinstance(group, Bottle) else []
+        if not isinstance(group, Bottle) or len(records) != len(group) or any(len(r) != size for r in records):
+            raise WireError(f"group {name} must be a list of lists of {size}", field=name)
+        if records:
+            found.append((name, records))
+    return found

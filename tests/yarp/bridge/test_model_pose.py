@@ -1,0 +1,108 @@
+"""The pose of a robot at a transform server."""
+
+import math
+import threading
+
+import mujoco
+import numpy as np
+import pytest
+from fuzz import until
+from yarp_simulation import served
+
+from pliant.devices.base import Sample
+from pliant.model import Interface, Robot
+from pliant.yarp.bridge.calls import NameClient
+from pliant.yarp.bridge.model_pose import SERVER, pose_request
+from pliant.yarp.bridge.network import Network
+from pliant.yarp.model.services import ModelPose, YarpInterface
+from pliant.yarp.wire import bottle, encode_bottle
+from pliant.yarp.wire.values import FAIL, OK
+
+PERIOD = 0.01
+FALLING = """
+<mujoco model="r"><option timestep="0.001"/><worldbody><body name="base" pos="1 2 300" quat="0.6 0 0 0.8">
+<freejoint/><geom size=".1" mass="1"/></body></worldbody></mujoco>
+"""
+
+
+def robot_with_pose():
+    robot = Robot(mujoco.MjSpec.from_string(FALLING))
+    pose = ModelPose(name="model_pose", period=PERIOD, link="base", model="r")
+    robot.interface = Interface(yarp=YarpInterface(robot="sim", devices=(pose,)))
+    return robot
+
+
+class TransformServer:
+    """Takes calls as YARP's transform server does."""
+
+    def __init__(self, world, answer=OK):
+        self.calls = []
+        self.senders = set()
+        self.answer = bottle(answer)
+        self.called = threading.Event()
+        self.network = Network(NameClient(world.bridge.server.address), watch=False)
+        self.network.start()
+        self.port = self.network.open(SERVER, output=False, is_rpc=True, on_data=self.take)
+
+    def take(self, arrival):
+        self.calls.append(arrival.bottle())
+        self.senders.add(arrival.sender)
+        self.called.set()
+        return self.answer
+
+    def wait(self, count):
+        until(lambda: len(self.calls) >= count, f"{count} calls", 20.0)
+
+    def close(self):
+        self.network.close()
+
+
+def test_the_call_is_the_one_that_clients_of_yarp_make():
+    """Vocabularies itrf and tfst, both frames, lifetime, position, quaternion with w first: 12 items."""
+    sample = Sample("p", 0, 0, {"position": np.array([1.0, 2.0, 3.0]), "orientation": np.array([0.5, 0.1, 0.2, 0.3])})
+    request = pose_request("/r/frame", sample)
+    assert len(request) == 12
+    assert [str(item) for item in request.items[2:4]] == ["/inertial", "/r/frame"]
+    assert request.items[4:] == (1000.0, 1.0, 2.0, 3.0, 0.5, 0.1, 0.2, 0.3)
+    assert b"itrf" in encode_bottle(request, 3)
+    assert b"tfst" in encode_bottle(request, 3)
+
+
+@pytest.mark.network
+def test_the_server_gets_the_pose_of_a_falling_robot_at_its_period():
+    with served(robot_with_pose()) as world:
+        server = TransformServer(world)
+        try:
+            server.wait(6)
+        finally:
+            server.close()
+    assert server.senders == {"/r/transformClient/rpc:o"}
+    for call in server.calls[1:]:
+        assert call.items[5:7] == (1.0, 2.0)
+        assert call.items[8:] == pytest.approx((0.6, 0.0, 0.0, 0.8), abs=1e-12)
+    # Semi-implicit Euler from rest: after n steps of h it has fallen g h^2 n (n + 1) / 2.
+    heights = [call[7] for call in server.calls]
+    for height in heights:
+        triangular = 2.0 * (300.0 - height) / (9.81 * 0.001**2)
+        n = round(0.5 * (math.sqrt(1.0 + 4.0 * triangular) - 1.0))
+        assert triangular == pytest.approx(n * (n + 1), abs=1e-3)
+        assert n % 10 in (0, 9)  # a sample shows the start of the step that has just ended
+    assert heights == sorted(heights, reverse=True)
+    assert len(set(heights)) == len(heights)
+
+
+@pytest.mark.network
+def test_a_server_that_is_not_there_or_refuses_is_told_once_and_the_run_goes_on():
+    told = []
+    with served(robot_with_pose()) as world:
+        world.bridge.on_complaint = told.append
+        until(lambda: world.simulation.time_ns > 200_000_000, "0.2 s")
+        server = TransformServer(world, FAIL)
+        try:
+            server.wait(1)
+            until(lambda: any("answers [fail] to the pose" in text for text in told), "the refusal")
+        finally:
+            server.close()
+        assert world.bridge.health()["last_complaint"].count(SERVER) == 1
+        assert "pliant-yarp-model_pose" not in world.bridge.threads.dead
+    assert len(told) == len(set(told))
