@@ -26,8 +26,8 @@ from pliant.base.errors import PliantError
 from pliant.devices import make_devices
 from pliant.devices.base import Sample, SampleSource
 from pliant.engine import MujocoEngine
+from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
 from pliant.model import Camera
-from pliant.robots.franka.build import ArmMount, TagPlace, WristCamera, build_arms
 from pliant.simulation import Simulation
 from pliant.simulation.bridge import BridgeBase
 

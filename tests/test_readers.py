@@ -6,8 +6,8 @@ import pytest
 
 import pliant
 from pliant.base.errors import PliantError
-from pliant.clients.franka.robot import FrankaRobot
 from pliant.formats.manager import read_manager
+from pliant.franka.client.robot import FrankaRobot
 from pliant.identification.measurements import read_measurement
 from pliant.rods.loaders import load_description
 from pliant.rods.tables import read_table

@@ -110,7 +110,7 @@ def test_without_an_observer_a_long_compilation_is_a_warning_once(caplog, monkey
 
 COUNT = """
 from pliant.base.compiling import MANY, count_functions
-from pliant.devices.franka import kernels
+from pliant.franka.device import kernels
 from pliant.rods import _kernels as rods
 print([count_functions(f) >= MANY for f in (kernels.control, rods.solve)])
 """

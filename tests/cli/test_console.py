@@ -11,9 +11,9 @@ from pliant.base.errors import DeviceError
 from pliant.cli.console import RequestConsole, list_requests, parse_line
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.robots.franka.build import build_arms
+from pliant.franka.robots.build import build_arms
+from pliant.franka.wire.fci import RobotMode
 from pliant.simulation import Simulation
-from pliant.wire.fci import RobotMode
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 
-from pliant.clients.franka import FrankaRobot
 from pliant.control import Policy
+from pliant.franka.client import FrankaRobot
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from scipy.linalg import expm
 from pliant.base.spatial import exp_so3, pose
 from pliant.control import CartesianComputedTorque
 from pliant.control.checks import ControlError
-from pliant.robots.franka import dynamics, kinematics
+from pliant.franka.robots import dynamics, kinematics
 
 START = np.array([0.1, -0.5, 0.2, -2.1, -0.1, 1.7, 0.6])
 

@@ -7,8 +7,8 @@ import pytest
 from pliant import load
 from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
-from pliant.devices.franka.arm import FrankaArm
 from pliant.engine import MujocoEngine
+from pliant.franka.device.arm import FrankaArm
 from pliant.model.parallel import MechanismState, find_mechanism
 from pliant.robots import list_robots
 from pliant.simulation import Simulation

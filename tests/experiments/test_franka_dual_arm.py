@@ -9,7 +9,6 @@ import pytest
 
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
-from pliant.clients.franka import FrankaGroup
 from pliant.control.visual_servoing import AdaptiveGain
 from pliant.experiments import _dual_loop as loop
 from pliant.experiments._dual import torso_in_process
@@ -27,6 +26,7 @@ from pliant.experiments.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
+from pliant.franka.client import FrankaGroup
 from pliant.vision.conditions import Condition, VisionError
 
 SHORT = Plan(approach=False, step=3)

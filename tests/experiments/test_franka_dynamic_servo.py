@@ -68,7 +68,7 @@ def test_a_tag_out_of_view_stops_the_arm_and_says_why(start, features):
 
 
 def test_the_damping_of_unseen_motion_does_not_accelerate_the_camera_and_opposes_that_motion(start):
-    from pliant.robots.franka import dynamics, kinematics
+    from pliant.franka.robots import dynamics, kinematics
 
     J, mass = kinematics.jacobian(start.q), dynamics.mass(start.q)
     dq = np.random.default_rng(0).normal(size=7)

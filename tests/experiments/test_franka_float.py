@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from mutations import quick
 
-from pliant.clients.franka import FrankaRobot
 from pliant.experiments.base import Verdict
 from pliant.experiments.franka_float import accuracy, call_times, estimates, float_arm, kinematics_statement, push
+from pliant.franka.client import FrankaRobot
 
 
 def test_a_floating_arm_stays_and_an_arm_with_wrong_gravity_sinks():

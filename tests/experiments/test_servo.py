@@ -7,8 +7,8 @@ from pliant.base.errors import ModelError
 from pliant.base.spatial import inverse, log_so3, pose
 from pliant.experiments import franka_visual_servo as module
 from pliant.experiments._servo import TAG, Wish, deviation, exact_camera, missing_for_pictures, starts
-from pliant.robots.franka.build import WristCamera
-from pliant.robots.franka.kinematics import forward_kinematics
+from pliant.franka.robots.build import WristCamera
+from pliant.franka.robots.kinematics import forward_kinematics
 from pliant.vision import ExactDetector, tag_corners
 
 OPTIONS = module.FrankaVisualServoOptions(starts=6)

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pliant.bridges.fci import FciBridge, FciOptions
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.robots.franka.build import ArmMount, build_arms
-from pliant.robots.franka.parameters import FR3
+from pliant.franka.bridge import FciBridge, FciOptions
+from pliant.franka.robots.build import ArmMount, build_arms
+from pliant.franka.robots.parameters import FR3
+from pliant.franka.wire import fci
 from pliant.simulation import Simulation
-from pliant.wire import fci
 
 TIMEOUT = 60.0
 """Longest wait for what must come [s]: a machine that is busy may take seconds."""

@@ -2,8 +2,8 @@
 
 import mujoco
 
-from pliant.devices.franka.plant import ArmPlant
-from pliant.robots.franka.build import ArmMount, world
+from pliant.franka.device.plant import ArmPlant
+from pliant.franka.robots.build import ArmMount, world
 
 ONE = (ArmMount(),)
 

@@ -346,7 +346,7 @@ def fci(frames: int, chance: random.Random) -> int:
 
     from fci_clients import Client, serve
 
-    from pliant.wire import fci as wire
+    from pliant.franka.wire import fci as wire
 
     sent = 0
     with serve(command_timeout=0.001) as server:

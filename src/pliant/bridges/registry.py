@@ -45,7 +45,9 @@ class BridgeEntry:
 
 
 _OWN: dict[str, BridgeEntry] = {
-    "fci": BridgeEntry("Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.bridges.fci:make"),
+    "fci": BridgeEntry(
+        "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
+    ),
     "foxglove": BridgeEntry(
         "Foxglove: devices, scene, cameras and commands for Foxglove's app, over WebSocket",
         "pliant.bridges.foxglove:make",

@@ -136,8 +136,8 @@ def _run_franka(
 ) -> int:
     """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
     from pliant.cli.termination import stopping_at_signal
-    from pliant.clients.franka import FrankaRobot
-    from pliant.clients.franka.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.client.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
 
     arm = arm_of_policy(found, options["arm"])
     if not options["host"]:

@@ -26,7 +26,7 @@ __all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
 ROS = ("ros1", "ros2")
 """Bridges that use ROS."""
 BRIDGES = (*ROS, "fci")
-"""Bridges over which a policy can run; the last one is implemented in `pliant.clients.franka.policy`."""
+"""Bridges over which a policy can run; the last one is implemented in `pliant.franka.client.policy`."""
 STATE = {
     "position": "q",
     "velocity": "dq",

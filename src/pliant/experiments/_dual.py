@@ -25,8 +25,8 @@ from pliant.simulation.bridge import BridgeBase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pliant.clients.franka import FrankaRobot
     from pliant.devices.base import Sample, SampleSource
+    from pliant.franka.client import FrankaRobot
 
 __all__ = ["Torso", "TorsoServer", "WrenchFile", "map_wrench", "open_torso", "serve_torso", "torso_in_process"]
 
@@ -147,8 +147,8 @@ def open_torso(
         MissingDependency: pylibfranka, a renderer or pyapriltags is missing.
         BridgeError: no server started.
     """
-    from pliant.clients.franka import FrankaRobot
     from pliant.clients.pictures import SharedPictures
+    from pliant.franka.client import FrankaRobot
 
     if not fci:
         with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction, start=start) as found:
@@ -192,10 +192,10 @@ def torso_in_process(
     Raises:
         MissingDependency: a renderer or pyapriltags is missing.
     """
-    from pliant.clients.franka import FrankaRobot
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
 
     q_left, q_right = (Q_LEFT, Q_RIGHT) if start is None else start
@@ -219,12 +219,12 @@ def torso_in_process(
 
 def main() -> None:
     """Serve both arms; print READY, or why not, and end when the input closes."""
-    from pliant.bridges.fci import FciBridge, FciOptions
     from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.experiments._franka import PATIENCE_S, run_until_closed
-    from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT, torso
+    from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
 
     parser = argparse.ArgumentParser()

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.clients.franka import FrankaGroup
 from pliant.control import CartesianComputedTorque, FeatureAdmittance, HybridPoseServo, ToolLoad
 from pliant.control.visual_servoing import AdaptiveGain
-from pliant.robots.franka import dynamics, kinematics
-from pliant.robots.franka.parameters import EE_OF_HAND, FER, FRANKA_HAND
-from pliant.robots.franka.torso import CAMERA, TAG, base
+from pliant.franka.client import FrankaGroup
+from pliant.franka.robots import dynamics, kinematics
+from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
+from pliant.franka.robots.torso import CAMERA, TAG, base
 from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
@@ -222,7 +222,7 @@ def goal_pose(radius: float) -> Array:
 
 def start_joints(plan: Plan) -> tuple[Array, Array]:
     """Return the joints of both arms at the start, shape (7,) each [rad]."""
-    from pliant.robots.franka.torso import Q_LEFT, Q_RIGHT
+    from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT
 
     if plan.approach:
         return np.array(Q_LEFT), np.array(Q_RIGHT)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.base.errors import BridgeError
 
 if TYPE_CHECKING:
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
     from pliant.simulation import Simulation
 
 __all__ = ["PATIENCE_S", "Arm", "Server", "arm_server", "open_robot", "run_until_closed", "serve"]
@@ -51,7 +51,7 @@ def open_robot(
         compensated: whether the cabinet compensates it.
         fci: True insists on the interface, False on this process; None takes what there is.
     """
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
 
     if fci is None:
         fci = importlib.util.find_spec("pylibfranka") is not None
@@ -158,12 +158,12 @@ def main() -> None:
     """Serve one arm; print READY, or why not, and end when the input closes."""
     import numpy as np
 
-    from pliant.bridges.fci import FciBridge, FciOptions
     from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.robots.franka.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
-    from pliant.robots.franka.parameters import arm
+    from pliant.franka.bridge import FciBridge, FciOptions
+    from pliant.franka.robots.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.robots.parameters import arm
     from pliant.simulation import Simulation
 
     parser = argparse.ArgumentParser()

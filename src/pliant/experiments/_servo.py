@@ -32,7 +32,7 @@ from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
 from pliant.vision.tasks import Task
 
 if TYPE_CHECKING:
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
 
 __all__ = [
     "Cell",
@@ -279,9 +279,9 @@ def _looking(distance: float, tilt: float, azimuth: float, turn: float, aside: A
 
 def _joints(X_CO: Array, goal: Array) -> Array | None:
     """Return joints of a start from which the straight way to the goal keeps clear of the joints' limits, or None."""
-    from pliant.robots.franka.build import Q_START, WristCamera
-    from pliant.robots.franka.kinematics import inverse_kinematics
-    from pliant.robots.franka.parameters import FER
+    from pliant.franka.robots.build import Q_START, WristCamera
+    from pliant.franka.robots.kinematics import inverse_kinematics
+    from pliant.franka.robots.parameters import FER
 
     limits = FER.limits
     low, high = np.array(limits.position_min) + ROOM, np.array(limits.position_max) - ROOM
@@ -339,7 +339,7 @@ def missing_for_pictures() -> str:
 
 def exact_camera() -> CameraModel:
     """Return the model of the wrist camera."""
-    from pliant.robots.franka.build import WristCamera
+    from pliant.franka.robots.build import WristCamera
 
     camera = WristCamera()
     return CameraModel.from_field_of_view(math.radians(camera.fovy), camera.width, camera.height)
@@ -375,11 +375,11 @@ def cell(
     """
     import mujoco
 
-    from pliant.clients.franka import FrankaRobot
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.engine.base import mujoco_state
-    from pliant.robots.franka.build import MOTOR_INERTIA, ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.robots.build import MOTOR_INERTIA, ArmMount, TagPlace, WristCamera, build_arms
     from pliant.simulation import Simulation
 
     camera, plant = WristCamera(), plant or Plant()
@@ -436,10 +436,10 @@ def served_cell(
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
         BridgeError: no server started.
     """
-    from pliant.clients.franka import FrankaRobot
     from pliant.clients.pictures import SharedPictures
     from pliant.experiments._franka import serve
-    from pliant.robots.franka.build import MOTOR_INERTIA, WristCamera
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.robots.build import MOTOR_INERTIA, WristCamera
 
     mount, plant = WristCamera(), plant or Plant()
     motors = MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia

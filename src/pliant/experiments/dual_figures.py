@@ -102,7 +102,7 @@ def _overview(run: Run) -> Figure:
 def _paths(contact: Run, free: Run) -> Figure:
     from pliant.base.figures import COLORS, MUTED, label, legend, new_figure
     from pliant.experiments._dual_loop import CENTER
-    from pliant.robots.franka.torso import POST_FACE
+    from pliant.franka.robots.torso import POST_FACE
 
     figure, axes = new_figure(1, 2, height=3.2, squeeze=False)
     left, right = axes[0]
@@ -178,7 +178,7 @@ def _following(free: Run, published: Run, reference: tuple[Array, Array]) -> Fig
 def scene_model(run: Run, row: int, *, tag: bool, width: int = 640, height: int = 520) -> Any:
     """Return both arms with their paths and a camera "view", the left one with its tag or not; see `scene`."""
     from pliant.experiments._render import draw_path, even_light
-    from pliant.robots.franka.torso import torso
+    from pliant.franka.robots.torso import torso
     from pliant.robots.parts import look_at
 
     robot = torso(tag=tag, q_left=run.q_left[row].tolist(), q_right=run.q_right[row].tolist())

@@ -142,7 +142,7 @@ def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
 
 def _camera(q: Array, tool: Array) -> tuple[Array, Array]:
     """Return the pose of the camera in the base and its Jacobian in the base's axes."""
-    from pliant.robots.franka.kinematics import forward_kinematics, jacobian
+    from pliant.franka.robots.kinematics import forward_kinematics, jacobian
 
     return forward_kinematics(q, F_T_EE=tool), jacobian(q, F_T_EE=tool, axes="base")
 

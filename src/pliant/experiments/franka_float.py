@@ -19,7 +19,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, film_of_tracks
 
 if TYPE_CHECKING:
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
     from pliant.simulation.film import PoseTrack
 
 __all__ = [
@@ -88,7 +88,7 @@ def float_arm(robot: FrankaRobot, duration: float) -> Array:
 
 def arms(options: FrankaFloatOptions) -> dict[str, dict[str, Any]]:
     """Return the arms that float beside the one without friction: label -> options of `FrankaRobot.simulated`."""
-    from pliant.devices.franka.parameters import Payload
+    from pliant.franka.device.parameters import Payload
 
     inertia = (2.5e-3, 0.0, 0.0, 0.0, 3.75e-3, 0.0, 0.0, 0.0, 1.875e-3)
     load = Payload(
@@ -105,7 +105,7 @@ def arms(options: FrankaFloatOptions) -> dict[str, dict[str, Any]]:
 
 def float_one(chosen: dict[str, Any], duration: float) -> Array:
     """Float one of `arms`; a load is announced to the robot first."""
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
 
     with FrankaRobot.simulated(**chosen) as robot:
         if "load" in chosen:
@@ -123,8 +123,8 @@ def push(robot: FrankaRobot, wrench: Array) -> None:
         robot: a simulated arm with hand, its base upright.
         wrench: force and moment at the end effector's origin in the base's axes, shape (6,) [N, N m].
     """
-    from pliant.clients.franka.simulated import SimulationArm
     from pliant.engine import mujoco_state
+    from pliant.franka.client.simulated import SimulationArm
 
     assert isinstance(robot.backend, SimulationArm)
     engine = robot.backend.simulation.engine
@@ -141,8 +141,8 @@ def estimates(rng: np.random.Generator, count: int, settle: float = 2.0) -> tupl
         shape (n, 6), a row a millisecond. The estimate is the negative of the published wrench, which is what the
         robot exerts.
     """
-    from pliant.clients.franka import FrankaRobot
-    from pliant.robots.franka.build import Q_START
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.robots.build import Q_START
 
     wrenches, found, trace = np.empty((count, 6)), np.empty((count, 6)), []
     for i in range(count):
@@ -163,10 +163,10 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
     """Return the largest errors of the dynamics library over random states, each with what it is compared to."""
     import mujoco
 
-    from pliant.robots.franka import dynamics
-    from pliant.robots.franka.build import ArmMount, world
-    from pliant.robots.franka.parameters import FER, FRANKA_HAND, FRICTION
-    from pliant.robots.franka.urdf import urdf
+    from pliant.franka.robots import dynamics
+    from pliant.franka.robots.build import ArmMount, world
+    from pliant.franka.robots.parameters import FER, FRANKA_HAND, FRICTION
+    from pliant.franka.robots.urdf import urdf
 
     low, high = np.array(FER.limits.position_min), np.array(FER.limits.position_max)
     q, dq = rng.uniform(low, high, (count, 7)), rng.uniform(-2.0, 2.0, (count, 7))
@@ -219,8 +219,8 @@ def accuracy(rng: np.random.Generator, count: int = 200) -> dict[str, tuple[floa
 
 def call_times(rounds: int = 9) -> dict[str, tuple[float, float]]:
     """Return the time of one call and of one state of a batch of 2000, the best of several rounds [s]."""
-    from pliant.robots.franka import dynamics
-    from pliant.robots.franka.parameters import FRANKA_HAND
+    from pliant.franka.robots import dynamics
+    from pliant.franka.robots.parameters import FRANKA_HAND
 
     rng = np.random.default_rng(0)
     q, dq = rng.uniform(-2.5, 2.5, (2000, 7)), rng.uniform(-2.0, 2.0, (2000, 7))
@@ -289,7 +289,7 @@ def hand_statement() -> Statement:
     """Judge figure 2: the simulated hand, put together from its bodies, has the printed mass properties."""
     import mujoco
 
-    from pliant.robots.franka.build import world
+    from pliant.franka.robots.build import world
 
     model = world().compile()
     data = mujoco.MjData(model)
@@ -342,7 +342,7 @@ def kinematics_statement(rng: np.random.Generator, count: int) -> Statement:
     """
     import mujoco
 
-    from pliant.robots.franka.build import world
+    from pliant.franka.robots.build import world
 
     model = world().compile()
     data = mujoco.MjData(model)
@@ -437,8 +437,8 @@ def dynamics_statements(
         rng: draws the states.
         count: how many states.
     """
-    from pliant.robots.franka import dynamics
-    from pliant.robots.franka.parameters import FER, FRANKA_HAND
+    from pliant.franka.robots import dynamics
+    from pliant.franka.robots.parameters import FER, FRANKA_HAND
 
     q = rng.uniform(FER.limits.position_min, FER.limits.position_max, (count, 7))
     M = dynamics.mass(q, FRANKA_HAND)
@@ -491,9 +491,9 @@ def dynamics_statements(
 
 def _pushed(chosen: dict[str, Any]) -> PoseTrack:
     """Let an arm float, push its hand for a moment, and let it float on."""
-    from pliant.clients.franka import FrankaRobot
-    from pliant.clients.franka.simulated import SimulationArm
     from pliant.engine import mujoco_state
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.client.simulated import SimulationArm
     from pliant.simulation.film import PoseTrack
 
     begin, end, duration = 600, 800, 2000

@@ -15,7 +15,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, Shot, joint_poses
 
 if TYPE_CHECKING:
-    from pliant.clients.franka import FrankaRobot
+    from pliant.franka.client import FrankaRobot
 
 __all__ = [
     "Case",
@@ -191,8 +191,8 @@ def linear_error(run: Run, options: FrankaTorqueOptions | None = None) -> Array:
     Computed torque makes the closed loop linear, e'' + D e' + K e + I int(e) = B(q)^-1 tau0 exp(-mu t), from e = 0 and
     e' = the desired velocity at the start.
     """
-    from pliant.robots.franka import dynamics
-    from pliant.robots.franka.parameters import FRANKA_HAND
+    from pliant.franka.robots import dynamics
+    from pliant.franka.robots.parameters import FRANKA_HAND
 
     options = options or FrankaTorqueOptions()
     k_p, k_d, k_i = options.gain * K, options.gain * D, options.gain * I

@@ -231,7 +231,7 @@ def scene_model(
     from pliant.base.spatial import inverse
     from pliant.experiments._render import draw_path, even_light
     from pliant.experiments._servo import HEIGHT, TAG
-    from pliant.robots.franka.build import ArmMount, TagPlace, build_arms
+    from pliant.franka.robots.build import ArmMount, TagPlace, build_arms
     from pliant.robots.parts import look_at
 
     tag = np.array(TAG) + np.array([0.0, 0.0, HEIGHT])

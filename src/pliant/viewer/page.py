@@ -22,10 +22,10 @@ from pliant.base.errors import BridgeError
 from pliant.devices.base import Device, Sample, SampleSource
 from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
+from pliant.franka.page import ArmPanel, franka_arm
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
-from pliant.viewer.arms import ArmPanel, franka_arm
 from pliant.viewer.cameras import Cameras
 from pliant.viewer.contacts import find_contacts
 from pliant.viewer.controls import DeviceControls, plain_name, plain_text

@@ -6,10 +6,10 @@ import importlib.util
 from mutations import Mutation
 
 from pliant.base.spatial import pose, rotation_from_rpy
-from pliant.clients.franka import FrankaGroup
 from pliant.experiments import _dual_loop
 from pliant.experiments import franka_dual_arm as module
-from pliant.robots.franka import build
+from pliant.franka.client import FrankaGroup
+from pliant.franka.robots import build
 
 
 def plan(options, **changes):

@@ -7,9 +7,9 @@ import importlib.util
 import numpy as np
 from mutations import Mutation
 
-from pliant.clients.franka import FrankaRobot
 from pliant.experiments import _servo
 from pliant.experiments import franka_dynamic_servo as module
+from pliant.franka.client import FrankaRobot
 
 SHORT = 0.2
 """Length of a broken run [s]."""

@@ -6,10 +6,10 @@ import importlib.util
 import numpy as np
 from mutations import Mutation
 
-from pliant.clients.franka import FrankaRobot
-from pliant.devices.franka import plant
 from pliant.experiments import franka_float
-from pliant.robots.franka import build, dynamics
+from pliant.franka.client import FrankaRobot
+from pliant.franka.device import plant
+from pliant.franka.robots import build, dynamics
 
 PINOCCHIO = importlib.util.find_spec("pinocchio") is not None
 SHORT = 0.3

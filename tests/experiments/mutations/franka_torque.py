@@ -4,10 +4,10 @@ import functools
 
 from mutations import Mutation
 
-from pliant.clients.franka import FrankaRobot
-from pliant.devices.franka import plant
 from pliant.experiments import franka_torque
 from pliant.experiments._franka import open_robot
+from pliant.franka.client import FrankaRobot
+from pliant.franka.device import plant
 
 SHORT = 1.5
 """Length of a broken run [s]."""

@@ -9,7 +9,7 @@ from mutations import Mutation
 
 from pliant.experiments import _servo
 from pliant.experiments import franka_visual_servo as module
-from pliant.robots.franka import build
+from pliant.franka.robots import build
 
 SHORT = 0.6
 """Length of a broken run [s]."""

@@ -7,13 +7,13 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.robots.franka.build import build_arms
+from pliant.franka.robots.build import build_arms
+from pliant.franka.wire.fci import RobotMode
 from pliant.ros.bridge import RosOptions
 from pliant.ros.bridge.interfaces import kind_of
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Codec
 from pliant.simulation import Simulation
-from pliant.wire.fci import RobotMode
 
 
 class Topic:

@@ -1,0 +1,51 @@
+"""Serve one arm in MuJoCo for a conformance test: prints READY, serves until its input closes, prints its health."""
+
+import argparse
+import json
+import sys
+import threading
+
+import numpy as np
+
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.franka.bridge import FciBridge, FciOptions
+from pliant.franka.device.parameters import Payload
+from pliant.franka.robots.build import ArmMount, build_arms
+from pliant.franka.robots.parameters import arm
+from pliant.robots import build_robot
+from pliant.simulation import Simulation
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--host", default="127.0.0.1")
+parser.add_argument("--two", action="store_true", help="two arms on a torso; the second at the next address")
+parser.add_argument("--arm", default="fr3")
+parser.add_argument("--mode", default="lockstep")
+parser.add_argument("--command-timeout", type=float, default=0.5)
+parser.add_argument("--priority", type=int, default=0)
+parser.add_argument("--load", type=float, default=0.0, help="a weight on the hand that nobody announces [kg]")
+options = parser.parse_args()
+
+# What `pliant run NAME --bridge fci` puts together.
+robot = build_robot("franka-dual" if options.two else {"fer": "franka", "fr3": "fr3"}[options.arm])
+if options.load:
+    weight = Payload(mass=options.load, center_of_mass=(0.0, 0.0, 0.1))
+    robot = build_arms([ArmMount(arm=arm(options.arm), position=(0.0, 0.0, 0.5))], load=weight)
+devices = make_devices(robot)
+bridge = FciBridge(
+    FciOptions(mode=options.mode, host=options.host, command_timeout=options.command_timeout, priority=options.priority)
+)
+bridge.work_log = []
+simulation = Simulation(MujocoEngine(robot), devices, [bridge], pacer="sync")
+simulation.start()
+print("READY", flush=True)
+threading.Thread(target=lambda: (sys.stdin.read(), simulation.stop()), daemon=True).start()
+simulation.run()
+health = bridge.health()
+simulation.close()
+arms = health["arms"]
+result = arms[0] | {"arms": arms}
+if bridge.work_log:
+    work = np.array(bridge.work_log) * 1e6
+    result["work_us"] = {f"p{p}": round(float(np.percentile(work, p)), 1) for p in (50, 90, 99)}
+print(json.dumps(result), flush=True)

@@ -1,0 +1,475 @@
+"""The server of one arm's port: requests and commands in, states and answers out."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pliant.base.errors import BridgeError, PliantError, WireError
+from pliant.devices.base import Command
+from pliant.franka.bridge.hand_server import HandServer, VacuumServer
+from pliant.franka.bridge.sockets import MAX_HELD, Connection, listen
+from pliant.franka.wire import fci
+
+if TYPE_CHECKING:
+    from pliant.franka.device.arm import FrankaArm, StateValues
+    from pliant.franka.device.cabinet import Answer
+
+__all__ = ["ArmServer"]
+
+_COUNTERS = ("cycles", "connections", "refused", "lost", "late", "malformed", "timeouts")
+STATES_BEFORE_COMMAND = 2
+"""States that a client reads between the start of a motion and its first command: it waits for the new mode, then for
+a state to answer."""
+MAX_WAITING = 16
+"""Most connections that have not said Connect; beyond, the oldest of them is closed."""
+_log = logging.getLogger("pliant.fci")
+
+
+class ArmServer:
+    """The network side of one arm; it serves one client at a time.
+
+    A connection becomes that client when it says Connect; until then it keeps nobody out, and it is closed after
+    `sockets.CONNECT_TIMEOUT`. A client that disappears in a motion leaves an arm that decelerates; the next client's
+    Connect is answered when the arm stands, so that all states that it reads are of an arm that takes its requests. A
+    second client is refused when the first has not left within `sockets.SECOND_TIMEOUT`.
+
+    Args:
+        device: the arm.
+        host: address to listen on.
+        port: TCP port of the robot; 0 takes a free one.
+        gripper_port: TCP port of the hand; 0 takes a free one.
+        vacuum_port: TCP port of the vacuum gripper; 0 takes a free one.
+    """
+
+    def __init__(self, device: FrankaArm, *, host: str, port: int, gripper_port: int, vacuum_port: int) -> None:
+        from pliant.franka.device.arm import REQUESTS, CommandValues
+
+        self._names = REQUESTS
+        self._command_values = CommandValues
+        self.device = device
+        self.cabinet = device.cabinet
+        """The arm's controller."""
+        self.host, self.port = host, port
+        self.hand: HandServer | None = None
+        """The server of the hand or of the vacuum gripper; None without both."""
+        if device.gripper is not None:
+            self.hand = HandServer(device, host=host, port=gripper_port)
+        elif device.vacuum is not None:
+            self.hand = VacuumServer(device, host=host, port=vacuum_port)
+        self.library = device.model_library
+        """Returns the model library for an architecture and a system."""
+        self.counters = dict.fromkeys(_COUNTERS, 0)
+        """Events since the start."""
+        self.last_fault = ""
+        """The last fault in words."""
+        self.command: fci.RobotCommand | None = None
+        """The newest command of this cycle."""
+        self._changed = True
+        self._listener: socket.socket | None = None
+        self._waiting: list[Connection] = []
+        self._connection: Connection | None = None
+        self._stopping = False
+        self._held: list[fci.Frame] = []
+        self._version: int | None = None
+        self._packer: fci.StatePacker | None = None
+        self._unpacker: fci.CommandUnpacker | None = None
+        self._due: list[fci.Response] = []
+        self._message_id = 0
+        self._unanswered = 0
+
+    # --------------------------------------------------------------------------------------------- lifetime
+
+    def open(self) -> None:
+        """Listen on both ports, or on none.
+
+        Raises:
+            BridgeError: a port is in use, or the address is not of this machine.
+        """
+        self._listener = listen(self.host, self.port, f"{self.device.name}: robot")
+        self.port = self._listener.getsockname()[1]
+        if self.hand is not None:
+            try:
+                self.hand.open()
+            except BridgeError:
+                self.close()
+                raise
+        self._changed = True
+
+    def close(self) -> None:
+        """Close every socket; the arm stops."""
+        self._drop("")
+        for connection in self._waiting:
+            connection.close()
+        self._waiting.clear()
+        if self._listener is not None:
+            self._listener.close()
+        self._listener = None
+        if self.hand is not None:
+            self.hand.close()
+        self._changed = True
+
+    @property
+    def connected(self) -> bool:
+        """Whether a client controls the robot."""
+        return self._packer is not None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the set of sockets has changed since `sockets` was last called."""
+        return self._changed or (self.hand is not None and self.hand.changed)
+
+    def sockets(self) -> list[socket.socket]:
+        """Return every socket that may have something to read."""
+        self._changed = False
+        found = [] if self._listener is None else [self._listener]
+        found += [connection.sock for connection in self._waiting]
+        if self._connection is not None:
+            found.append(self._connection.sock)
+            if self._connection.udp is not None:
+                found.append(self._connection.udp)
+        if self.hand is not None:
+            self.hand.changed = False
+            found += self.hand.sockets()
+        return found
+
+    # ---------------------------------------------------------------------------------------------- service
+
+    def serve(self, ready: set[int]) -> None:
+        """Handle the sockets whose descriptors are ready; never blocks."""
+        connection = self._connection
+        if connection is not None:
+            if connection.udp is not None and connection.udp.fileno() in ready:
+                self._receive_commands(connection.udp)
+            if connection.sock.fileno() in ready:
+                self._receive_requests(connection)
+            elif connection.out:
+                connection.flush()
+        for connection in [c for c in self._waiting if c.sock.fileno() in ready]:
+            self._greet(connection)
+        if self._listener is not None and self._listener.fileno() in ready:
+            self._accept(self._listener)
+        if self.hand is not None:
+            self.hand.serve(ready)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                sock, _ = listener.accept()
+            except OSError:
+                return
+            if len(self._waiting) >= MAX_WAITING:
+                self._forget(self._waiting[0])
+            try:
+                self._waiting.append(Connection(sock, "robot"))
+            except OSError:
+                sock.close()
+                continue
+            self.counters["connections"] += 1
+            self._changed = True
+
+    def _occupied(self) -> bool:
+        """Return whether a client controls the robot; let one go that has disappeared."""
+        if self._connection is None:
+            return False
+        if not self._connection.gone:
+            return True
+        self._drop("the client closed the connection")
+        return False
+
+    def _forget(self, connection: Connection, *, reset: bool = False) -> None:
+        """Close a connection that is not the client's."""
+        self._waiting.remove(connection)
+        connection.close(reset=reset)
+        self._changed = True
+
+    def _greet(self, connection: Connection) -> None:
+        """Read from a connection that has not said Connect; make it the client when it does."""
+        try:
+            frames = connection.receive()
+            if frames is None:
+                self._forget(connection)
+                return
+            while frames and not connection.asked:
+                request = fci.decode_request(frames[0], version=None)
+                assert isinstance(request, fci.Connect)
+                if request.version in fci.VERSIONS:
+                    break
+                self._refuse_version(connection, request, frames.pop(0).command_id)
+            if not frames:
+                return
+            connection.ask(frames)
+            if not self._occupied():
+                self._admit(connection)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self.last_fault = f"the client sent a malformed request: {fault}"
+            _log.info("%s: %s", self.device.name, self.last_fault)
+            self._forget(connection, reset=True)
+
+    def _admit(self, connection: Connection) -> None:
+        """Make a connection that has said Connect the client."""
+        self._waiting.remove(connection)
+        self._connection = connection
+        if self.cabinet.moving and not self._stopping:  # a page or a program has left it moving
+            self.device.request("disconnect")
+            self.device.serve()
+            self._stopping = self.cabinet.busy
+        frames, connection.asked = connection.asked, []
+        try:
+            self._take(connection, frames)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _attend(self) -> None:
+        """Look after the connections that wait: admit, refuse, or close those that say nothing."""
+        for connection in list(self._waiting):
+            if connection.asked and not self._occupied():
+                self._admit(connection)
+            elif connection.refused:
+                self.counters["refused"] += 1
+                self.last_fault = f"a second client from {connection.peer} was refused: the robot serves one at a time"
+                _log.warning("%s: %s", self.device.name, self.last_fault)
+                self._forget(connection, reset=True)
+            elif connection.overdue:
+                self.last_fault = f"a connection from {connection.peer} was closed, because it did not send Connect"
+                self._forget(connection)
+
+    def _drop(self, reason: str, *, reset: bool = False) -> None:
+        """End the connection; the arm decelerates and holds, and the server goes on."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if reason:
+            self.last_fault = reason
+            _log.info("%s: %s", self.device.name, reason)
+        connection.close(reset=reset)
+        self._version = self._packer = self._unpacker = None
+        self.command = None
+        self.device.client = ""
+        self.device.request("disconnect")
+        self.device.serve()
+        self._due.clear()
+        self._held.clear()
+        self._stopping = self.cabinet.busy
+        self._changed = True
+
+    def _receive_requests(self, connection: Connection) -> None:
+        try:
+            frames = connection.receive()
+            if frames is None:
+                moving = " during a motion; the arm stops" if self.device.mode else ""
+                self._drop(f"the client closed the connection{moving}")
+                return
+            self._take(connection, frames)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _take(self, connection: Connection, frames: Sequence[fci.Frame]) -> None:
+        """Handle requests of the client, or hold them, Connect first, while the arm stops after the last client.
+
+        Raises:
+            WireError: an unknown or malformed request, or too many that wait.
+        """
+        if self._stopping and self.cabinet.busy:
+            if len(self._held) + len(frames) > MAX_HELD:
+                raise WireError(f"more than {MAX_HELD} requests while the arm stops", field="size")
+            self._held += frames
+            return
+        self._stopping = False
+        for frame in frames:
+            self._handle(connection, fci.decode_request(frame, version=self._version), frame.command_id)
+            if self._connection is not connection:
+                return
+
+    def _resume(self) -> None:
+        """Handle the requests that have waited for the arm to stand."""
+        held, self._held = self._held, []
+        self._stopping = False
+        if self._connection is None or not held:
+            return
+        try:
+            self._take(self._connection, held)
+        except WireError as fault:
+            self.counters["malformed"] += 1
+            self._drop(f"the client sent a malformed request: {fault}", reset=True)
+
+    def _handle(self, connection: Connection, request: fci.Request, command_id: int) -> None:
+        if isinstance(request, fci.Connect):
+            if self._version is None:
+                self._connect(connection, request, command_id)
+            else:
+                self._refuse_version(connection, request, command_id)
+            return
+        name = type(request).__name__
+        if isinstance(request, fci.GetRobotModel):
+            self._answer(name, command_id, "success", self.device.urdf.encode())
+        elif isinstance(request, fci.LoadModelLibrary):
+            try:
+                payload = self.library(request.architecture, request.system)
+            except PliantError as fault:
+                self.last_fault = str(fault)
+                _log.warning("%s: %s", self.device.name, fault)
+                self._answer(name, command_id, "error")
+            else:
+                self._answer(name, command_id, "success", payload)
+        else:
+
+            def answered(answer: Answer) -> None:
+                self._answer(answer.command, command_id, answer.status, answer.payload)
+
+            fields = {f.name: getattr(request, f.name) for f in dataclasses.fields(request)}
+            future = self.device.request(self._names[type(request)], answered=answered, **fields)
+            self.device.serve()
+            future.result()
+        self._send_answers()
+
+    def _connect(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
+        """Answer the client's Connect; it gets states from now on.
+
+        Raises:
+            WireError: states cannot be sent to its UDP port.
+        """
+        version = request.version
+        connection.open_udp(self.host, request.udp_port)
+        self._version = version
+        self._packer, self._unpacker = fci.StatePacker(version), fci.CommandUnpacker(version)
+        self._changed = True
+        self.device.client = f"the client at {connection.peer}"
+        _answer_connect(connection, command_id, "success", version)
+
+    def _refuse_version(self, connection: Connection, request: fci.Connect, command_id: int) -> None:
+        """Answer a Connect of an unknown version, or a second one, with the server's version."""
+        self.last_fault = f"a client of protocol version {request.version} was refused; served are 5 to 10"
+        if self._version is not None:
+            self.last_fault = "a client sent Connect twice"
+        _log.warning("%s: %s", self.device.name, self.last_fault)
+        _answer_connect(connection, command_id, "incompatible_version", self._version or fci.VERSIONS[-1])
+
+    def _answer(self, command: str, command_id: int, status: str, payload: bytes = b"") -> None:
+        self._due.append(fci.Response(command=command, command_id=command_id, status=status, payload=payload))
+
+    def _send_answers(self) -> None:
+        due, self._due = self._due, []
+        if self._connection is None or self._version is None:
+            return
+        try:
+            for answer in due:
+                self._connection.send(fci.encode_response(answer, version=self._version))
+        except WireError as fault:
+            self._drop(str(fault), reset=True)
+
+    def _receive_commands(self, udp: socket.socket) -> None:
+        """Keep the newest command."""
+        if self._unpacker is None:
+            return
+        while True:
+            try:
+                data = udp.recv(2048)
+            except OSError:
+                return
+            try:
+                command = self._unpacker.unpack(data)
+            except WireError as fault:
+                self.counters["malformed"] += 1
+                self.last_fault = str(fault)
+                continue
+            if self.command is None or command.message_id >= self.command.message_id:
+                self.command = command
+                if command.message_id == self._message_id:
+                    return  # nothing newer can come before the next state
+
+    # ------------------------------------------------------------------------------------------------ cycle
+
+    def publish(self, values: StateValues) -> None:
+        """Send the state of this cycle, then the answers that are due.
+
+        A request's own answer leaves when it is handled, so the start of a motion is announced before its first state;
+        the answers that end something leave after the state that shows the end.
+        """
+        self.counters["cycles"] += 1
+        if self._waiting:
+            self._attend()
+        self._message_id = values.state.message_id
+        self._unanswered = self._unanswered + 1 if self.cabinet.first_command_due else 0
+        if self.hand is not None:
+            self.hand.publish(values)
+        connection = self._connection
+        if connection is not None and self._packer is not None:
+            if connection.out:
+                connection.flush()
+            connection.send_datagram(self._packer.pack(values.state))
+        if self._due:
+            self._send_answers()
+        if self._stopping and not self.cabinet.busy:
+            self._resume()
+
+    @property
+    def owes(self) -> bool:
+        """Whether the client has to send a command before the next cycle.
+
+        Before the first command of a motion a client reads `STATES_BEFORE_COMMAND` states; from then on robot time
+        waits for it, so that its first command meets the state that it was computed from.
+        """
+        cabinet = self.cabinet
+        return self._packer is not None and (
+            cabinet.awaits_command or (self._unanswered >= STATES_BEFORE_COMMAND and cabinet.first_command_due)
+        )
+
+    @property
+    def fitting(self) -> fci.RobotCommand | None:
+        """The command, if it belongs to this cycle or is the first of its motion."""
+        command, cabinet = self.command, self.cabinet
+        if command is None or not cabinet.moving:
+            return None
+        if command.message_id == self._message_id or cabinet.first_command_due or not cabinet.awaits_command:
+            return command
+        return None
+
+    @property
+    def timely(self) -> fci.RobotCommand | None:
+        """The command, if it is at most one cycle old; a later one is dropped and counted."""
+        command, cabinet = self.command, self.cabinet
+        if command is None or not cabinet.moving:
+            return None
+        if cabinet.awaits_command and self._message_id - command.message_id > 1:
+            self.counters["late"] += 1
+            return None
+        return command
+
+    def end_cycle(self, command: fci.RobotCommand | None) -> None:
+        """Put the command of this cycle into the arm's mailbox, or count its absence."""
+        self.command = None
+        device = self.device
+        if command is not None:
+            mode = device.mode
+            device.inbox.post(Command(command.message_id, mode, self._command_values(mode, command)))
+        elif self.cabinet.awaits_command:
+            self.counters["lost"] += 1
+
+    def health(self) -> Mapping[str, Any]:
+        """Return counters, the client's version, and the last fault in words."""
+        state = self.cabinet.state
+        counters = dict(self.counters)
+        if self.hand is not None:
+            counters["malformed"] += self.hand.malformed
+        return {
+            **counters,
+            "name": self.device.name,
+            "connected": self.connected,
+            "version": self._version,
+            "robot_mode": fci.RobotMode(state.robot_mode).name.lower(),
+            "errors": state.error_names(),
+            "last_fault": self.last_fault or ("" if self.hand is None else self.hand.last_fault),
+        }
+
+
+def _answer_connect(connection: Connection, command_id: int, status: str, version: int) -> None:
+    answer = fci.Response(command="Connect", command_id=command_id, status=status, payload=struct.pack("<H", version))
+    connection.send(fci.encode_response(answer, version=version))

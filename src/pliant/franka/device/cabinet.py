@@ -1,0 +1,830 @@
+"""The state machine of the cabinet: requests, motions, reflexes, recovery, and one cycle every millisecond.
+
+A cycle is `observe` (measurements in, state out) followed by `control` (command in, torques out). The caller owns
+time: nothing here sleeps, opens a socket or reads the wall clock, so two runs with the same inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.base.errors import DeviceError, ModelError
+from pliant.franka.device import kernels as k
+from pliant.franka.device.dynamics import link_table
+from pliant.franka.device.parameters import NO_PAYLOAD, Arm, Payload
+from pliant.franka.device.settings import Collision, Settings
+from pliant.franka.wire import fci
+from pliant.franka.wire.fci import ERRORS, RobotCommand, RobotMode, RobotState
+
+__all__ = ["Answer", "Cabinet", "Motion"]
+
+Array = NDArray[np.float64]
+
+
+def _frozen(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    array.flags.writeable = False
+    return array
+
+
+NO_ERRORS = _frozen(np.zeros(len(ERRORS), np.uint8))
+"""The error bits of a robot without errors."""
+
+_LIMIT = [ERRORS.index("joint_position_limits_violation"), ERRORS.index("joint_move_in_wrong_direction")]
+"""Errors after which the arm can be guided."""
+_MAX_STIFFNESS = 14250.0
+"""Largest joint stiffness that the interface accepts [N m/rad], from the vendor's documentation."""
+_SUCCESS_WINDOW = 100
+"""Commands over which the success rate is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer of the cabinet to a request."""
+
+    command: str
+    """Class name of the request."""
+    command_id: int
+    """Number that the request was given."""
+    status: str
+    """Name of the status; `pliant.franka.wire.fci.status_number` gives the number of a version."""
+    payload: bytes = b""
+    """Bytes that follow the status."""
+
+
+@dataclass(slots=True, eq=False)
+class Motion:
+    """A running motion."""
+
+    command_id: int | None
+    """Number of the request Move; None where nobody waits for its answer."""
+    controller: int
+    """A `fci.Controller`."""
+    generator: int
+    """A `fci.MotionGenerator`."""
+    asynchronous: bool
+    """Whether targets come only when they change."""
+    first: bool = True
+    """Whether the first command has not come yet."""
+    finishing: str = ""
+    """Status that the motion will end with, while it decelerates; "" before."""
+    stop_id: int | None = None
+    """Number of the request StopMove that waits for the end."""
+    lost: int = 0
+    """Missing commands in a row."""
+    window: int = 0
+    """The last commands, a bit each: 1 for one that came."""
+    counted: int = 0
+    """Cycles with a command or without one since the first."""
+    holding: bool = False
+    """Whether the arm still holds its old place (``q_hold``), while q_d is the measured position: until the first
+    command comes."""
+
+
+class Cabinet:
+    """The controller of one arm.
+
+    Args:
+        arm: the arm that it controls.
+        settings: gains, thresholds, checks.
+        end_effector: inertia of the end effector as configured on the robot; None: a bare flange.
+        F_T_NE: pose of the nominal end effector in the flange, shape (4, 4); default the flange itself.
+        gravity: in the base frame, shape (3,) [m/s^2].
+        rotor_inertia: inertia of the motors at the joints that their torque loops leave, shape (7,) [kg m^2].
+        q: joint positions at start, shape (7,) [rad].
+
+    Raises:
+        DeviceError: a setting of the wrong shape.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        *,
+        q: ArrayLike,
+        settings: Settings | None = None,
+        end_effector: Payload | None = None,
+        F_T_NE: ArrayLike | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        rotor_inertia: ArrayLike = (0.0,) * 7,
+    ) -> None:
+        self.arm = arm
+        self.settings = settings or Settings()
+        self.end_effector = end_effector or NO_PAYLOAD
+        self.load = NO_PAYLOAD
+        self._memory = np.zeros(1, k.MEMORY)
+        m = self._record = {name: self._memory[name][0] for name in k.MEMORY.names or ()}
+        self.F_T_NE = np.eye(4) if F_T_NE is None else np.array(F_T_NE, dtype=float)
+        self.NE_T_EE = np.eye(4)
+        if self.F_T_NE.shape != (4, 4):
+            raise DeviceError(f"F_T_NE has shape {self.F_T_NE.shape}; it must be (4, 4)", field="F_T_NE")
+        limits = arm.limits
+        m["friction"][:] = arm.friction
+        self._set("friction_on", int(self.settings.friction_compensation))
+        m["gravity"][:] = gravity
+        m["rotor_inertia"][:] = rotor_inertia
+        m["joint_stiffness"][:] = arm.joint_stiffness
+        self._set("torque_loop", 1.0 - math.exp(-k.DT * self.settings.torque_loop_bandwidth))
+        m["EE_T_K"][:] = np.eye(4)
+        m["K_theta"][:] = self.settings.K_theta
+        m["K_x"][:] = self.settings.K_x
+        self._set("zeta", self.settings.damping_ratio)
+        self._set("K_null", self.settings.nullspace_stiffness)
+        self._set("singular", self.settings.singular_manipulability)
+        self._set("wrong_way", self.settings.guiding_margin)
+        self._set("observer_gain", self.settings.observer_gain)
+        m["q_min"][:], m["q_max"][:] = limits.position_min, limits.position_max
+        m["dq_max"][:], m["ddq_max"][:], m["dddq_max"][:] = limits.velocity, limits.acceleration, limits.jerk
+        if limits.velocity_offset is not None and limits.deceleration is not None:
+            m["dq_offset"][:], m["dq_dec"][:] = limits.velocity_offset, limits.deceleration
+            self._set("position_dependent", 1)
+        m["cartesian"][:] = (limits.translation, limits.rotation, limits.elbow)
+        m["tau_max"][:] = limits.torque
+        self._set("tau_rate", limits.torque_rate)
+        self._set("tau_range", self.settings.torque_range_margin)
+        self._set("velocity_margin", self.settings.velocity_margin)
+        self._set("power_limit", self.settings.power_limit)
+        self._set("start_tolerance", self.settings.start_tolerance)
+        self._set("tol_ddq", self.settings.rounding_acceleration)
+        self._set("tol_dddq", self.settings.rounding_jerk)
+        m["filter"][:] = 1.0
+        for name in self.settings.checks:
+            m["enabled"][ERRORS.index(name)] = 1
+        m["deviation"][:] = (10.0, 3.12, 2 * math.pi)
+        self._thresholds(self.settings.collision)
+        m["guiding_free"][:] = 1
+        self.state = RobotState(reals=m["reals"])
+        self.answers: list[Answer] = []
+        self._motion: Motion | None = None
+        self._recovery: tuple[int | None, int] | None = None
+        self._locked_at: Array | None = None
+        self._version_rounding = True
+        self._zero_motion, self._zero_tau = np.zeros(38), np.zeros(7)
+        self._command_motion, self._command_tau = np.zeros(38), np.zeros(7)
+        self._torque, self._q, self._dq, self._tau_J = m["torque"], m["q"], m["dq"], m["tau_J"]
+        self._geometry()
+        self.reset(q)
+        # Compile or load every kernel now, so that no motion waits for it.
+        k.observe(self._memory)
+        k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        k.goal_deviates(self._memory)
+        k.publish(self._memory)
+        self.reset(q)
+
+    # ------------------------------------------------------------------------------------------------ set-up
+
+    def _set(self, name: str, value: float) -> None:
+        self._memory[name][0] = value
+
+    def reset(self, q: ArrayLike) -> None:
+        """Return to rest at q, idle and without errors; settings made by requests are kept."""
+        m = self._record
+        m["q"][:] = m["q_d"][:] = q
+        for name in ("dq", "dq_last", "dq_d", "ddq_d", "tau_J", "tau_J_last", "tau_c", "tau_d", "rotor_torque"):
+            m[name][:] = 0.0
+        self._set("observer_started", 0)
+        k.observe(self._memory)  # the first control needs the dynamics at q
+        for name in ("integral", "residual", "F_K", "contact", "collision", "errors"):
+            m[name][:] = 0
+        self._set("observer_started", 0)
+        self._set("mode", k.HOLD)
+        self._motion = None
+        self._recovery = None
+        self._locked_at = None
+        self.answers.clear()
+        self.state.message_id = 0
+        self.state.robot_mode = RobotMode.IDLE
+        self.state.errors = self.state.reflex_reason = NO_ERRORS
+        self._idle_modes()
+        k.desired_pose(self._memory, True)
+
+    def _thresholds(self, c: Collision | fci.SetCollisionBehavior) -> None:
+        m = self._record
+        m["threshold_torque"][:] = (
+            c.lower_torque_acceleration,
+            c.upper_torque_acceleration,
+            c.lower_torque_nominal,
+            c.upper_torque_nominal,
+        )
+        m["threshold_force"][:] = (
+            c.lower_force_acceleration,
+            c.upper_force_acceleration,
+            c.lower_force_nominal,
+            c.upper_force_nominal,
+        )
+
+    def _geometry(self) -> None:
+        """Update everything that depends on the end effector and the load, published fields included."""
+        m, state = self._record, self.state
+        m["F_T_EE"][:] = self.F_T_NE @ self.NE_T_EE
+        m["table"][:] = link_table(self.end_effector.combined(self.load), arm=self.arm)
+        self._set("observer_started", 0)
+        for name, T in (
+            ("F_T_EE", m["F_T_EE"]),
+            ("EE_T_K", m["EE_T_K"]),
+            ("F_T_NE", self.F_T_NE),
+            ("NE_T_EE", self.NE_T_EE),
+        ):
+            getattr(state, name)[:] = T.T.reshape(-1)
+        for body, mass, I, c in (
+            (self.end_effector, "m_ee", "I_ee", "F_x_Cee"),
+            (self.load, "m_load", "I_load", "F_x_Cload"),
+        ):
+            getattr(state, mass)[:] = body.mass
+            getattr(state, I)[:] = body.inertia
+            getattr(state, c)[:] = body.center_of_mass
+        if self.state.message_id or m["q_d"].any():
+            k.desired_pose(self._memory, True)
+
+    # ------------------------------------------------------------------------------------------------- cycle
+
+    def observe(self, q: ArrayLike, dq: ArrayLike, tau_J: ArrayLike) -> RobotState:
+        """Take the measurements of this cycle and return the robot state (the same object in every cycle).
+
+        Args:
+            q: joint positions, shape (7,) [rad].
+            dq: joint velocities, shape (7,) [rad/s].
+            tau_J: link-side torques that acted during the last cycle, gravity included, shape (7,) [N m].
+        """
+        self._q[:], self._dq[:], self._tau_J[:] = q, dq, tau_J
+        raised = k.observe(self._memory)
+        if raised:
+            self._reflex("reflex")
+        k.publish(self._memory)
+        state = self.state
+        state.message_id += 1
+        motion = self._motion
+        if motion is None:
+            state.success_rate = 0.0
+        elif motion.counted:
+            state.success_rate = motion.window.bit_count() / min(motion.counted, _SUCCESS_WINDOW)
+        else:
+            state.success_rate = 1.0
+        return state
+
+    def control(self, command: RobotCommand | None = None) -> Array:
+        """Advance by one millisecond and return the joint torques to apply (a view, shape (7,) [N m]).
+
+        Args:
+            command: the client's command of this cycle, or None if none came. Before the first command of a motion,
+                and with asynchronous targets, None is not counted as a loss.
+        """
+        motion = self._motion
+        flags = 0
+        values, tau = self._zero_motion, self._zero_tau
+        if motion is not None:
+            if command is not None and not motion.finishing:
+                flags = k.PRESENT
+                # Copies, because read-only arrays are another type to the compiler.
+                values, tau = self._command_motion, self._command_tau
+                values[:], tau[:] = command.motion, command.tau_J_d
+                if command.valid_elbow:
+                    flags |= k.ELBOW
+                if motion.first:
+                    flags |= k.FIRST
+                motion.first = motion.holding = False
+                motion.lost = 0
+                self._count(motion, 1)
+                done = command.motion_generation_finished or (
+                    command.torque_command_finished and motion.controller == k.EXTERNAL
+                )
+                if done:
+                    self._finish("success")
+                    flags = 0
+            elif command is None and not motion.first and not motion.finishing and not motion.asynchronous:
+                motion.lost += 1
+                self._count(motion, 0)
+                if motion.lost >= self.settings.lost_commands and self._enabled(25):
+                    self._record["errors"][25] = 1
+                    self._reflex("reflex")
+                    motion = None
+                elif motion.lost >= self.settings.lost_commands:
+                    # The check is off: stop instead of extrapolating for ever.
+                    self._finish("aborted")
+            if motion is not None:
+                if motion.finishing:
+                    flags = k.FINISH
+                elif motion.asynchronous:
+                    flags = (flags & k.PRESENT) | k.ASYNC
+                elif motion.first:
+                    # No command yet: hold, with zero torques.
+                    flags = 0
+                    if motion.controller != k.EXTERNAL:
+                        flags = k.WAIT if motion.holding else k.FINISH
+        raised = k.control(self._memory, values, tau, flags)
+        if raised:
+            self._reflex("input_error" if raised >= 1000 else "reflex")
+            k.control(self._memory, self._zero_motion, self._zero_tau, 0)
+        motion = self._motion
+        if motion is not None and motion.finishing and self._memory["rest"][0]:
+            self._end(motion)
+        if self._recovery is not None:
+            self._recover()
+        return self._torque
+
+    def take_answers(self) -> list[Answer]:
+        """Return the answers that are due, and remove them."""
+        if not self.answers:
+            return []
+        answers, self.answers = self.answers, []
+        return answers
+
+    @property
+    def moving(self) -> bool:
+        """Whether a motion runs or decelerates to its end."""
+        return self._motion is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a motion runs or decelerates, or an error recovery runs."""
+        return self._motion is not None or self._recovery is not None
+
+    @property
+    def motion(self) -> Motion | None:
+        """The running motion, the same object until it ends; None without a motion."""
+        return self._motion
+
+    @property
+    def awaits_command(self) -> bool:
+        """Whether the client owes a command for each state: a motion runs and its first command has come."""
+        motion = self._motion
+        return (
+            motion is not None and not motion.first and not motion.asynchronous and motion.stop_id is None
+        ) and motion.finishing not in ("preempted", "aborted", "emergency")
+
+    @property
+    def first_command_due(self) -> bool:
+        """Whether a motion runs whose first command has not come yet."""
+        return self._motion is not None and self._motion.first and not self._motion.finishing
+
+    def settle(self, q: ArrayLike, dq: ArrayLike) -> Array | None:
+        """Return where the arm rests exactly, or None if it does not rest.
+
+        An arm that holds within 1e-9 of its goal and of standstill is kept there, as by static friction. Rounding
+        errors then do not accumulate, so that a motion does not depend on how long the arm stood before it.
+        """
+        m, motion = self._record, self._motion
+        if (motion is not None and not motion.first) or self.state.robot_mode == RobotMode.GUIDING:
+            return None
+        if self._recovery is not None or m["dq_d"].any():
+            return None
+        goal = m["q_hold"] if motion is not None and motion.holding else m["q_d"]
+        near = np.abs(goal - q).max() < 1e-9 and np.abs(dq).max() < 1e-9 and np.abs(m["residual"]).max() < 1e-6
+        if not near:
+            return None
+        for name in ("residual", "integral", "rotor_torque", "dq_last"):
+            m[name][:] = 0.0
+        return goal
+
+    @staticmethod
+    def _count(motion: Motion, received: int) -> None:
+        motion.window = ((motion.window << 1) | received) & ((1 << _SUCCESS_WINDOW) - 1)
+        motion.counted += 1
+
+    def _enabled(self, index: int) -> bool:
+        return bool(self._record["enabled"][index])
+
+    # -------------------------------------------------------------------------------------------- transitions
+
+    def _idle_modes(self) -> None:
+        self.state.motion_generator_mode = fci.MotionGeneratorMode.IDLE
+        self.state.controller_mode = fci.ControllerMode.OTHER
+
+    def _release(self) -> None:
+        """Switch from any controller to holding, from the measured state if the arm did not follow q_d."""
+        m = self._record
+        if self._motion is not None and self._motion.holding:
+            m["q_d"][:] = m["q_hold"]
+            self._motion.holding = False
+        elif self._motion is not None and self._motion.controller != k.JOINT_IMPEDANCE:
+            self._hold_here()
+
+    def _outside(self) -> bool:
+        """Whether a joint is beyond a position limit."""
+        m = self._record
+        return bool((m["q"] < m["q_min"]).any() or (m["q"] > m["q_max"]).any())
+
+    def _return_inside(self) -> None:
+        """Let each joint that is beyond a position limit return inside it."""
+        m, margin = self._record, self.settings.recovery_margin
+        beyond = (m["q"] < m["q_min"]) | (m["q"] > m["q_max"]) | (m["q_d"] < m["q_min"]) | (m["q_d"] > m["q_max"])
+        inside = np.clip(m["q"], m["q_min"] + margin, m["q_max"] - margin)
+        m["q_d"][beyond] = inside[beyond]
+        m["dq_d"][beyond] = m["ddq_d"][beyond] = 0.0
+
+    def _finish(self, status: str, stop_id: int | None = None) -> None:
+        """Begin to end the motion: decelerate, then answer with the status."""
+        motion = self._motion
+        if motion is None or motion.finishing:
+            return
+        self._release()
+        motion.finishing = status
+        motion.stop_id = stop_id
+        self._set("rest", 0)
+
+    def _end(self, motion: Motion) -> None:
+        m = self._record
+        status = motion.finishing
+        if (
+            status == "success"
+            and self._enabled(8)
+            and motion.controller != k.EXTERNAL
+            and k.goal_deviates(self._memory)
+        ):
+            m["errors"][8] = 1
+            self._reflex("reflex")
+            return
+        self._motion = None
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        if self.state.robot_mode == RobotMode.MOVE:
+            self.state.robot_mode = RobotMode.IDLE
+        self._say("StopMove", motion.stop_id, "success")
+        self._say("Move", motion.command_id, status)
+
+    def _reflex(self, status: str) -> None:
+        m, state = self._record, self.state
+        self._release()
+        if state.robot_mode == RobotMode.GUIDING:
+            self._hold_here()
+        self._return_inside()
+        motion, self._motion = self._motion, None
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+        m["dX_c"][:] = m["ddX_c"][:] = 0.0
+        # New arrays, never changed in place: samples share them.
+        state.errors = _frozen(state.errors | m["errors"])
+        state.reflex_reason = _frozen(m["errors"].copy())
+        m["errors"][:] = 0
+        state.robot_mode = RobotMode.REFLEX
+        if motion is not None:
+            self._say("Move", motion.command_id, status)
+            self._say("StopMove", motion.stop_id, "reflex")
+
+    def _recover(self) -> None:
+        assert self._recovery is not None
+        command_id, left = self._recovery
+        outside = self._outside()
+        if left > 1 or (outside and left > -self.settings.recovery_timeout_ms):
+            self._recovery = (command_id, left - 1)
+            return
+        m, state = self._record, self.state
+        self._recovery = None
+        if outside:
+            state.robot_mode = RobotMode.REFLEX
+            self._say("AutomaticErrorRecovery", command_id, "manual_recovery")
+            return
+        m["collision"][:] = 0.0
+        m["errors"][:] = 0
+        state.errors = NO_ERRORS
+        state.robot_mode = RobotMode.IDLE
+        self._say("AutomaticErrorRecovery", command_id, "success")
+
+    def disconnected(self) -> None:
+        """Decelerate and hold because the client has disconnected; answers that are due are discarded."""
+        if self._motion is not None:
+            self._finish("aborted")
+            self._motion.command_id = self._motion.stop_id = None
+        if self._recovery is not None:
+            self._recovery = (None, self._recovery[1])
+        self.answers.clear()
+
+    def _say(self, command: str, command_id: int | None, status: str) -> None:
+        if command_id is not None:
+            self.answers.append(Answer(command, command_id, status))
+
+    def user_stop(self, pressed: bool) -> None:
+        """Press or release the external activation device. Pressed: the motion ends and the arm holds."""
+        state = self.state
+        if pressed:
+            self._halt()
+            state.robot_mode = RobotMode.USER_STOPPED
+        elif state.robot_mode == RobotMode.USER_STOPPED:
+            state.robot_mode = self._mode_at_rest()
+
+    def _halt(self) -> None:
+        """End whatever runs and hold; those who wait for an answer get "emergency"."""
+        if self._motion is not None:
+            motion = self._motion
+            self._release()
+            self._motion = None
+            self._say("Move", motion.command_id, "emergency")
+            self._say("StopMove", motion.stop_id, "emergency")
+        if self._recovery is not None:
+            self._say("AutomaticErrorRecovery", self._recovery[0], "emergency")
+            self._recovery = None
+        if self.state.robot_mode == RobotMode.GUIDING:
+            self._hold_here()
+        self._set("mode", k.HOLD)
+        self._idle_modes()
+
+    def _mode_at_rest(self) -> RobotMode:
+        if self._locked_at is not None:
+            return RobotMode.OTHER
+        return RobotMode.REFLEX if self.state.errors.any() else RobotMode.IDLE
+
+    def _hold_here(self) -> None:
+        """Hold the measured pose; an arm that moves decelerates, and a joint beyond a limit returns inside it."""
+        m = self._record
+        m["q_d"][:] = m["q"]
+        m["dq_d"][:] = np.clip(m["dq"], -m["dq_max"], m["dq_max"])
+        m["ddq_d"][:] = 0.0
+        self._return_inside()
+
+    @property
+    def locked_at(self) -> Array | None:
+        """Joint positions at which the brakes hold the arm, shape (7,) [rad]; None while they are open."""
+        return self._locked_at
+
+    def lock_brakes(self, locked: bool) -> None:
+        """Lock or open the brakes. Locked: the motion ends, the arm stands where it is, and takes no motion.
+
+        The robot's mode is then "other", as the vendor's interface reports a robot with locked joints.
+        """
+        m, state = self._record, self.state
+        if locked and self._locked_at is None:
+            self._halt()
+            self._locked_at = m["q"].copy()
+            m["q_d"][:] = m["q"]
+            m["dq_d"][:] = m["ddq_d"][:] = 0.0
+            self._set("observer_started", 0)  # the brakes take the momentum, no external torque
+            if state.robot_mode != RobotMode.USER_STOPPED:
+                state.robot_mode = RobotMode.OTHER
+        elif not locked and self._locked_at is not None:
+            self._locked_at = None
+            self._hold_here()
+            for name in ("residual", "integral"):
+                m[name][:] = 0.0
+            if state.robot_mode == RobotMode.OTHER:
+                state.robot_mode = self._mode_at_rest()
+
+    def guide(self, pressed: bool) -> None:
+        """Press or release the guiding button at the wrist.
+
+        After a joint has passed a position limit, the arm can be guided back; once it is inside the limits and the
+        button is released, the errors are cleared.
+
+        Raises:
+            DeviceError: pressed while a motion runs, in user-stopped mode, or after an error other than a passed limit.
+        """
+        m, state = self._record, self.state
+        if pressed:
+            passed_limit = state.robot_mode == RobotMode.REFLEX and (
+                self._outside() or bool(state.errors[_LIMIT].any())
+            )
+            if state.robot_mode != RobotMode.IDLE and not passed_limit:
+                name = RobotMode(state.robot_mode).name.lower()
+                raise DeviceError(
+                    f"guiding starts only from idle, or after a joint has passed its limit; the robot's mode is {name}",
+                    field="robot_mode",
+                )
+            m["X_latch"][:] = m["X"]
+            m["q_latch"][:] = m["q"]
+            self._set("mode", k.GUIDING)
+            state.robot_mode = RobotMode.GUIDING
+        elif state.robot_mode == RobotMode.GUIDING:
+            self._hold_here()
+            self._set("mode", k.HOLD)
+            if not self._outside():
+                state.errors = NO_ERRORS
+                m["collision"][:] = 0.0
+            state.robot_mode = self._mode_at_rest()
+
+    # ----------------------------------------------------------------------------------------------- requests
+
+    def request(self, request: fci.Request, command_id: int = 0) -> None:
+        """Handle a request; its answers appear in `take_answers`, at once or in a later cycle.
+
+        The server answers Connect, LoadModelLibrary and GetRobotModel itself.
+        """
+        name = type(request).__name__
+        handler = getattr(self, f"_on_{name}", None)
+        if handler is None:
+            self.answers.append(Answer(name, command_id, "not_possible"))
+            return
+        if name in ("Move", "StopMove", "AutomaticErrorRecovery", "GetCartesianLimit"):
+            handler(request, command_id)
+            return
+        busy = (RobotMode.GUIDING, RobotMode.USER_STOPPED, RobotMode.OTHER)
+        if self._motion is not None or self.state.robot_mode in busy:
+            status = "not_possible"
+        else:
+            try:
+                handler(request)
+                status = "success"
+            except (ModelError, DeviceError):
+                status = "invalid_argument"
+        self.answers.append(Answer(name, command_id, status))
+
+    def _on_Move(self, r: fci.Move, command_id: int) -> None:
+        m, state = self._record, self.state
+        status = None if _valid(r) else "invalid_argument"
+        if status is None and (state.robot_mode not in (RobotMode.IDLE, RobotMode.MOVE) or self._recovery is not None):
+            status = "not_possible"
+        if status is not None:
+            self.answers.append(Answer("Move", command_id, status))
+            return
+        if self._motion is not None:
+            # The new motion starts from the present state of the running one.
+            old = self._motion
+            self._release()
+            self._say("Move", old.command_id, "preempted")
+            self._say("StopMove", old.stop_id, "success")
+        self._motion = motion = Motion(command_id, r.controller, r.motion_generator, bool(r.use_async))
+        m["deviation"][:] = (r.maximum_path_deviation, r.maximum_goal_deviation)
+        if r.use_async:
+            v = np.array(r.maximum_joint_velocity)
+            m["target_velocity"][:] = np.where(v > 0.0, np.minimum(v, m["dq_max"]), m["dq_max"])
+            m["target"][:] = m["q_d"]
+        state.reflex_reason = NO_ERRORS
+        m["collision"][:] = 0.0
+        m["tau_c"][:] = 0.0
+        if r.controller == k.EXTERNAL:
+            m["q_d"][:] = m["q"]
+            m["dq_d"][:] = 0.0
+            m["tau_d"][:] = m["rotor_torque"][:] = 0.0
+        elif not r.use_async and not m["dq_d"].any():
+            motion.holding = True
+            m["q_hold"][:] = m["q_d"]
+            m["q_d"][:] = m["q"]
+        m["ddq_d"][:] = 0.0
+        self._set("mode", k.MOTION)
+        self._set("controller", r.controller)
+        self._set("generator", r.motion_generator)
+        self._set("use_elbow", 0)
+        k.desired_pose(self._memory, True)
+        state.robot_mode = RobotMode.MOVE
+        state.motion_generator_mode = r.motion_generator + 1
+        state.controller_mode = r.controller
+        self.answers.append(Answer("Move", command_id, "started"))
+
+    def _on_StopMove(self, r: fci.StopMove, command_id: int) -> None:
+        mode = self.state.robot_mode
+        if self._motion is not None:
+            if self._motion.finishing:
+                self._motion.stop_id = command_id
+            else:
+                self._finish("preempted", command_id)
+            return
+        status = {RobotMode.REFLEX: "reflex", RobotMode.USER_STOPPED: "emergency"}.get(RobotMode(mode), "success")
+        self.answers.append(Answer("StopMove", command_id, status))
+
+    def _on_AutomaticErrorRecovery(self, r: fci.AutomaticErrorRecovery, command_id: int) -> None:
+        mode = self.state.robot_mode
+        status = None
+        if self._motion is not None or mode in (RobotMode.GUIDING, RobotMode.OTHER) or self._recovery is not None:
+            status = "not_possible"
+        elif mode == RobotMode.USER_STOPPED:
+            status = "emergency"
+        elif mode == RobotMode.IDLE:
+            status = "success"
+        if status is not None:
+            self.answers.append(Answer("AutomaticErrorRecovery", command_id, status))
+            return
+        self._return_inside()
+        self._recovery = (command_id, self.settings.recovery_ms)
+        self.state.robot_mode = RobotMode.AUTOMATIC_ERROR_RECOVERY
+
+    def _on_GetCartesianLimit(self, r: fci.GetCartesianLimit, command_id: int) -> None:
+        eye = tuple(np.eye(4).T.reshape(-1).tolist())
+        payload = fci.cartesian_limit_payload((0.0, 0.0, 0.0), eye, False)
+        self.answers.append(Answer("GetCartesianLimit", command_id, "success", payload))
+
+    def _on_SetCollisionBehavior(self, r: fci.SetCollisionBehavior) -> None:
+        for kind in ("torque", "force"):
+            for phase in ("acceleration", "nominal"):
+                lower = _positive(getattr(r, f"lower_{kind}_{phase}"), f"lower_{kind}_{phase}")
+                upper = _positive(getattr(r, f"upper_{kind}_{phase}"), f"upper_{kind}_{phase}")
+                if any(a > b for a, b in zip(lower, upper, strict=True)):
+                    raise DeviceError(
+                        f"lower_{kind}_{phase} exceeds the upper threshold", field=f"lower_{kind}_{phase}"
+                    )
+        self._thresholds(r)
+
+    def _on_SetJointImpedance(self, r: fci.SetJointImpedance) -> None:
+        K = _positive(r.K_theta, "K_theta")
+        if max(K) > _MAX_STIFFNESS:
+            raise DeviceError(f"K_theta {max(K)} exceeds {_MAX_STIFFNESS} N m/rad", field="K_theta")
+        self._record["K_theta"][:] = K
+
+    def _on_SetCartesianImpedance(self, r: fci.SetCartesianImpedance) -> None:
+        K = _positive(r.K_x, "K_x")
+        if not (all(10.0 <= v <= 3000.0 for v in K[:3]) and all(1.0 <= v <= 300.0 for v in K[3:])):
+            raise DeviceError("K_x must be 10 to 3000 N/m and 1 to 300 N m/rad", field="K_x")
+        self._record["K_x"][:] = K
+
+    def _on_SetGuidingMode(self, r: fci.SetGuidingMode) -> None:
+        self._record["guiding_free"][:] = (*r.guiding_mode, r.nullspace)
+
+    def _on_SetEEToK(self, r: fci.SetEEToK) -> None:
+        self._record["EE_T_K"][:] = _pose(r.EE_T_K, "EE_T_K")
+        self._geometry()
+
+    def _on_SetNEToEE(self, r: fci.SetNEToEE) -> None:
+        self.NE_T_EE = _pose(r.NE_T_EE, "NE_T_EE")
+        self._geometry()
+
+    def _on_SetLoad(self, r: fci.SetLoad) -> None:
+        self.load = Payload(mass=r.mass, center_of_mass=_three(r.F_x_Cload), inertia=tuple(r.I_load))
+        self._geometry()
+
+    def _on_SetFilters(self, r: fci.SetFilters) -> None:
+        cutoffs = _positive(
+            (r.joint_position, r.joint_velocity, r.cartesian_position, r.cartesian_velocity, r.controller), "filters"
+        )
+        if min(cutoffs) < 1.0 or max(cutoffs) > 1000.0:
+            raise DeviceError("cut-off frequencies must be 1 to 1000 Hz", field="filters")
+        # first-order low-pass, off at 1000 Hz: gain = dt / (dt + 1 / (2 pi f))
+        self._record["filter"][:] = [1.0 if f >= 1000.0 else k.DT / (k.DT + 1.0 / (2.0 * math.pi * f)) for f in cutoffs]
+
+    # -------------------------------------------------------------------------------------------- save, load
+
+    def save(self) -> dict[str, Any]:
+        """Return everything that changes in a run, for `load_saved`."""
+        state = self.state
+        motion = self._motion
+        return {
+            "memory": self._memory.copy(),
+            "modes": (
+                state.message_id,
+                state.motion_generator_mode,
+                state.controller_mode,
+                state.robot_mode,
+                state.success_rate,
+            ),
+            "errors": (state.errors, state.reflex_reason),
+            "motion": None
+            if motion is None
+            else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__}),
+            "recovery": self._recovery,
+            "locked_at": None if self._locked_at is None else self._locked_at.copy(),
+            "bodies": (self.load, self.NE_T_EE.copy()),
+            "answers": list(self.answers),
+        }
+
+    def load_saved(self, saved: dict[str, Any]) -> None:
+        """Return to a state that `save` returned."""
+        self._memory[:] = saved["memory"]
+        state = self.state
+        (
+            state.message_id,
+            state.motion_generator_mode,
+            state.controller_mode,
+            state.robot_mode,
+            state.success_rate,
+        ) = saved["modes"]
+        state.errors, state.reflex_reason = saved["errors"]
+        motion = saved["motion"]
+        self._motion = (
+            None if motion is None else Motion(**{f: getattr(motion, f) for f in Motion.__dataclass_fields__})
+        )
+        self._recovery = saved["recovery"]
+        self._locked_at = None if saved["locked_at"] is None else saved["locked_at"].copy()
+        self.load, self.NE_T_EE = saved["bodies"][0], saved["bodies"][1].copy()
+        self.answers = list(saved["answers"])
+
+
+def _valid(r: fci.Move) -> bool:
+    """Return whether the numbers of a Move request make sense."""
+    deviations = (*r.maximum_path_deviation, *r.maximum_goal_deviation)
+    if r.controller not in (0, 1, 2) or r.motion_generator not in range(5):
+        return False
+    if not all(math.isfinite(v) and v >= 0.0 for v in deviations):
+        return False
+    if r.motion_generator == k.NONE and r.controller != k.EXTERNAL:
+        return False
+    if not r.use_async:
+        return True
+    speeds = all(math.isfinite(v) and v >= 0.0 for v in r.maximum_joint_velocity)
+    return speeds and r.motion_generator == k.JOINT_POSITION and r.controller != k.EXTERNAL
+
+
+def _positive(values: Sequence[float], name: str) -> tuple[float, ...]:
+    if not all(math.isfinite(v) and v >= 0.0 for v in values):
+        raise DeviceError(f"{name} is {tuple(values)}; must be finite numbers >= 0", field=name)
+    return tuple(values)
+
+
+def _three(values: Sequence[float]) -> tuple[float, float, float]:
+    x, y, z = values
+    return (x, y, z)
+
+
+def _pose(values: Sequence[float], name: str) -> Array:
+    T = np.array(values, dtype=float).reshape(4, 4).T.copy()
+    R = T[:3, :3]
+    proper = (
+        np.isfinite(T).all()
+        and np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=1e-5)
+        and np.allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-5)
+        and np.linalg.det(R) > 0
+    )
+    if not proper:
+        raise DeviceError(f"{name} is not a homogeneous transform", field=name)
+    return T

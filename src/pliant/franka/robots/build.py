@@ -1,0 +1,647 @@
+"""The arms as MuJoCo models and as robots.
+
+`arm_spec` makes one arm with primitive shapes from `pliant.franka.robots.parameters`, `world` puts any number of arms
+into one scene, each with its mounting, and `build_arms` adds their controllers: the robot that `pliant run` runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.base.errors import ModelError
+from pliant.base.spatial import hat, pose, quaternion_from_rotation, rotation_from_rpy
+from pliant.franka.device.arm import FrankaArmDescription
+from pliant.franka.device.parameters import CAPSULES, D_FLANGE, DH, Arm, HandName, Payload
+from pliant.franka.device.plant import HALF_OPEN, LIP_POINTS
+from pliant.franka.device.settings import Settings
+from pliant.franka.robots.parameters import (
+    CUP,
+    EE_OF_CUP,
+    EE_OF_HAND,
+    FER,
+    FINGER_Z,
+    FRANKA_HAND,
+    HAND,
+    VACUUM_GRIPPER,
+)
+from pliant.franka.robots.urdf import urdf
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.model import Camera, ForceTorque, Robot
+
+__all__ = [
+    "MOTOR_INERTIA",
+    "Q_START",
+    "ArmMount",
+    "Block",
+    "HeldTag",
+    "TagPlace",
+    "WristCamera",
+    "arm_spec",
+    "build_arms",
+    "world",
+]
+
+Array = NDArray[np.float64]
+
+Q_START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])
+"""Start of a simulated arm [rad]: near the ready pose but not in it, because a client that moves to the ready pose
+refuses a path of zero length."""
+
+STOP_MARGIN = 0.1
+"""Distance of the mechanical stops from the position limits [rad]."""  # assumed
+
+MOTOR_INERTIA = 0.15
+"""Fraction of the motors' reflected inertia that the torque loops of the joints leave, 1/(1 + loop gain). With 0.03 the
+vendor's example motion_with_control is unstable."""  # assumed
+
+_WHITE, _BLACK, _GREY = (0.95, 0.95, 0.95, 1.0), (0.15, 0.15, 0.15, 1.0), (0.6, 0.6, 0.6, 1.0)
+_LIP = 0.004
+"""Radius of the spheres that make the lip of the suction cup [m]."""  # assumed
+_LIP_TRAVEL = 0.002
+"""Gap that the lip of the suction cup bridges [m]."""  # assumed
+_SKIN = 0.8
+"""Impedance of the contact with a padded block: softer than MuJoCo's 0.9 to 0.95."""  # assumed
+_TIP = 0.1034
+"""Where the fingertips meet, along z of the hand [m]."""
+_FINGER_INERTIA = HAND.finger_mass * (0.02**2 + 0.045**2) / 12
+"""Of one finger about any axis through its centre [kg m^2]: a box of its size."""  # assumed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WristCamera:
+    """A camera at the flange, without mass: the arm's hand and load are told to the cabinet, the camera's is not."""
+
+    position: tuple[float, float, float] = (0.0495, 0.0495, 0.02)
+    """Of the optical frame in the flange [m]: where the fingers do not hide the view. It lies inside the box that
+    stands for the hand in collisions, through which it sees; (0.0495, -0.0495, 0.02) is beside the hand."""  # assumed
+    rpy: tuple[float, float, float] = (0.0, 0.0, -0.25 * math.pi)
+    """Of the optical frame in the flange, roll, pitch, yaw [rad]: it looks along the flange's z, x across the
+    fingers."""  # assumed
+    fovy: float = 42.5
+    """Vertical field of view [deg]."""  # assumed; as the colour sensor of a RealSense D435 (datasheet, 42.5)
+    width: int = 640
+    """Columns."""
+    height: int = 480
+    """Rows."""
+    rate: float = 50.0
+    """Images a second [Hz]; the paper's visual loop has 20 ms."""
+
+    @property
+    def F_T_C(self) -> Array:
+        """Pose of the optical frame in the flange, shape (4, 4)."""
+        return pose(self.position, rotation_from_rpy(self.rpy))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagPlace:
+    """An AprilTag in the world."""
+
+    tag_id: int = 0
+    """Its number in the family 36h11."""
+    size: float = 0.08
+    """Edge of its black border [m]; 0.08 is that of ViSP's demonstrations."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame [m]."""
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame, roll, pitch, yaw [rad]: x to the right of the print, y up, z out of it."""
+    pedestal: bool = True
+    """Whether it lies on a pedestal, to look at only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldTag:
+    """An AprilTag that a hand holds between its fingers; it weighs nothing and collides with nothing."""
+
+    tag_id: int = 0
+    """Its number in the family 36h11."""
+    size: float = 0.08
+    """Edge of its black border [m]."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.03)
+    """Of its frame in the nominal end effector [m]: beyond the fingertips."""  # assumed
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of its frame in the nominal end effector, roll, pitch, yaw [rad]; the print looks away from the hand."""
+
+    @property
+    def EE_T_O(self) -> Array:
+        """Pose of the tag in the nominal end effector, shape (4, 4)."""
+        return pose(self.position, rotation_from_rpy(self.rpy))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A box in the world, fixed or on a padding."""
+
+    name: str
+    """Name of its geom."""
+    position: tuple[float, float, float]
+    """Of its middle [m]."""
+    size: tuple[float, float, float]
+    """Its edges [m]."""
+    rgba: tuple[float, float, float, float] = _GREY
+    """Its colour."""
+    stiffness: float = math.inf
+    """Of its padding along x, by which the whole box yields [N/m]; infinite: it is fixed."""
+    damping: float = 0.0
+    """Of the padding [N s/m]."""
+    mass: float = 0.2
+    """Of what yields [kg]."""
+    friction: float = 1.0
+    """Coefficient of sliding friction."""
+    collides: bool = True
+    """Whether arms collide with it; False for something to look at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmMount:
+    """One arm in a world."""
+
+    name: str = "franka"
+    """Prefix of its bodies, joints and actuators."""
+    arm: Arm = FER
+    """`FER` or `FR3`."""
+    hand: HandName = "fingers"
+    """What it carries: the two-finger hand, the vacuum gripper or nothing."""
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of the base in the world [m]."""
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Of the base in the world, fixed-axis roll, pitch, yaw [rad]."""
+    q: tuple[float, ...] = tuple(Q_START.tolist())
+    """Joint positions at start [rad]."""
+    motor_inertia: float = MOTOR_INERTIA
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave, 0 to 1."""  # assumed
+    camera: WristCamera | None = None
+    """A camera at the flange; its device is called ``{name}_camera``."""
+    wrench_sensor: bool = False
+    """Whether a force/torque sensor sits between flange and hand; its device is called ``{name}_wrench``."""
+    tag: HeldTag | None = None
+    """A tag in the hand; its site is called ``{name}_tag``. It needs the extra ``vision``."""
+
+    def rotation(self) -> Array:
+        """Return the base's rotation in the world, shape (3, 3)."""
+        return rotation_from_rpy(self.rpy)
+
+
+def _inertia(body: mujoco.MjsBody, mass: float, center: ArrayLike, tensor: Sequence[float]) -> None:
+    """Set the inertia of a body; tensor xx, xy, xz, yy, yz, zz about the centre of mass."""
+    body.explicitinertial = True
+    body.mass = mass
+    body.ipos = list(np.asarray(center, dtype=float))
+    xx, xy, xz, yy, yz, zz = tensor
+    body.fullinertia = [xx, yy, zz, xy, xz, yz]
+
+
+def _capsules(body: mujoco.MjsBody, link: int, rgba: tuple[float, ...]) -> None:
+    import mujoco
+
+    for owner, start, end, radius in CAPSULES:
+        if owner == link:
+            body.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*start, *end], size=[radius, 0, 0], rgba=list(rgba), mass=0
+            )
+
+
+def _hand_body() -> tuple[float, Array, Array, float, Array]:
+    """Return mass, centre and tensor (flange axes) of the hand without fingers, and a finger's mass and place.
+
+    Together with both closed fingers it equals `FRANKA_HAND`, so that the cabinet compensates exactly the body that is
+    there. Opening moves the fingers apart symmetrically: the centre of mass stays, the inertia grows by less than
+    1e-4 kg m^2.
+    """
+    m, center = FRANKA_HAND.mass, np.array(FRANKA_HAND.center_of_mass)
+    I = np.reshape(FRANKA_HAND.inertia, (3, 3)) + m * -hat(center) @ hat(center)
+    mf = HAND.finger_mass
+    at = np.array([0.0, 0.0, 0.5 * (FINGER_Z + _TIP)])
+    rest = m - 2 * mf
+    c = (m * center - 2 * mf * at) / rest
+    I = I - 2 * mf * -hat(at) @ hat(at) - rest * -hat(c) @ hat(c) - 2 * _FINGER_INERTIA * np.eye(3)
+    return rest, c, I, mf, at
+
+
+def _add_vacuum_gripper(
+    spec: mujoco.MjSpec, parent: mujoco.MjsBody, at: str, flange: list[float]
+) -> list[mujoco.MjsBody]:
+    """Add the pump and the suction cup at the flange; return their bodies."""
+    import mujoco
+
+    end = float(EE_OF_CUP[2, 3])
+    pump = parent.add_body(name=f"{at}pump", pos=flange)
+    xx, xy, xz, _, yy, yz, _, _, zz = VACUUM_GRIPPER.inertia
+    _inertia(pump, VACUUM_GRIPPER.mass, VACUUM_GRIPPER.center_of_mass, (xx, xy, xz, yy, yz, zz))
+    pump.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER, size=[0.035, 0.05, 0], pos=[0, 0, 0.05], rgba=list(_WHITE), mass=0
+    )
+    pump.add_site(name=f"{at}ee", pos=[0, 0, end], size=[0.005] * 3)
+    # The cup is a body of its own, because adhesion acts on every contact of its body.
+    cup = pump.add_body(name=f"{at}cup", pos=[0, 0, 0])
+    cup.add_geom(
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        fromto=[0, 0, 0.1, 0, 0, end - 0.004],
+        size=[0.5 * CUP.radius, 0, 0],
+        rgba=list(_BLACK),
+        mass=0,
+        contype=0,
+        conaffinity=0,
+    )
+    for i in range(LIP_POINTS):
+        angle = 2.0 * math.pi * i / LIP_POINTS
+        cup.add_geom(
+            name=f"{at}lip{i}",
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,
+            size=[_LIP, 0, 0],
+            pos=[CUP.radius * math.cos(angle), CUP.radius * math.sin(angle), end - _LIP],
+            rgba=list(_BLACK),
+            mass=0,
+            condim=4,
+            friction=[1.0, 0.005, 0.0001],  # assumed
+            solref=[0.01, 1.0],  # rubber; assumed
+            # The lip bends: it closes on what is nearer than this, and pulls without pushing.
+            gap=_LIP_TRAVEL,
+        )
+    suction = spec.add_actuator(name=f"{at}cup", target=f"{at}cup")
+    suction.set_to_adhesion(gain=1.0)
+    suction.trntype = mujoco.mjtTrn.mjTRN_BODY
+    suction.ctrllimited = True
+    suction.ctrlrange = [0.0, 100.0 * CUP.max_vacuum * CUP.area]
+    return [pump, cup]
+
+
+def arm_spec(
+    arm: Arm = FER, *, name: str = "franka", hand: HandName = "fingers", motor_inertia: float = MOTOR_INERTIA
+) -> mujoco.MjSpec:
+    """Return one arm as an editable MuJoCo model, base at the origin.
+
+    Joints and motors ``{name}_joint1`` to ``7``, sites ``{name}_flange`` and ``{name}_ee``; with a hand, slides and
+    motors ``{name}_finger1`` and ``{name}_finger2``; with a vacuum gripper, the adhesion actuator ``{name}_cup``. The
+    motors are plain torques: the controller is the cabinet. Links of one arm do not collide with each other (the
+    cabinet's self-collision check watches them).
+
+    Args:
+        arm: `FER` or `FR3`.
+        name: prefix of all names in the model; empty for none, to attach the arm under another prefix.
+        hand: what it carries.
+        motor_inertia: fraction of the motors' reflected inertia that the torque loops leave, 0 to 1.
+
+    Raises:
+        ModelError: such a fraction outside 0 to 1.
+    """
+    import mujoco
+
+    if not 0.0 <= motor_inertia <= 1.0:
+        raise ModelError(f"motor_inertia is {motor_inertia}; must be 0 to 1", field="motor_inertia")
+    spec = mujoco.MjSpec()
+    spec.modelname = name or arm.name
+    at = f"{name}_" if name else ""
+    spec.option.timestep = 1e-3
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.gravity = [0.0, 0.0, -9.81]
+    spec.compiler.degree = False
+    base = spec.worldbody.add_body(name=f"{at}link0")
+    _inertia(base, arm.base.mass, arm.base.center_of_mass, arm.base.inertia)
+    _capsules(base, 0, _WHITE)
+    bodies = [base]
+    parent = base
+    for i in range(8):
+        a, alpha, d = (float(x) for x in DH[i])
+        sine, cosine = float(round(math.sin(alpha))), float(round(math.cos(alpha)))
+        R = np.array([[1.0, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+        position = [a, -sine * d, cosine * d]
+        if i == 7:
+            parent.add_site(name=f"{at}flange", pos=position, size=[0.005] * 3)
+            break
+        body = parent.add_body(name=f"{at}link{i + 1}", pos=position, quat=quaternion_from_rotation(R))
+        link = arm.links[i]
+        _inertia(body, link.mass, link.center_of_mass, link.inertia)
+        _capsules(body, i + 1, _WHITE if i != 6 else _GREY)
+        limits = arm.limits
+        body.add_joint(
+            name=f"{at}joint{i + 1}",
+            type=mujoco.mjtJoint.mjJNT_HINGE,
+            axis=[0, 0, 1],
+            range=[limits.position_min[i] - STOP_MARGIN, limits.position_max[i] + STOP_MARGIN],
+            limited=True,
+            armature=motor_inertia * arm.motor_inertia[i],
+        )
+        motor = spec.add_actuator(name=f"{at}joint{i + 1}", target=f"{at}joint{i + 1}")
+        motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
+        bodies.append(body)
+        parent = body
+    flange = [0.0, 0.0, float(DH[7, 2])]
+    if hand == "fingers":
+        mass, center, tensor, finger_mass, finger_at = _hand_body()
+        # The body has the axes of the flange, as the tensor; the hand is turned by -45 degrees.
+        palm = parent.add_body(name=f"{at}hand", pos=flange)
+        _inertia(palm, mass, center, [*tensor[0], tensor[1, 1], tensor[1, 2], tensor[2, 2]])
+        bodies.append(palm)
+        turn = EE_OF_HAND[:3, :3]
+        quat = quaternion_from_rotation(turn)
+        palm.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[0.03, 0.1, 0.028],
+            pos=[0, 0, 0.03],
+            quat=quat,
+            rgba=list(_WHITE),
+            mass=0,
+        )
+        palm.add_site(name=f"{at}ee", pos=[0, 0, _TIP], quat=quat, size=[0.005] * 3)
+        for n, sign in ((1, 1.0), (2, -1.0)):
+            side = turn @ np.array([0.0, sign, 0.0])
+            finger = palm.add_body(name=f"{at}finger{n}", pos=[0, 0, 0])
+            _inertia(finger, finger_mass, finger_at, [_FINGER_INERTIA, 0, 0, _FINGER_INERTIA, 0, _FINGER_INERTIA])
+            center_f = finger_at + side * 0.006
+            finger.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_BOX,
+                size=[0.01, 0.006, 0.5 * (_TIP - FINGER_Z) + 0.008],
+                pos=center_f.tolist(),
+                quat=quat,
+                rgba=list(_BLACK),
+                mass=0,
+                friction=[1.0, 0.005, 0.0001],
+                condim=4,
+            )
+            finger.add_joint(
+                name=f"{at}finger{n}",
+                type=mujoco.mjtJoint.mjJNT_SLIDE,
+                axis=side.tolist(),
+                range=[0.0, 0.5 * HAND.max_width],
+                limited=True,
+                armature=0.1,  # reflected inertia of the motor and spindle; assumed
+                damping=[5.0, 0, 0],  # assumed
+            )
+            motor = spec.add_actuator(name=f"{at}finger{n}", target=f"{at}finger{n}")
+            motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
+            bodies.append(finger)
+        # One motor drives both fingers.
+        spec.add_equality(
+            type=mujoco.mjtEq.mjEQ_JOINT,
+            name1=f"{at}finger1",
+            name2=f"{at}finger2",
+            objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            # Stiff, because fingers that sag under gravity would pull a floating arm away.
+            solref=[0.002, 1.0],
+            solimp=[0.9999, 0.9999, 0.001, 0.5, 2.0],
+            data=[0.0, 1.0] + [0.0] * (mujoco.mjNEQDATA - 2),
+        )
+    elif hand == "vacuum":
+        bodies += _add_vacuum_gripper(spec, parent, at, flange)
+    else:
+        parent.add_site(name=f"{at}ee", pos=flange, size=[0.005] * 3)
+    for i, first in enumerate(bodies):
+        for second in bodies[i + 1 :]:
+            if not (first.name.endswith("finger1") and second.name.endswith("finger2")):
+                spec.add_exclude(bodyname1=first.name, bodyname2=second.name)
+    return spec
+
+
+def world(mounts: Sequence[ArmMount] = (ArmMount(),), *, floor: bool = True, pedestals: bool = True) -> mujoco.MjSpec:
+    """Return a scene with arms, each on its own mounting.
+
+    Args:
+        mounts: the arms; their names must differ.
+        floor: whether there is a floor at z = 0 (it collides with nothing of the bases).
+        pedestals: whether each base above the floor stands on a pedestal, to look at only.
+
+    Raises:
+        ModelError: two arms of one name, or a start of the wrong length.
+    """
+    import mujoco
+
+    names = [m.name for m in mounts]
+    if len(set(names)) != len(names):
+        raise ModelError(f"two arms have the same name: {names}", field="name")
+    spec = mujoco.MjSpec()
+    spec.option.timestep = 1e-3
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.compiler.degree = False
+    spec.worldbody.add_light(pos=[0, 0, 3], dir=[0, 0, -1])
+    if floor:
+        spec.worldbody.add_geom(
+            name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[3, 3, 0.1], rgba=[0.8, 0.85, 0.9, 1]
+        )
+    for mount in mounts:
+        if len(mount.q) != 7:
+            raise ModelError(f"{mount.name}: {len(mount.q)} start positions, not 7", field="q")
+        child = arm_spec(mount.arm, name="", hand=mount.hand, motor_inertia=mount.motor_inertia)
+        x, y, z = mount.position
+        if floor and pedestals and z > 0.0:
+            # to look at only: nothing collides with it
+            spec.worldbody.add_geom(
+                name=f"{mount.name}_pedestal",
+                type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+                size=[0.08, 0.5 * z, 0.0],
+                pos=[x, y, 0.5 * z],
+                rgba=list(_GREY),
+                contype=0,
+                conaffinity=0,
+            )
+        frame = spec.worldbody.add_frame(pos=list(mount.position), quat=quaternion_from_rotation(mount.rotation()))
+        frame.attach_body(child.body("link0"), f"{mount.name}_", "")
+    return spec
+
+
+def _rows(T: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, T.tolist()))
+
+
+_END_EFFECTORS: dict[HandName, tuple[Payload | None, tuple[tuple[float, ...], ...] | None]] = {
+    "fingers": (FRANKA_HAND, _rows(EE_OF_HAND)),
+    "vacuum": (VACUUM_GRIPPER, _rows(EE_OF_CUP)),
+    "none": (None, None),
+}
+"""What the mount carries -> its inertia, and the pose of the nominal end effector in the flange."""
+
+
+def build_arms(
+    mounts: Sequence[ArmMount] = (ArmMount(),),
+    *,
+    name: str = "franka",
+    friction: bool = True,
+    friction_compensation: bool | None = None,
+    settings: Settings | None = None,
+    load: Payload | None = None,
+    meshes: str = "",
+    floor: bool = True,
+    tags: Sequence[TagPlace] = (),
+    blocks: Sequence[Block] = (),
+    pedestals: bool = True,
+) -> Robot:
+    """Return a robot of Franka arms with their controllers, at rest at their start positions.
+
+    Args:
+        mounts: the arms; their names must differ.
+        name: name of the model.
+        friction: whether the identified joint friction acts.
+        friction_compensation: whether the cabinets compensate it; None: if it acts.
+        settings: gains, thresholds and checks of every cabinet.
+        load: a body fixed to the flange of every arm beside the hand, unknown to the controller until it is told.
+        meshes: folder of meshes to look at, or the name of an installed package; "" for primitive shapes.
+        floor: whether there is a floor at z = 0.
+        tags: AprilTags in the world; they need the extra ``vision``.
+        blocks: boxes in the world.
+        pedestals: whether each base above the floor stands on a pedestal, to look at only.
+
+    Raises:
+        ModelError: two arms of one name, a start of the wrong length, meshes that are not found, or a force/torque
+            sensor or a tag without a hand.
+        MissingDependency: tags are asked for, and pyapriltags is not installed.
+    """
+    from pliant.model import Robot
+
+    spec = world(mounts, floor=floor, pedestals=pedestals)
+    for block in blocks:
+        _add_block(spec, block)
+    for mount in mounts:
+        if mount.hand != "fingers" and (mount.wrench_sensor or mount.tag is not None):
+            what = "force/torque sensor" if mount.wrench_sensor else "tag"
+            raise ModelError(
+                f"{mount.name}: a {what} with hand {mount.hand!r}; must be hand 'fingers', which carries it",
+                field="hand",
+            )
+        if mount.tag is not None:
+            _add_held_tag(spec, mount)
+        if load is not None and load.mass > 0.0:
+            _add_load(spec, mount.name, load)
+        if meshes:
+            from pliant.franka.robots.meshes import add_meshes
+
+            add_meshes(spec, f"{mount.name}_", meshes)
+    for tag in tags:
+        _add_tag(spec, tag)
+    compiled = spec.compile()
+    qpos = compiled.qpos0.copy()
+    for mount in mounts:
+        for i, angle in enumerate(mount.q, start=1):
+            qpos[compiled.joint(f"{mount.name}_joint{i}").qposadr[0]] = angle
+        for i in (1, 2) if mount.hand == "fingers" else ():
+            qpos[compiled.joint(f"{mount.name}_finger{i}").qposadr[0]] = HALF_OPEN
+    spec.add_key(name="rest", qpos=qpos)
+    spec.modelname = name
+    devices = [
+        FrankaArmDescription(
+            name=mount.name,
+            arm=mount.arm,
+            q=tuple(mount.q),
+            hand=HAND if mount.hand == "fingers" else None,
+            cup=CUP if mount.hand == "vacuum" else None,
+            end_effector=_END_EFFECTORS[mount.hand][0],
+            F_T_NE=_END_EFFECTORS[mount.hand][1],
+            friction=friction,
+            friction_compensation=friction_compensation,
+            settings=settings or Settings(),
+            urdf=urdf(mount.arm),
+        )
+        for mount in mounts
+    ]
+    cameras = [_camera(mount) for mount in mounts if mount.camera is not None]
+    return Robot(spec, devices=[*devices, *cameras, *(_wrench(mount) for mount in mounts if mount.wrench_sensor)])
+
+
+def _wrench(mount: ArmMount) -> ForceTorque:
+    """Return the description of an arm's force/torque sensor: its frame is the flange's, its load is the hand."""
+    from pliant.model import ForceTorque
+
+    return ForceTorque(name=f"{mount.name}_wrench", body=f"{mount.name}_hand", rate=1000.0)
+
+
+def _camera(mount: ArmMount) -> Camera:
+    """Return the description of an arm's wrist camera, whose body is the one that carries the flange."""
+    from pliant.model import Camera
+
+    camera = mount.camera or WristCamera()
+    X = camera.F_T_C
+    return Camera(
+        name=f"{mount.name}_camera",
+        body=f"{mount.name}_link7",
+        pos=(float(X[0, 3]), float(X[1, 3]), float(X[2, 3]) + D_FLANGE),
+        quat=tuple(quaternion_from_rotation(X[:3, :3]).tolist()),
+        fovy=camera.fovy,
+        width=camera.width,
+        height=camera.height,
+        rate=camera.rate,
+    )
+
+
+def _add_tag(spec: mujoco.MjSpec, tag: TagPlace) -> None:
+    import mujoco
+
+    from pliant.model import add_tag
+
+    x, y, z = tag.position
+    R = rotation_from_rpy(tag.rpy)
+    add_tag(spec, tag.tag_id, tag.size, pos=tag.position, quat=tuple(quaternion_from_rotation(R).tolist()))
+    if tag.pedestal and z > 0.01:
+        spec.worldbody.add_geom(
+            name=f"tag{tag.tag_id}_pedestal",
+            type=mujoco.mjtGeom.mjGEOM_BOX,
+            size=[0.9 * tag.size, 0.9 * tag.size, 0.5 * z - 0.002],
+            pos=[x, y, 0.5 * z - 0.002],
+            rgba=list(_GREY),
+            contype=0,
+            conaffinity=0,
+        )
+
+
+def _add_held_tag(spec: mujoco.MjSpec, mount: ArmMount) -> None:
+    from pliant.model import add_tag
+
+    assert mount.tag is not None
+    X = EE_OF_HAND @ mount.tag.EE_T_O  # the hand's body has the flange's frame
+    x, y, z = X[:3, 3].tolist()
+    add_tag(
+        spec,
+        mount.tag.tag_id,
+        mount.tag.size,
+        body=f"{mount.name}_hand",
+        pos=(x, y, z),
+        quat=tuple(quaternion_from_rotation(X[:3, :3]).tolist()),
+        name=f"{mount.name}_tag",
+    )
+
+
+def _add_block(spec: mujoco.MjSpec, block: Block) -> None:
+    import mujoco
+
+    soft = math.isfinite(block.stiffness)
+    carrier = spec.worldbody
+    if soft:
+        # The friction cones of MuJoCo part surfaces that slide, at the friction coefficient times the sliding speed.
+        # With pyramids or a hard skin this opens a contact with a light block for single steps, at any force.
+        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        carrier = carrier.add_body(name=block.name, pos=list(block.position))
+        carrier.add_joint(
+            name=block.name,
+            type=mujoco.mjtJoint.mjJNT_SLIDE,
+            axis=[1, 0, 0],
+            stiffness=[block.stiffness, 0, 0],
+            damping=[block.damping, 0, 0],
+        )
+    geom = carrier.add_geom(
+        name=block.name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        size=[0.5 * edge for edge in block.size],
+        pos=[0.0, 0.0, 0.0] if soft else list(block.position),
+        rgba=list(block.rgba),
+        mass=block.mass if soft else 0.0,
+        friction=[block.friction, 0.005, 0.0001],
+        priority=1,  # its surface decides, not the finger's
+        condim=3,
+        contype=int(block.collides),
+        conaffinity=int(block.collides),
+    )
+    if soft:
+        geom.solimp[:2] = _SKIN, _SKIN
+
+
+def _add_load(spec: mujoco.MjSpec, arm: str, load: Payload) -> None:
+    body = spec.body(f"{arm}_link7").add_body(name=f"{arm}_load", pos=[0.0, 0.0, D_FLANGE])
+    xx, xy, xz, _, yy, yz, _, _, zz = load.inertia
+    point = 1e-9  # [kg m^2]: MuJoCo takes no point masses
+    _inertia(body, load.mass, load.center_of_mass, (xx + point, xy, xz, yy + point, yz, zz + point))

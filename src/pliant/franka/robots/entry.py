@@ -1,0 +1,174 @@
+"""The Franka arms in the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pliant.base.options import option
+from pliant.robots.catalogue import CatalogueRobot
+
+if TYPE_CHECKING:
+    from pliant.model import Robot
+
+__all__ = ["ROBOTS", "FrankaOptions", "FrankaTorsoOptions", "build_dual", "build_fer", "build_fr3", "build_torso"]
+
+TAG_DISTANCE = 0.5
+"""Distance of the tag on the table from the axis of the base [m]."""  # assumed
+_SOURCE = "Gaz et al. 2019 (RA-L), the vendor's published descriptions and interface; see the parameters' docstrings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrankaOptions:
+    """Options of the Franka arms."""
+
+    hand: Literal["fingers", "vacuum", "none"] = "fingers"
+    """What the arm carries: the two-finger hand, the vacuum gripper or nothing."""
+    friction: bool = option(True, source="Gaz et al. 2019")
+    """Whether the identified joint friction acts, and the cabinet compensates it."""
+    motor_inertia: float = option(
+        0.15,
+        low=0.0,
+        high=1.0,
+        source="fraction assumed; of the vendor's numbers for the FR3, quoted in Drake; for the FER assumed the same",
+    )
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave. 0: links without motors; 1:
+    motors without torque loops."""
+    torque_loop_bandwidth: float = option(100.0, unit="rad/s", low=0.0, high=2999.0, source="assumed")
+    """Below it, an arm under torques of a client accelerates as its links alone would; above it, the inertia of the
+    motors shows. 0: no such loop."""
+    height: float = option(0.5, unit="m", low=0.0, source="assumed")
+    """Height of a single arm's base above the floor, on a pedestal. With 0, motions of the vendor's examples at the
+    height of the base meet the floor."""
+    camera: Literal["none", "wrist"] = option("none", source="place and lens assumed")
+    """Whether each arm has a camera at its wrist: the device NAME_camera, 640 x 480 at 50 Hz."""
+    tag: Literal["none", "table"] = option("none", source="place assumed")
+    """Whether AprilTag 0 of the family 36h11, 80 mm wide, lies before a single arm at the height of its base."""
+    meshes: str = ""
+    """Meshes for display: a folder with link0 to link7, hand and finger as .obj, .stl or .dae, or
+    "example-robot-data" for the installed package; empty for primitive shapes."""
+
+
+def _build(
+    model: str,
+    options: FrankaOptions,
+    places: Mapping[str, tuple[tuple[float, float, float], tuple[float, float, float]]],
+) -> Robot:
+    """Return arms of one model; places: name -> position [m] and roll, pitch, yaw [rad] of the base."""
+    from pliant.franka.device.settings import Settings
+    from pliant.franka.robots.build import ArmMount, TagPlace, WristCamera, build_arms
+    from pliant.franka.robots.parameters import arm
+
+    mounts = [
+        ArmMount(
+            name=name,
+            arm=arm(model),
+            hand=options.hand,
+            position=position,
+            rpy=rpy,
+            motor_inertia=options.motor_inertia,
+            camera=WristCamera() if options.camera == "wrist" else None,
+        )
+        for name, (position, rpy) in places.items()
+    ]
+    name = model if len(mounts) == 1 else f"{model}-dual"
+    settings = Settings(torque_loop_bandwidth=options.torque_loop_bandwidth)
+    tags = [TagPlace(position=(TAG_DISTANCE, 0.0, options.height))] if options.tag == "table" else []
+    return build_arms(mounts, name=name, friction=options.friction, meshes=options.meshes, settings=settings, tags=tags)
+
+
+def _on_pedestal(
+    options: FrankaOptions,
+) -> dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]:
+    return {"franka": ((0.0, 0.0, options.height), (0.0, 0.0, 0.0))}
+
+
+def build_fer(options: FrankaOptions) -> Robot:
+    """Return the Franka Emika Robot ("Panda") on a pedestal."""
+    return _build("fer", options, _on_pedestal(options))
+
+
+def build_fr3(options: FrankaOptions) -> Robot:
+    """Return the Franka Research 3 on a pedestal."""
+    return _build("fr3", options, _on_pedestal(options))
+
+
+def build_dual(options: FrankaOptions) -> Robot:
+    """Return two Franka Research 3 on a torso, their bases leaning outwards by 45 degrees."""
+    lean = 0.7853981633974483
+    places = {"left": ((0.0, 0.1, 1.0), (-lean, 0.0, 0.0)), "right": ((0.0, -0.1, 1.0), (lean, 0.0, 0.0))}
+    return _build("fr3", options, places)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrankaTorsoOptions:
+    """Options of the torso with two arms."""
+
+    camera: Literal["none", "wrist"] = option("none", source="place and lens assumed")
+    """Whether the right arm has a camera at its wrist: the device right_camera, 640 x 480 at 50 Hz."""
+    tag: Literal["none", "held"] = option("none", source="section IV-B; size and place assumed")
+    """Whether the left hand holds AprilTag 0 of the family 36h11, 80 mm wide."""
+    obstacle: bool = option(True, source="section IV-B; shape and place assumed")
+    """Whether the post stands on the work table."""
+    friction: bool = option(True, source="Gaz et al. 2019")
+    """Whether the identified joint friction acts, and the cabinets compensate it."""
+    motor_inertia: float = option(0.15, low=0.0, high=1.0, source="see FrankaOptions")
+    """Fraction of the motors' reflected inertia that the torque loops of the joints leave."""
+    meshes: str = ""
+    """Meshes for display, as in FrankaOptions; empty for primitive shapes."""
+
+
+def build_torso(options: FrankaTorsoOptions) -> Robot:
+    """Return the torso with two FER, hands, and the work table: FrankaSim's dual-arm manipulator."""
+    from pliant.franka.robots.torso import torso
+
+    return torso(
+        camera=options.camera == "wrist",
+        tag=options.tag == "held",
+        obstacle=options.obstacle,
+        friction=options.friction,
+        motor_inertia=options.motor_inertia,
+        meshes=options.meshes,
+    )
+
+
+ROBOTS = (
+    CatalogueRobot(
+        name="franka",
+        summary="Franka Emika Robot (Panda) with hand; serve it with --bridge fci.",
+        function=build_fer,
+        source=_SOURCE,
+        scenarios=("nod",),
+        options=FrankaOptions,
+    ),
+    CatalogueRobot(
+        name="fr3",
+        summary="Franka Research 3 with hand; serve it with --bridge fci.",
+        function=build_fr3,
+        source=_SOURCE,
+        scenarios=("nod",),
+        options=FrankaOptions,
+    ),
+    CatalogueRobot(
+        name="franka-dual",
+        summary="Two Franka Research 3 on a torso, each with its own address.",
+        function=build_dual,
+        scenarios=("push-on-both-hands",),
+        source=_SOURCE,
+        options=FrankaOptions,
+        assumed=("Height, distance and lean of the two bases: 1 m, 0.2 m, 45 degrees.",),
+    ),
+    CatalogueRobot(
+        name="franka-torso",
+        summary="Two FER at the sides of a torso, wrench sensor at the right wrist, work table; as in FrankaSim.",
+        function=build_torso,
+        scenarios=("push-on-both-hands",),
+        source="Oliva et al. 2022 (ICARCV), section IV-B; " + _SOURCE,
+        options=FrankaTorsoOptions,
+        assumed=(
+            "Place and direction of the bases: 1.2 m high, 0.3 m apart, their axes to the sides and level.",
+            "Place of camera and tag; table and post; stiffness and friction of the post.",
+        ),
+    ),
+)
