@@ -13,12 +13,12 @@ from pliant.base.errors import ModelError, nearest
 from pliant.base.options import describe, parse, parse_number
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
-from pliant.formats.parallel import read_parallel
 from pliant.formats.robot_yaml import read_robot_yaml
 from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
+from pliant.rods.format import read_parallel
 
 __all__ = ["FORMATS", "load", "load_with_settings"]
 
@@ -62,7 +62,7 @@ def load(
         allow_missing_meshes: whether to omit collision meshes that are not found instead of raising an error.
         self_collision: whether the links of a URDF collide with each other; None for the behaviour of Gazebo.
         options: options of a catalogue robot (`pliant.robots`) or of a parallel robot
-            (`pliant.model.parallel.ParallelOptions`), by name; strings are converted.
+            (`pliant.rods.model.ParallelOptions`), by name; strings are converted.
         soft_feet: options of the SoftFeet that replace the feet of the robot
             (`pliant.robots.softfoot.SoftFeetOptions`), by name; ``bodies`` is required.
 

@@ -11,14 +11,14 @@ from pliant.base.errors import DeviceError
 from pliant.base.options import check_unit
 from pliant.devices import Board, CompliantJoint, Device, PressDevice, Sample, WorldDevice, make_devices
 from pliant.devices.kinds import device_kinds
-from pliant.devices.parallel import ParallelRobotDevice
 from pliant.engine import MujocoEngine
 from pliant.franka.device.arm import FrankaArm
 from pliant.franka.robots.build import build_arms
 from pliant.laws import CompliantActuator, QbMove
 from pliant.model import Robot, Sole, World
-from pliant.model.parallel import build_parallel
 from pliant.robots import build_robot
+from pliant.rods.device.parallel import ParallelRobotDevice
+from pliant.rods.model import build_parallel
 from pliant.yarp.control_board.device import ControlBoardDevice
 from pliant.yarp.model.control_board import add_control_boards
 

@@ -9,8 +9,8 @@ from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.device.arm import FrankaArm
-from pliant.model.parallel import MechanismState, find_mechanism
 from pliant.robots import list_robots
+from pliant.rods.model import MechanismState, find_mechanism
 from pliant.simulation import Simulation
 
 DT = 1e-3
@@ -138,7 +138,7 @@ def test_the_numerical_damping_of_a_spring_is_the_energy_that_the_oscillator_los
     left = 0.5 * 2.0 * v**2 + 0.5 * 200.0 * x**2
     balance = engine.audit.balance()
     assert balance.integrator == pytest.approx(1.0 - left, rel=1e-9)
-    # A mode of 1.59 Hz loses amplitude at the rate pi f dt omega / (2 pi) of docs/cpr.md: omega^2 dt / 2.
+    # A mode of 1.59 Hz loses amplitude at the rate pi f dt omega / (2 pi) of docs/rods/cpr.md: omega^2 dt / 2.
     assert left == pytest.approx(np.exp(-100.0 * dt), rel=0.02 + 2.0 * dt)
     assert balance.residual == pytest.approx(0.0, abs=1e-9)
 

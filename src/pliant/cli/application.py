@@ -48,7 +48,7 @@ COMMANDS = {
     "identify": "pliant.cli.identify:identify",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
-    "cpr": "pliant.cli.cpr.application:cpr",
+    "cpr": "pliant.rods.commands.application:cpr",
     "policy": "pliant.cli.policy:policy",
     "yarp": "pliant.yarp.commands.yarp:yarp",
     "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",

@@ -37,7 +37,7 @@ def check(
     robot = load_robot(source, set, timestep, package_path, manager)
     problems = robot.check()
     if simulate:
-        from pliant.model.parallel import compare_with_statics, find_mechanism
+        from pliant.rods.model import compare_with_statics, find_mechanism
 
         refuse_unused(find_mechanism(robot) is None, "--simulate", "a parallel robot")
         problems += compare_with_statics(robot)

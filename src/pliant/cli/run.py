@@ -80,7 +80,7 @@ def run(
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model import add_world
-    from pliant.model.parallel import find_mechanism
+    from pliant.rods.model import find_mechanism
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
 
     console = make_console(quiet=plan.json)
@@ -207,8 +207,8 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         PliantError: no such command, or text that is no number.
         DeviceError: values that the device does not take.
     """
-    from pliant.devices.parallel import ParallelRobotDevice
     from pliant.model.robot import actuator_hint
+    from pliant.rods.device.parallel import ParallelRobotDevice
     from pliant.simulation.commands import command_mode
 
     asked: dict[str, dict[str, float | list[float]]] = {}

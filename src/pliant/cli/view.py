@@ -68,7 +68,7 @@ def view(
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
-    from pliant.model.parallel import find_mechanism
+    from pliant.rods.model import find_mechanism
 
     mechanism = find_mechanism(robot)
     if statics and mechanism is None:
@@ -92,8 +92,8 @@ def view(
 
 def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> None:
     from pliant.rods import catalogue, load_robot
+    from pliant.rods.page.statics_view import StaticsView
     from pliant.viewer import PageServer
-    from pliant.viewer.statics_view import StaticsView
 
     loaded = _LoadedRobots(catalogue())
     if robot.name not in loaded.names:
@@ -190,7 +190,7 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
 def _load(wanted: str, loaded: _LoadedRobots) -> Robot:
     if wanted not in loaded.robots:
         return load_robot(wanted, [], None, [])
-    from pliant.model.parallel import build_parallel
+    from pliant.rods.model import build_parallel
 
     return build_parallel(loaded.robots[wanted])
 

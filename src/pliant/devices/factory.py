@@ -8,12 +8,12 @@ from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import find_device, has_device
-from pliant.devices.plate_controller import parallel_devices
 from pliant.model.feet import ReplacedFoot
 from pliant.model.interface import DeviceSpec
-from pliant.model.parallel.mechanism import ParallelMechanism
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
+from pliant.rods.device.plate_controller import parallel_devices
+from pliant.rods.model.mechanism import ParallelMechanism
 
 __all__ = ["make_devices"]
 

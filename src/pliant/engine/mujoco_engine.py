@@ -166,7 +166,7 @@ class MujocoEngine:
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:
-            from pliant.model.parallel import find_mechanism
+            from pliant.rods.model import find_mechanism
 
             mechanism = None if self.robot is None else find_mechanism(self.robot)
             changes = mechanism is not None and bool(mechanism.stretches)

@@ -15,8 +15,8 @@ from pliant.experiments.films import Film, film_of_tracks
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-    from pliant.model.parallel import MechanismState, ParallelOptions
     from pliant.rods import ContinuumParallelRobot
+    from pliant.rods.model import MechanismState, ParallelOptions
     from pliant.simulation.film import PoseTrack
 
 __all__ = ["DynamicsOptions", "cpr_dynamics", "settled_error"]
@@ -40,7 +40,7 @@ def start(robot: Robot) -> MechanismState:
     """Return a robot at rest in a simulation of its own."""
     import mujoco
 
-    from pliant.model.parallel import mechanism_of
+    from pliant.rods.model import mechanism_of
 
     model = robot.compile()
     state = mechanism_of(robot).bind(model, mujoco.MjData(model))
@@ -52,7 +52,7 @@ def settled_error(
     statics: ContinuumParallelRobot, options: ParallelOptions, move: float = 0.03, seed: int = 0
 ) -> tuple[float, float]:
     """Return the plate's distance from the direct model after the joints moved [m], and simulated by wall seconds."""
-    from pliant.model.parallel import build_parallel, settle
+    from pliant.rods.model import build_parallel, settle
 
     robot = build_parallel(statics, options=options)
     state = start(robot)
@@ -85,7 +85,7 @@ def swing(
         timestep: length of a step [s].
         track: what keeps the poses; None keeps none.
     """
-    from pliant.model.parallel import build_parallel
+    from pliant.rods.model import build_parallel
 
     state = start(build_parallel(statics, segments=segments).set("option.timestep", timestep))
     home, data = state.mechanism.solution, state.data
@@ -107,7 +107,7 @@ def swing(
 
 def segment_row(statics: ContinuumParallelRobot, variant: str, segments: int, move: float) -> list[float]:
     """Return segments, settled error [m], error of a rod's frequency [%] and simulated by wall seconds of a model."""
-    from pliant.model.parallel import ParallelOptions, first_frequency
+    from pliant.rods.model import ParallelOptions, first_frequency
 
     options = ParallelOptions(variant=variant, segments=segments)
     error, speed = settled_error(statics, options, move)
@@ -129,7 +129,7 @@ def time_stretch(one: np.ndarray, two: np.ndarray) -> float:
 
 def robot_targets(name: str, options: DynamicsOptions) -> tuple[list[Target], list]:
     """Hold the dynamic model of a robot against its statics; return the checks and a row of the table."""
-    from pliant.model.parallel import build_parallel, compare_with_statics
+    from pliant.rods.model import build_parallel, compare_with_statics
 
     findings = compare_with_statics(build_parallel(name, segments=options.segments, damping=options.damping))
     short = name.removeprefix("Stewart_Gough_")

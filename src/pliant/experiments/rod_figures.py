@@ -173,7 +173,7 @@ def film_of_paths(
         seconds: length of the film [s].
         about: further fields of `pliant.experiments.films.Film`.
     """
-    from pliant.model.parallel import draw_solutions
+    from pliant.rods.model import draw_solutions
 
     shots = []
     for title, path in paths.items():

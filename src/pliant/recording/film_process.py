@@ -59,8 +59,8 @@ class _Scene:
     def __init__(self, model: Any, width: int, height: int, camera: str) -> None:
         import mujoco
 
-        from pliant.devices.rod_lines import RodLines, has_rods, rod_radius
         from pliant.model.scene import find_root, visual_options
+        from pliant.rods.device.rod_lines import RodLines, has_rods, rod_radius
 
         self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
@@ -121,8 +121,8 @@ class _Scene:
 
     def _draw_rods(self) -> None:
         """Draw the rods of a parallel robot, coloured by bending strain."""
-        from pliant.devices.rod_lines import bending_strain, strain_colours
         from pliant.model.scene import add_geom
+        from pliant.rods.device.rod_lines import bending_strain, strain_colours
 
         if self._rods is None:
             return

@@ -305,13 +305,13 @@ class PageView(BridgeBase):
 
     def _add_rods(self, server: PageServer, gui: Any, devices: Mapping[str, Device]) -> Device | None:
         """Add the panel of a parallel robot and colour its rods; return its device, None where there is none."""
-        from pliant.devices.parallel import ParallelRobotDevice
+        from pliant.rods.device.parallel import ParallelRobotDevice
 
         found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
         if found is None:
             return None
-        from pliant.viewer.rod_drawing import RodColours
-        from pliant.viewer.rods import RodPanel
+        from pliant.rods.page.rod_drawing import RodColours
+        from pliant.rods.page.rods import RodPanel
 
         self._rods = RodPanel(
             server, found.robot, self._say, size=self._scene.size, device=found,

@@ -13,10 +13,10 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.devices.rod_lines import RodLines, bending_strain, has_rods, rod_radius
 from pliant.recording.motion import Motion, rows_at
+from pliant.rods.device.rod_lines import RodLines, bending_strain, has_rods, rod_radius
+from pliant.rods.page.rod_drawing import RodDrawing, rod_thickness
 from pliant.viewer.document import player
-from pliant.viewer.rod_drawing import RodDrawing, rod_thickness
 from pliant.viewer.scene import Scene
 from pliant.viewer.server import PageServer
 

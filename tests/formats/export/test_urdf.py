@@ -12,9 +12,9 @@ from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.export import describe_urdf, export_urdf
 from pliant.loading import load
 from pliant.model import Robot
-from pliant.model.parallel import build_parallel
 from pliant.robots import list_robots
 from pliant.rods.loaders import catalogue as parallel_robots
+from pliant.rods.model import build_parallel
 
 # Everything that URDF and its extensions carry at once: positions that do not start at 0, springs and dampers that are
 # not linear, three joints on one body, rotations where roll and yaw share an axis, fluid, gravity compensation, bodies

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pliant.base.errors import ModelError
 from pliant.model.feet import ReplacedFoot
-from pliant.model.parallel.mechanism import find_mechanism
 from pliant.model.robot import Robot
+from pliant.rods.model.mechanism import find_mechanism
 
 __all__ = ["describe_mjcf"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.bridges.ros.parallel import is_parallel, is_plate_controller, serve_parallel, serve_plate_controller
 from pliant.devices.base import SampleSource
+from pliant.rods.ros import is_parallel, is_plate_controller, serve_parallel, serve_plate_controller
 from pliant.ros.bridge.board import is_board, serve_board
 from pliant.ros.bridge.camera import is_camera, serve_camera
 from pliant.ros.bridge.fields import serve_fields

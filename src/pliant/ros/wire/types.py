@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pliant.base.errors import WireError, nearest
+from pliant.rods.ros_definitions import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 from pliant.ros.wire.definitions import SERVICES, TEXTS, TEXTS_2
 from pliant.ros.wire.definitions_node import ACTIONS, NODE_SERVICES, NODE_TEXTS, action_parts
 from pliant.ros.wire.definitions_ros1 import ROS1_SERVICES, ROS1_TEXTS
-from pliant.wire.ros.definitions_cpr import CPR_SERVICES, CPR_TEXTS, CPR_TEXTS_2
 
 __all__ = ["PRIMITIVES", "Field", "MessageType", "Registry", "ServiceType", "dds_type_name", "registry"]
 

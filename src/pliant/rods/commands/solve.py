@@ -1,0 +1,301 @@
+"""`pliant cpr solve`: the static models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pliant.base.errors import PliantError, nearest
+from pliant.cli.options import Debug, Json
+from pliant.cli.output import emit, make_console, print_table
+from pliant.cli.simulating import refuse_unused
+from pliant.rods.commands.inputs import JOINTS, POSE, WRENCH, Robot, numbers
+from pliant.rods.commands.writing import check_outputs, draw, tell, write_shapes, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from rich.console import Console
+
+    from pliant.rods import ContinuumParallelRobot, Solution
+
+__all__ = ["solve"]
+
+
+def solve(
+    robot: Robot,
+    *,
+    pose: Annotated[str | None, Parameter(help=POSE, allow_leading_hyphen=True)] = None,
+    q: Annotated[str | None, Parameter(help=JOINTS, allow_leading_hyphen=True)] = None,
+    wrench: Annotated[str | None, Parameter(help=WRENCH, allow_leading_hyphen=True)] = None,
+    controlled: Annotated[
+        str | None, Parameter(help="Controlled degrees of freedom of a robot with fewer actuators, such as z,rx,ry.")
+    ] = None,
+    follower: Annotated[bool, Parameter(negative=(), help="The wrench rotates with the plate.")] = False,
+    configuration: Annotated[
+        str | None, Parameter(help="Solve a configuration that is saved in the file of the robot.")
+    ] = None,
+    to: Annotated[
+        str | None,
+        Parameter(help="Follow a straight line to this pose (with --q: to these values).", allow_leading_hyphen=True),
+    ] = None,
+    steps: Annotated[int | None, Parameter(help="Number of points of that line; default 50.")] = None,
+    path: Annotated[
+        Path | None, Parameter(help="Follow a table (.csv) of poses, or of joint values with --q-path.")
+    ] = None,
+    q_path: Annotated[bool, Parameter(negative=(), help="The table of --path has joint values.")] = False,
+    branch: Annotated[
+        str,
+        Parameter(
+            help="Which of several equilibria: home (continued from home, and its stable neighbour where it has lost "
+            "its stability), smooth (continued from home, also where it is unstable) or lowest (of the lowest energy)."
+        ),
+    ] = "home",
+    accuracy: Annotated[str, Parameter(help="accurate (1e-6 m) or fast (1e-5 m).")] = "accurate",
+    seed: Annotated[int, Parameter(help="Seed of the random restarts.")] = 0,
+    figure: Annotated[Path | None, Parameter(help="Draw the rods (.png, .svg, .pdf).")] = None,
+    output: Annotated[Path | None, Parameter(help="Write the path or the shapes of the rods (.csv).")] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Solve the direct or inverse geometrico-static model, at one point or along a path.
+
+    Without --pose and --q it solves the robot's home pose.
+    """
+    from pliant.rods import load_robot
+
+    console = make_console(quiet=json)
+    check_outputs(figure, output)
+    statics = load_robot(robot, accuracy=accuracy)
+    planar = statics.planar
+    if sum(v is not None for v in (pose, q, configuration)) > 1:
+        raise PliantError("--pose, --q and --configuration exclude each other; give one of them", field="pose")
+    refuse_unused(steps is not None and to is None, "--steps", "--to")
+    refuse_unused(q_path and path is None, "--q-path", "--path")
+    refuse_unused(follower and wrench is None, "--follower", "--wrench")
+    refuse_unused(controlled is not None and (q is not None or q_path), "--controlled", "a plate pose to solve for")
+    steps = 50 if steps is None else steps
+    options: dict[str, Any]
+    load = None if wrench is None else numbers(wrench, "--wrench", (3,) if planar else (6,))
+    held = None if controlled is None else controlled.replace(",", " ").split()
+    direct, values = q is not None, None
+    if configuration is not None:
+        saved = statics.description.configurations
+        if configuration not in saved:
+            raise PliantError(
+                f"{statics.name} has no configuration {configuration!r}; {nearest(configuration, saved)}",
+                field="configuration",
+            )
+        one = saved[configuration]
+        direct = "q" in one
+        values = one["q"] if direct else statics.pose_from_numbers(_saved_pose(planar, one["pose"]))
+    elif q is not None:
+        values = numbers(q, "--q")
+    elif pose is not None:
+        values = statics.pose_from_numbers(numbers(pose, "--pose", (3,) if planar else (3, 6)))
+    if path is not None or to is not None:
+        rows = _rows(statics, values, path, to, steps, direct or q_path)
+        options = {"inverse": not (direct or q_path), "controlled": held, "follower": follower, "branch": branch}
+        return _follow(statics, rows, load, options, figure, output, json, console)
+    options = {"follower": follower, "seed": seed, "branch": branch}
+    if direct:
+        solution = statics.solve_dgm(values, load, **options)
+    elif values is None and load is None and held is None and branch == "home":
+        solution = statics.home()
+    else:
+        goal = statics.description.home if values is None else values
+        solution = statics.solve_igm(goal, load, controlled=held, **options)
+    report = _report(solution)
+    if output is not None:
+        write_shapes(solution, output)
+    if figure is not None:
+        draw([[solution]], [statics.name], figure)
+    if json:
+        emit({**report, "figure": figure and str(figure), "output": output and str(output)})
+        return 0
+    _print_solution(console, solution, report)
+    tell(console, figure, output)
+    return 0
+
+
+def _report(solution: Solution) -> dict[str, Any]:
+    """Return the report of a solution."""
+    from pliant.rods.limits import beyond_limits
+
+    robot = solution.robot
+    return {
+        "robot": robot.name,
+        "q": solution.q,
+        "pose": robot.pose_numbers(solution.plate_pose),
+        "plate_pose": solution.plate_pose,
+        "wrench": solution.wrench,
+        "residual": solution.residual,
+        "iterations": solution.iterations,
+        "stable": solution.stable,
+        "morse_index": solution.morse_index,
+        "free_motions": list(solution.stability().free),
+        "smallest_stiffness": solution.smallest_stiffness,
+        "singular_values": solution.singular_values(),
+        "condition_numbers": solution.condition_numbers(),
+        "actuator_forces": solution.actuator_forces(),
+        "base_wrenches": solution.base_wrenches,
+        "largest_bending_strain": max(float(c.bending_strain.max()) for c in solution.centrelines(41)),
+        "starts": list(solution.starts),
+        "branch": solution.branch,
+        "note": solution.note,
+        "joint_limits": beyond_limits(solution),
+    }
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _saved_pose(planar: bool, values: Sequence[float]) -> np.ndarray:
+    import numpy as np
+
+    v = np.asarray(values, dtype=float)
+    return v[[0, 1, 5]] if planar and len(v) == 6 else v
+
+
+def _print_solution(console: Console, solution: Solution, report: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    robot = solution.robot
+    d = robot.description
+    kind = "inverse model" if solution.inverse else "direct model"
+    tries = f", {len(solution.starts)} starts" if len(solution.starts) > 1 else ""
+    console.print(
+        f"{robot.name}: {kind}, residual {solution.residual:.1e}, {solution.iterations} iterations{tries}",
+        soft_wrap=True,
+    )
+    stability = solution.stability()
+    if stability.verdict == "unstable":
+        console.print(f"[yellow]unstable[/yellow]: {_count(stability.index, 'direction')} in which the energy falls")
+    elif stability.verdict == "neutral":
+        console.print(f"[yellow]neutral[/yellow]: {'; '.join(stability.free)}; otherwise stable", soft_wrap=True)
+    else:
+        console.print(f"[green]stable[/green], smallest plate stiffness {solution.smallest_stiffness:.4g} N/m")
+    if solution.note:
+        console.print(f"[yellow]note[/yellow]: {solution.note}", soft_wrap=True)
+    table = Table(box=None)
+    for column in ("limb", "joint", "value", "", "force", "", "bending strain"):
+        table.add_column(column, justify="right" if column in ("value", "force", "bending strain") else "left")
+    lines = solution.centrelines(41)
+    for a, (i, j) in enumerate(d.actuators):
+        joint = d.limbs[i].joints[j].kind
+        turning = joint == "revolute"
+        table.add_row(
+            d.limb_name(i), joint, f"{solution.q[a]:.6f}", "rad" if turning else "m",
+            f"{report['actuator_forces'][a]:.4g}", "N m" if turning else "N",
+            f"{1e3 * lines[i].bending_strain.max():.3g}e-3",
+        )  # fmt: skip
+    print_table(console, table)
+    names = ("x", "y", "angle") if robot.planar else ("x", "y", "z", "roll", "pitch", "yaw")
+    console.print("plate: " + ", ".join(f"{n} {v:.6f}" for n, v in zip(names, report["pose"])), soft_wrap=True)
+    margins = ", ".join(f"{k} {v:.3g}" for k, v in report["singular_values"].items())
+    console.print(f"smallest singular values: {margins}", soft_wrap=True)
+    for text in report["joint_limits"]:
+        console.print(f"[yellow]joint limit[/yellow] {text}", soft_wrap=True)
+
+
+def _rows(statics, values, path, to, steps, direct) -> Any:
+    import numpy as np
+
+    from pliant.base.spatial import exp_so3, log_so3
+    from pliant.base.spatial import pose as make_pose
+    from pliant.rods.tables import joint_columns, plate_columns, read_table
+
+    count = (statics.actuator_count,) if direct else ((3,) if statics.planar else (3, 6))
+    if path is not None:
+        if to is not None:
+            raise PliantError("--path and --to exclude each other; give one of them", field="path")
+        names = joint_columns(statics.actuator_count) if direct else plate_columns(statics.planar)[0]
+        table = read_table(path, count, names)
+        return table if direct else [statics.pose_from_numbers(row) for row in table]
+    if not 2 <= steps <= 1_000_000:
+        raise PliantError(f"--steps is {steps}; must be 2 to 1000000", field="steps")
+    end = numbers(to, "--to", count)
+    s = np.linspace(0.0, 1.0, steps)[:, None]
+    if direct:
+        return np.asarray(values) + s * (end - np.asarray(values))
+    if statics.planar:
+        begin = statics.home().pose2d if values is None else np.asarray(values)
+        return begin + s * (end - begin)
+    A = np.asarray(statics.description.home if values is None else values)
+    B = statics.pose_from_numbers(end)
+    turn = log_so3(B[:3, :3] @ A[:3, :3].T)
+    return [make_pose(A[:3, 3] + t * (B[:3, 3] - A[:3, 3]), exp_so3(t * turn) @ A[:3, :3]) for t in s[:, 0]]
+
+
+def _beyond_limits(statics: ContinuumParallelRobot, q: np.ndarray) -> list[str]:
+    """Return one sentence for each joint that a path takes outside its limits."""
+    import numpy as np
+
+    d, out = statics.description, []
+    for a, (i, j) in enumerate(d.actuators):
+        limits = d.limbs[i].joints[j].limits
+        if limits is None:
+            continue
+        rows = np.flatnonzero((q[:, a] < limits[0] - 1e-9) | (q[:, a] > limits[1] + 1e-9))
+        if rows.size:
+            worst = rows[int(np.argmax(np.maximum(limits[0] - q[rows, a], q[rows, a] - limits[1])))]
+            out.append(
+                f"{d.limb_name(i)} is outside {limits[0]:g} to {limits[1]:g} at {rows.size} of {len(q)} rows, "
+                f"first at row {rows[0]}, farthest at row {worst} ({q[worst, a]:.4g})"
+            )
+    return out
+
+
+def _follow(statics, rows, load, options, figure, output, json, console) -> int:
+    import numpy as np
+
+    from pliant.rods.tables import joint_columns, plate_columns
+
+    done = statics.follow(rows, load, **options)
+    poses = np.array([statics.pose_numbers(X) for X in done.plate_poses])
+    picks = sorted({round(k) for k in np.linspace(0, len(done) - 1, 25)})
+    index = {k: done[k].morse_index for k in picks}
+    unstable = [k for k, count in index.items() if count]
+    if output is not None:
+        head = ",".join([*joint_columns(statics.actuator_count), *plate_columns(statics.planar)[0]])
+        write_table(output, head, np.hstack([done.q, poses]))
+    if figure is not None:
+        shown = [done[k] for k in sorted({0, len(done) // 3, 2 * len(done) // 3, len(done) - 1})]
+        draw([shown], [f"{statics.name}, {len(done)} poses"], figure)
+    beyond = _beyond_limits(statics, done.q)
+    data = {
+        "robot": statics.name,
+        "rows": len(done),
+        "largest_residual": float(done.residual.max()),
+        "mean_iterations": float(done.iterations.mean()),
+        "q": done.q,
+        "poses": poses,
+        "unstable_rows": unstable,
+        "joint_limits": beyond,
+        "notes": [{"row": row, "note": note} for row, note in done.notes],
+        "figure": figure and str(figure),
+        "output": output and str(output),
+    }
+    if json:
+        emit(data)
+        return 0
+    console.print(
+        f"{statics.name}: {len(done)} rows, largest residual {data['largest_residual']:.1e}, "
+        f"{data['mean_iterations']:.1f} iterations per row", soft_wrap=True,
+    )  # fmt: skip
+    span = done.q.max(axis=0) - done.q.min(axis=0)
+    console.print("joint travel: " + ", ".join(f"{v:.4g}" for v in span), soft_wrap=True)
+    for row, note in done.notes:
+        console.print(f"[yellow]note[/yellow]: row {row}: {note}", soft_wrap=True)
+    for text in beyond:
+        console.print(f"[yellow]joint limit[/yellow] {text}", soft_wrap=True)
+    if unstable:
+        console.print(f"[yellow]unstable[/yellow] at rows {', '.join(map(str, unstable))} of the checked rows")
+    else:
+        console.print(f"[green]stable[/green] at all {len(index)} checked rows")
+    tell(console, figure, output)
+    return 0

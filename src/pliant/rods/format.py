@@ -1,0 +1,21 @@
+"""Read a continuum parallel robot: pliant's YAML or JSON of limbs, or a folder of the Gazebo simulator."""
+
+from __future__ import annotations
+
+from pliant.formats.source import Source
+from pliant.model.robot import Robot
+from pliant.rods.model import build_parallel
+
+__all__ = ["read_parallel"]
+
+
+def read_parallel(source: Source) -> Robot:
+    """Return the dynamic model of a continuum parallel robot, at rest in its home equilibrium.
+
+    Raises:
+        ModelError: the description or an option is not valid; the message names file, line and field.
+        NoEquilibrium: the home pose has none.
+    """
+    from pliant.rods.loaders import load_robot
+
+    return build_parallel(load_robot(source.path), **source.options)

@@ -1,0 +1,120 @@
+"""A dynamic model of a parallel robot while it is put together, and what its parts share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.rods.model.options import ParallelOptions
+from pliant.rods.model.stretch import Stretch
+
+if TYPE_CHECKING:
+    from pliant.rods.description import RobotDescription, Rod
+    from pliant.rods.solution import Solution
+
+__all__ = [
+    "CONTACT_SOLIMP",
+    "CONTACT_SOLREF",
+    "PLATE",
+    "STIFF_SOLIMP",
+    "Assembly",
+    "RodShape",
+    "add_inertia",
+    "polar_inertia",
+    "section_radius",
+]
+
+Array = NDArray[np.float64]
+PLATE = "plate"
+"""Name of the plate's body."""
+ROD_CONTACT, OBJECT_CONTACT = 2, 1  # contype bits; `add_rod_contact` adds one a limb
+CONTACT_SOLREF = (0.002, 1.0)  # thin rods tunnel through objects with MuJoCo's default of 0.02
+CONTACT_SOLIMP = (0.99, 0.9999, 0.0005, 0.5, 2.0)
+STIFF_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class RodShape:
+    """The collision shape of one rod at the start: a polyline with a radius."""
+
+    points: Array
+    """Ends of the segments in the world, shape (segments + 1, 3) [m]."""
+    radius: float
+    """Radius [m]."""
+    shapes: list[Any]
+    """The geoms, one for each segment, or the one flex."""
+    bodies: list[str] = field(default_factory=list)
+    """Names of the bodies that carry the segments; none for a flex."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Assembly:
+    """A dynamic model while it is put together."""
+
+    spec: mujoco.MjSpec
+    """The bodies so far."""
+    solution: Solution
+    """The equilibrium that the model starts from."""
+    options: ParallelOptions
+    """How the rods become a model."""
+    notes: list[str] = field(default_factory=list)
+    """What is left out or assumed, one sentence each."""
+    actuators: list[str] = field(default_factory=list)
+    """Names of the servos, in the order of q."""
+    constraints: list[str] = field(default_factory=list)
+    """Names of the equality constraints that hold the robot together, whose stiffness follows the time step."""
+    stretches: list[Stretch] = field(default_factory=list)
+    """The limbs whose rods change their length."""
+    rods: list[RodShape] = field(default_factory=list)
+    """The collision shapes of the rods, one a limb."""
+    bent: dict[str, Array] = field(default_factory=dict)
+    """Where the equilibrium has the points of a flex and the twists of its edges, by name."""
+    edges: dict[str, Array] = field(default_factory=dict)
+    """Rest lengths of the edges of each flex [m], by name."""
+
+    @property
+    def description(self) -> RobotDescription:
+        """What the robot is made of."""
+        return self.solution.robot.description
+
+    @property
+    def contact_bits(self) -> dict[str, int]:
+        """Contact type and affinity of rods and plate."""
+        if self.options.contact:
+            return {"contype": ROD_CONTACT, "conaffinity": OBJECT_CONTACT}
+        return {"contype": 0, "conaffinity": 0}
+
+    def limb_name(self, i: int) -> str:
+        """Return the name of a limb in the model: that of the description without spaces, unique."""
+        names = [self.description.limb_name(k).replace(" ", "").replace("/", "_") for k in range(i + 1)]
+        return f"{names[i]}_{i + 1}" if names[i] in names[:i] else names[i]
+
+
+def section_radius(rod: Rod, s: float = 0.5) -> float:
+    """Return the radius of a rod's section, or of a round one that bends as easily [m]."""
+    from pliant.rods.description import Round
+
+    section = rod.section
+    if isinstance(section, Round):
+        tip = section.radius if section.tip_radius is None else section.tip_radius
+        return float(section.radius + s * (tip - section.radius))
+    v = rod.values(s)
+    return float(2.0 * np.sqrt(min(v.bending) / v.axial))
+
+
+def polar_inertia(rod: Rod, s: float) -> float:
+    """Return the polar moment of inertia per length [kg m]."""
+    v = rod.values(s)
+    return v.mass * (v.bending[0] + v.bending[1]) / v.axial
+
+
+def add_inertia(body: Any, mass: float, size: float, *, gravcomp: float = 0.0) -> None:
+    """Give a body the mass and the inertia of a ball."""
+    body.explicitinertial = True
+    body.mass = mass
+    body.inertia = [0.4 * mass * size**2] * 3
+    body.gravcomp = gravcomp

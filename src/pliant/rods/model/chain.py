@@ -1,0 +1,138 @@
+"""Rods as rigid links with hinges at the nodes of Gauss and Legendre's quadrature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.numerics import CubicSpline
+from pliant.base.spatial import exp_so3, inverse, log_so3, pose, quaternion_from_rotation
+from pliant.rods.model.assembly import (
+    CONTACT_SOLIMP,
+    CONTACT_SOLREF,
+    Assembly,
+    RodShape,
+    polar_inertia,
+    section_radius,
+)
+from pliant.rods.model.fastening import fasten_tip
+from pliant.rods.model.stretch import Stretch
+
+if TYPE_CHECKING:
+    from pliant.rods.description import Limb
+    from pliant.rods.solution import Centreline
+
+__all__ = ["add_chain"]
+
+Array = NDArray[np.float64]
+SAMPLES = 401  # of a centreline, from which links are taken
+
+
+def add_chain(out: Assembly, limb: Limb, i: int, root: tuple[Any, Array]) -> Callable[[Limb], None]:
+    """Add one rod as links with hinges; return what joins its tip to the plate."""
+    d, options, rod = out.description, out.options, limb.rod
+    n, name = options.segments, out.limb_name(i)
+    curve = _Curve(out.solution.centreline(i, SAMPLES))
+    length = curve.length
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    at, share = 0.5 * (nodes + 1.0), 0.5 * weights  # where the hinges are, what part of the rod bends in each
+    ends = np.cumsum(share)  # the link after hinge k has the frame of the rod there
+    body, X_body_rod = root
+    X_parent = pose(curve.position(0.0), curve.rotation(0.0)) @ inverse(X_body_rod)  # frame of the body in the world
+    links: list[str] = []
+    capsules: list[str] = []
+    shapes: list[Any] = []
+    carriers = [body.name]
+    turns: list[float] = []
+    radius = section_radius(rod)
+    bits = out.contact_bits
+
+    def capsule(carrier: Any, label: str, a: Array, b: Array) -> None:
+        geom = carrier.add_geom(
+            name=label, type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=[*a, *b], size=[radius, 0, 0],
+            rgba=[0.93, 0.55, 0.14, 1], solref=CONTACT_SOLREF, solimp=CONTACT_SOLIMP, priority=1, mass=0.0, **bits,
+        )  # fmt: skip
+        capsules.append(label)
+        shapes.append(geom)
+
+    first = inverse(X_parent) @ np.append(curve.position(at[0]), 1.0)
+    capsule(body, f"{name}/link0", X_body_rod[:3, 3], first[:3])
+    before = curve.rotation(0.0)
+    x4, w4 = np.polynomial.legendre.leggauss(4)
+    for k in range(n):
+        s, here, last = at[k], curve.rotation(ends[k]), k == n - 1
+        X_link = pose(curve.position(s), here)
+        X = inverse(X_parent) @ X_link
+        body = body.add_body(name=f"{name}/link{k + 1}", pos=X[:3, 3], quat=quaternion_from_rotation(X[:3, :3]))
+        links.append(body.name)
+        carriers.append(body.name)
+        v = rod.values(float(s))
+        until = 1.0 if last else at[k + 1]
+        span = 0.5 * (s + until) + 0.5 * (until - s) * x4
+        lineal = 0.5 * w4 * np.array([rod.values(float(t)).mass for t in span])
+        density, size = float(lineal.sum()), length * (until - s)
+        body.explicitinertial = True
+        mass = max(density * size, 1e-9)
+        points = np.array([curve.position(t) for t in span])
+        com = lineal @ points / density if density > 0.0 else 0.5 * w4 @ points
+        body.mass = mass
+        body.ipos = here.T @ (com - curve.position(s))
+        polar = max(polar_inertia(rod, float(ends[k])) * size, 1e-12)
+        slim = mass * size**2 / 12.0 + 0.5 * polar
+        body.inertia = [slim, slim, polar]
+        # The hinges turn about the axes of the link before (bending d1, d2; torsion d3); at the start they are at 0.
+        axes = [before[:, 0], before[:, 1], before[:, 2]]
+        h = share[k] * length
+        stiffness = [v.bending[0] / h, v.bending[1] / h, v.torsion / h]
+        labels = [f"{name}/bend{k + 1}", f"{name}/bend{k + 1}b", f"{name}/twist{k + 1}"]
+        if d.planar:
+            pick = int(np.argmax([abs(a[2]) for a in axes]))
+            axes, stiffness = [axes[pick]], [stiffness[pick]]
+        turn, moment = log_so3(here @ before.T), curve.moment(s)
+        for label, axis, stiff in zip(labels, axes, stiffness):
+            body.add_joint(
+                name=label, type=mujoco.mjtJoint.mjJNT_HINGE, axis=here.T @ axis, stiffness=[stiff, 0, 0],
+                damping=[stiff * options.damping, 0, 0], springref=-float(moment @ axis) / stiff,
+            )  # fmt: skip
+            turns.append(float(turn @ axis))
+        end = curve.position(until)
+        capsule(body, f"{name}/link{k + 1}", np.zeros(3), here.T @ (end - curve.position(s)))
+        X_parent, before = X_link, here
+    corners = np.array([curve.position(float(s)) for s in (0.0, *at, 1.0)])
+    out.rods.append(RodShape(points=corners, radius=radius, shapes=shapes, bodies=carriers))
+    X_tip = pose(curve.position(1.0), curve.rotation(1.0))
+    tip = body
+    spools = [label for label in out.actuators if label.startswith(f"{name}/extension")]
+    if spools:
+        out.stretches.append(
+            Stretch(
+                joint=spools[-1], length=length, bodies=links, geoms=capsules, root=X_body_rod[:3, 3].copy(),
+                end=before.T @ (curve.position(1.0) - curve.position(at[-1])), turns=turns,
+            )
+        )  # fmt: skip
+    X_body_tip = inverse(X_parent) @ X_tip
+    return lambda one: fasten_tip(out, one, tip, name, X_tip, X_body_tip)
+
+
+class _Curve:
+    """A rod's centreline between its samples."""
+
+    def __init__(self, line: Centreline) -> None:
+        self.length = float(line.length)
+        self._s, self._R = line.s, line.rotation
+        self._position, self._moment = CubicSpline(line.s, line.position), CubicSpline(line.s, line.moment)
+
+    def position(self, s: float) -> Array:
+        return self._position(s)
+
+    def moment(self, s: float) -> Array:
+        return self._moment(s)
+
+    def rotation(self, s: float) -> Array:
+        k = min(int(s * (len(self._s) - 1)), len(self._s) - 2)
+        part = (s - self._s[k]) / (self._s[k + 1] - self._s[k])
+        return exp_so3(part * log_so3(self._R[k + 1] @ self._R[k].T)) @ self._R[k]
