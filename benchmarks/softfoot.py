@@ -20,8 +20,8 @@ from dataclasses import asdict
 import mujoco
 from run import Figure
 
-from pliant.robots.softfoot import add_softfoot
-from pliant.robots.softfoot.generator import disable_islands
+from pliant.feet.softfoot import add_softfoot
+from pliant.feet.softfoot.generator import disable_islands
 
 LOAD = 300.0
 STEPS = {"five": 150, "three": 300, "one": 1000}

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from pliant.devices.sole import SoleDevice
 from pliant.engine import MujocoEngine
 from pliant.experiments.softfoot_trials import Trial, all_trials
-from pliant.model import Sole
+from pliant.feet.device.sole import SoleDevice
+from pliant.feet.model.sole import Sole
+from pliant.feet.softfoot_bench import SoftFootBenchOptions
+from pliant.feet.softfoot_bench.build import build
 from pliant.robots import find_robot
-from pliant.robots.softfoot_bench import SoftFootBenchOptions
-from pliant.robots.softfoot_bench.build import build
 
 PARTS = {
     "heel": ("heel",),

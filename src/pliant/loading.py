@@ -64,7 +64,7 @@ def load(
         options: options of a catalogue robot (`pliant.robots`) or of a parallel robot
             (`pliant.rods.model.ParallelOptions`), by name; strings are converted.
         soft_feet: options of the SoftFeet that replace the feet of the robot
-            (`pliant.robots.softfoot.SoftFeetOptions`), by name; ``bodies`` is required.
+            (`pliant.feet.softfoot.SoftFeetOptions`), by name; ``bodies`` is required.
 
     Returns:
         The robot.
@@ -101,7 +101,7 @@ def load(
         )
         robot.notes.extend(notes)
     if soft_feet is not None:
-        from pliant.robots.softfoot import SoftFeetOptions, put_on_softfeet
+        from pliant.feet.softfoot import SoftFeetOptions, put_on_softfeet
 
         put_on_softfeet(robot, parse(SoftFeetOptions, soft_feet, where="soft_feet: ", error=ModelError))
     return robot

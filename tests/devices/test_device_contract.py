@@ -9,13 +9,15 @@ import pytest
 import pliant
 from pliant.base.errors import DeviceError
 from pliant.base.options import check_unit
-from pliant.devices import Board, CompliantJoint, Device, PressDevice, Sample, WorldDevice, make_devices
+from pliant.devices import Board, CompliantJoint, Device, Sample, WorldDevice, make_devices
 from pliant.devices.kinds import device_kinds
 from pliant.engine import MujocoEngine
+from pliant.feet.device.press import PressDevice
+from pliant.feet.model.sole import Sole
 from pliant.franka.device.arm import FrankaArm
 from pliant.franka.robots.build import build_arms
 from pliant.laws import CompliantActuator, QbMove
-from pliant.model import Robot, Sole, World
+from pliant.model import Robot, World
 from pliant.robots import build_robot
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.model import build_parallel

@@ -23,7 +23,7 @@ def _measured(positions=(2, 5), noise=0.3, **truth):
 
 
 def test_known_parameters_are_found_again_with_errors_that_cover_them():
-    from pliant.robots.softfoot_bench import SoftFootBenchOptions
+    from pliant.feet.softfoot_bench import SoftFootBenchOptions
 
     reduced = SoftFootBenchOptions(coupling="midpoint", tendon="fixed")
     progress = []

@@ -8,7 +8,7 @@ import pytest
 from pliant.base.errors import ModelError, PliantError
 from pliant.experiments.softfoot_measured import rotation_errors
 from pliant.experiments.softfoot_trials import Trial, all_trials, simulate_trials
-from pliant.robots.softfoot_bench import SoftFootBenchOptions
+from pliant.feet.softfoot_bench import SoftFootBenchOptions
 
 FEW = [Trial(50.0, 0.005, 1), Trial(50.0, 0.02, 5), Trial(100.0, 0.01, 3), Trial(100.0, 0.02, 6)]
 

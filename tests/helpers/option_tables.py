@@ -7,15 +7,15 @@ from pathlib import Path
 from pliant.base.options import describe, markdown_table
 from pliant.bridges import bridge_options, list_bridges
 from pliant.experiments import find_experiment, list_experiments
+from pliant.feet.model.sole import Sole
+from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
-from pliant.model.sole import Sole
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions
-from pliant.robots.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.ros.bridge import RosOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"

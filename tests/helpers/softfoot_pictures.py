@@ -1,4 +1,4 @@
-"""The pictures of the page docs/softfoot.md; run this file to draw them."""
+"""The pictures of the page docs/feet/softfoot.md; run this file to draw them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from pliant.robots.softfoot import add_softfoot
+from pliant.feet.softfoot import add_softfoot
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     )
     from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
     from pliant.control.policy import Policy, PolicyError
-    from pliant.control.sole import ContactEstimate, RelativeAngleFilter, SoleForceEstimator, SoleHinge, SoleModel
     from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
     from pliant.control.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad, feature_force
     from pliant.control.visual_servoing import (
@@ -50,7 +49,6 @@ __all__ = [
     "Chirp",
     "ClosedLoopInverseKinematics",
     "ComputedTorque",
-    "ContactEstimate",
     "ElasticFeedforward",
     "FeatureAdmittance",
     "GravityCompensation",
@@ -65,15 +63,11 @@ __all__ = [
     "Motion",
     "Policy",
     "PolicyError",
-    "RelativeAngleFilter",
     "ServoFeedforward",
     "ServoMonitor",
     "ServoStatus",
     "ServoStep",
     "Sinusoid",
-    "SoleForceEstimator",
-    "SoleHinge",
-    "SoleModel",
     "Step",
     "ToolLoad",
     "Trajectory",
@@ -100,7 +94,6 @@ _EXPORTS: dict[str, str] = {
     "Chirp": "pliant.control.trajectory",
     "ClosedLoopInverseKinematics": "pliant.control.clik",
     "ComputedTorque": "pliant.control.computed_torque",
-    "ContactEstimate": "pliant.control.sole",
     "ElasticFeedforward": "pliant.control.computed_torque",
     "FeatureAdmittance": "pliant.control.vision_force",
     "GravityCompensation": "pliant.control.gravity",
@@ -115,15 +108,11 @@ _EXPORTS: dict[str, str] = {
     "Motion": "pliant.control.trajectory",
     "Policy": "pliant.control.policy",
     "PolicyError": "pliant.control.policy",
-    "RelativeAngleFilter": "pliant.control.sole",
     "ServoFeedforward": "pliant.control.computed_torque",
     "ServoMonitor": "pliant.control.visual_servoing",
     "ServoStatus": "pliant.control.visual_servoing",
     "ServoStep": "pliant.control.visual_servoing",
     "Sinusoid": "pliant.control.trajectory",
-    "SoleForceEstimator": "pliant.control.sole",
-    "SoleHinge": "pliant.control.sole",
-    "SoleModel": "pliant.control.sole",
     "Step": "pliant.control.trajectory",
     "ToolLoad": "pliant.control.vision_force",
     "Trajectory": "pliant.control.trajectory",

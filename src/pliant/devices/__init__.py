@@ -20,9 +20,7 @@ from pliant.devices.force_torque import ForceTorqueDevice
 from pliant.devices.imu import ImuDevice
 from pliant.devices.kinds import device_for
 from pliant.devices.laser import LaserDevice
-from pliant.devices.press import PressDevice
 from pliant.devices.sensors import SensorDevice
-from pliant.devices.sole import SoleDevice
 from pliant.devices.world import WorldDevice
 
 __all__ = [
@@ -39,11 +37,9 @@ __all__ = [
     "Mailbox",
     "Mount",
     "Noise",
-    "PressDevice",
     "Sample",
     "SampleSource",
     "SensorDevice",
-    "SoleDevice",
     "WorldDevice",
     "device_for",
     "make_devices",

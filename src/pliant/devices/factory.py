@@ -8,7 +8,7 @@ from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.devices.kinds import find_device, has_device
-from pliant.model.feet import ReplacedFoot
+from pliant.feet.model import ReplacedFoot
 from pliant.model.interface import DeviceSpec
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription

@@ -165,8 +165,8 @@ def _build(
     """Return the foot on its slide, see `stand`, and the shares of the servos of its toes."""
     import mujoco
 
-    from pliant.robots.softfoot import add_softfoot
-    from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
+    from pliant.feet.softfoot import add_softfoot
+    from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
 
     spec = mujoco.MjSpec()
     spec.compiler.degree = False

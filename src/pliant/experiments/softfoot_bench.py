@@ -21,7 +21,7 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, film_of_tracks
 from pliant.experiments.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
 from pliant.experiments.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
-from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -761,8 +761,8 @@ def _picture(options: BenchValidationOptions) -> Figure | str:
     """Return a picture of three trials at rest, or the reason why there is none."""
     from pliant.engine import MujocoEngine
     from pliant.experiments._render import strip
+    from pliant.feet.softfoot_bench.build import build
     from pliant.model.snapshots import snapshots
-    from pliant.robots.softfoot_bench.build import build
 
     shots = []
     bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=max(options.loads))
@@ -821,7 +821,7 @@ def check_options(options: BenchValidationOptions) -> None:
 
 def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
     from pliant.engine import MujocoEngine
-    from pliant.robots.softfoot_bench.build import build
+    from pliant.feet.softfoot_bench.build import build
     from pliant.simulation.film import PoseTrack
 
     load, seconds, tracks = max(options.loads), 2.5, {}

@@ -22,7 +22,7 @@ import numpy as np
 from pliant.base.errors import PliantError, nearest
 from pliant.base.options import describe
 from pliant.experiments.softfoot_trials import POSITIONS, Trials, simulate_trials
-from pliant.robots.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -322,9 +322,9 @@ def _slope(name: str, value: float) -> float:
 
 def _bounds(options: SoftFootBenchOptions) -> dict[str, tuple[float, float]]:
     """Return where each parameter is searched: blocks under heel and metatarsus, compliances that the step allows."""
-    from pliant.robots.softfoot import smallest_compliance
-    from pliant.robots.softfoot.parameters import CHAINS
-    from pliant.robots.softfoot_bench.build import build
+    from pliant.feet.softfoot import smallest_compliance
+    from pliant.feet.softfoot.parameters import CHAINS
+    from pliant.feet.softfoot_bench.build import build
 
     model = build(options).compile()
     share = options.n_chains if options.lump else CHAINS

@@ -96,8 +96,8 @@ def rig(kind: str, options: StandingOptions, timestep: float, *, locked: bool, p
     """
     import mujoco
 
+    from pliant.feet.softfoot import add_softfoot
     from pliant.robots.parts import new_spec
-    from pliant.robots.softfoot import add_softfoot
 
     if kind not in FEET:
         raise PliantError(f"foot {kind!r}; must be one of {', '.join(FEET)}", field="kind")
@@ -133,7 +133,7 @@ def _flat_foot(ankle: Any, pad: StandingOptions | None) -> None:
     """Add a flat foot of the SoftFoot's mass, height and footprint; ``pad`` gives it a compliant sole."""
     import mujoco
 
-    from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
+    from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
 
     rear, front, half_width, mass = -0.091, 0.174, 0.0425, 0.937152
     thickness = 0.0 if pad is None else pad.pad_thickness

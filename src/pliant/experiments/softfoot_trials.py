@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.robots.softfoot_bench import POSITIONS, SoftFootBenchOptions
+from pliant.feet.softfoot_bench import POSITIONS, SoftFootBenchOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def simulate_trials(
 
     from pliant.base.options import parse
     from pliant.engine import make_batch
-    from pliant.robots.softfoot_bench.build import block_positions, build
+    from pliant.feet.softfoot_bench.build import block_positions, build
 
     chosen = all_trials() if trials is None else tuple(trials)
     if not chosen:

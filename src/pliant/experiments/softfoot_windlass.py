@@ -81,7 +81,7 @@ def lever_arm() -> float:
     """Return how much the tendons lengthen with the dorsiflexion of the toes alone [m/rad]."""
     import mujoco
 
-    from pliant.robots.softfoot import softfoot
+    from pliant.feet.softfoot import softfoot
 
     model = softfoot().compile()
     data = mujoco.MjData(model)

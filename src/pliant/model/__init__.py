@@ -4,11 +4,9 @@ from pliant.model.check import StepSize, step_sizes
 from pliant.model.description import COMPANION_SUFFIX, REST_KEY, Description, actuator_names, companion_name
 from pliant.model.interface import DescribedDevice, DeviceSpec, Interface, JointInterface, PluginManager
 from pliant.model.noise import Noise
-from pliant.model.press import Press
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription, sensor_kind
-from pliant.model.sole import Sole
 from pliant.model.tags import add_tag
 from pliant.model.world import World, add_world
 
@@ -26,11 +24,9 @@ __all__ = [
     "Laser",
     "Noise",
     "PluginManager",
-    "Press",
     "Problem",
     "Robot",
     "SensorDescription",
-    "Sole",
     "StepSize",
     "World",
     "actuator_names",

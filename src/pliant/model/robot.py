@@ -14,10 +14,10 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import parse_bool, parse_number, parse_vector
+from pliant.feet.model import FootDescription, ReplacedFoot
+from pliant.feet.model.replace import complete, plan
 from pliant.model.check import check
 from pliant.model.description import INTEGRATORS, Description, tidy
-from pliant.model.feet import FootDescription, ReplacedFoot
-from pliant.model.feet.replace import complete, plan
 from pliant.model.interface import DescribedDevice
 from pliant.model.parameters import change_actuator
 from pliant.model.problem import Problem
@@ -185,8 +185,8 @@ class Robot(Description):
         Args:
             body: the old foot: the last link of the leg, after the ankle joints, or a body fixed to it, such as a foot
                 after a force sensor. Its geoms, and those of bodies fixed to it, are the old foot.
-            foot: a description such as `pliant.robots.softfoot.SoftFoot`, which is mirrored for the side, or a
-                spec, such as that of `pliant.robots.softfoot.softfoot`, which is used unchanged.
+            foot: a description such as `pliant.feet.softfoot.SoftFoot`, which is mirrored for the side, or a
+                spec, such as that of `pliant.feet.softfoot.softfoot`, which is used unchanged.
             sole_height: height of the robot's ankle above the new sole [m]; "keep" for the height above the old
                 sole, computed from its collision geoms, including meshes.
             forward_offset: displacement of the foot towards its toes [m]; at 0 the two ankles are in line vertically.

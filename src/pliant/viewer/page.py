@@ -20,8 +20,8 @@ import numpy as np
 
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Device, Sample, SampleSource
-from pliant.devices.press import PressDevice
 from pliant.engine.base import MujocoState
+from pliant.feet.device.press import PressDevice
 from pliant.franka.page import ArmPanel, franka_arm
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun

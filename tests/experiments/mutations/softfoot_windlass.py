@@ -4,7 +4,7 @@ from mutations import Mutation
 
 from pliant.experiments import softfoot_windlass as module
 from pliant.experiments._softfoot import REDUCED, stand
-from pliant.robots.softfoot import parameters
+from pliant.feet.softfoot import parameters
 
 
 def _statements(slack):

@@ -12,8 +12,9 @@ from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
 from pliant.engine import MujocoEngine
-from pliant.model import Camera, ForceTorque, Imu, Interface, Laser, Noise, Robot, Sole
-from pliant.robots.softfoot import softfoot
+from pliant.feet.model.sole import Sole
+from pliant.feet.softfoot import softfoot
+from pliant.model import Camera, ForceTorque, Imu, Interface, Laser, Noise, Robot
 from pliant.ros.bridge.camera import is_camera, serve_camera
 from pliant.ros.bridge.interfaces import kind_of
 from pliant.ros.bridge.options import RosOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.base.errors import ModelError
-from pliant.model.feet import ReplacedFoot
+from pliant.feet.model import ReplacedFoot
 from pliant.model.robot import Robot
 from pliant.rods.model.mechanism import find_mechanism
 

@@ -23,7 +23,8 @@ def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""
     import mujoco
 
-    from pliant.model import ForceTorque, Imu, Robot, Sole
+    from pliant.feet.model.sole import Sole
+    from pliant.model import ForceTorque, Imu, Robot
     from pliant.robots.parts import finished, look_at, new_spec
 
     spec = new_spec("biped", options.timestep, extent=1.2, center=(0.4, 0.0, 0.45))
@@ -51,7 +52,7 @@ def build(options: BipedOptions) -> Robot:
         _actuator(spec, name, joint, options)
     add_bars(spec, options)
     if options.feet == "soft":
-        from pliant.robots.softfoot import fit_closure
+        from pliant.feet.softfoot import fit_closure
 
         for side in p.SIDES:
             fit_closure(spec, options.foot_closure_compliance, f"{side}_foot/")
@@ -213,8 +214,8 @@ def _rigid_foot(foot: Any) -> None:
 
 def _soft_foot(spec: Any, foot: Any, options: BipedOptions, side: str) -> None:
     """Add a SoftFoot whose sole is level with that of the rigid foot."""
-    from pliant.robots.softfoot import softfoot
-    from pliant.robots.softfoot.parameters import ANKLE_HEIGHT
+    from pliant.feet.softfoot import softfoot
+    from pliant.feet.softfoot.parameters import ANKLE_HEIGHT
 
     child = softfoot(
         n_chains=options.foot_chains,

@@ -69,9 +69,9 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     import mujoco
     import numpy as np
 
+    from pliant.feet.model.geometry import reach
     from pliant.formats.source import Source
     from pliant.formats.urdf_robot import read_urdf
-    from pliant.model.feet.geometry import reach
     from pliant.model.interface import Interface
     from pliant.robots.bars import add_bars
     from pliant.robots.humanoids.walking import add_walking, find_stance, stand
@@ -117,7 +117,7 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
         return robot
     stance = find_stance(spec.copy().compile(), humanoid.base, humanoid.legs)
     if options.feet == "soft":
-        from pliant.robots.softfoot import SoftFoot
+        from pliant.feet.softfoot import SoftFoot
 
         foot = SoftFoot(
             n_chains=1,

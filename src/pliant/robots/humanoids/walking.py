@@ -79,7 +79,7 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
     import mujoco
 
     from pliant.devices.walking_model import kinematic_tree
-    from pliant.model.feet.geometry import reach
+    from pliant.feet.model.geometry import reach
 
     hinges = [model.joint(j) for j in range(model.njnt) if int(model.jnt_type[j]) == int(mujoco.mjtJoint.mjJNT_HINGE)]
     joints = tuple(joint.name for joint in hinges)

@@ -1,6 +1,0 @@
-"""The bench on which the SoftFoot was measured: a foot on a vertical slide, pressed on three force sensors."""
-
-from pliant.robots.softfoot_bench.build import POSITIONS, module_position
-from pliant.robots.softfoot_bench.options import SoftFootBenchOptions
-
-__all__ = ["POSITIONS", "SoftFootBenchOptions", "module_position"]
