@@ -27,7 +27,7 @@ import pliant
 from pliant.base.errors import MissingDependency
 from pliant.experiments.walking import run_walk
 from pliant.feet.softfoot import SoftFoot
-from pliant.robots.humanoids.build import FEET
+from pliant.walking.robots.humanoids.build import FEET
 
 ROBOTS = {"biped": ("l_foot", "r_foot"), **FEET}
 DT, EVERY, STEPS, ROUNDS = 0.001, 5, 400, 9

@@ -13,7 +13,7 @@ from pliant.experiments._yarp import Board, biped, serve
 from pliant.experiments.yarp_clock import LoopRun, NewestTime
 from pliant.experiments.yarp_ft_imu import noise_targets
 from pliant.experiments.yarp_impedance import GRAVITY, POSE, GravityModel
-from pliant.robots.biped.parameters import REST
+from pliant.walking.robots.biped.parameters import REST
 
 pytestmark = pytest.mark.network
 

@@ -129,8 +129,8 @@ def rate(walks: Walks, feet: str, height: float) -> Rate:
 
 def settings_that_differ(robot: str = "biped") -> list[str]:
     """Return which settings of a robot's controller are not the same for both feet."""
-    from pliant.devices.walking import WalkingDescription
     from pliant.robots import build_robot
+    from pliant.walking.device import WalkingDescription
 
     found = []
     for feet in FEET:

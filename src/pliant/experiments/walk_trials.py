@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import PliantError
-from pliant.control.walking.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 from pliant.experiments.walking import WalkResult, run_walk
+from pliant.walking.control.settings import REFERENCE_HEIGHT, REFERENCE_MASS, WalkSettings
 
 __all__ = ["COURSES", "Course", "Crossing", "Rate", "Walk", "fisher", "mcnemar", "read_walks", "walk_many", "wilson"]
 
@@ -115,8 +115,8 @@ def _code() -> str:
 
     root = Path(pliant.__file__).parent
     parts = (
-        "control/walking", "devices/walking.py", "devices/walking_model.py", "experiments/walking.py", "model/feet",
-        "robots/bars.py", "robots/biped", "robots/humanoids", "robots/softfoot",
+        "control/walking", "walking/device.py", "walking/model.py", "experiments/walking.py", "model/feet",
+        "walking/bars.py", "robots/biped", "robots/humanoids", "robots/softfoot",
     )  # fmt: skip
     digest = hashlib.sha256()
     for part in parts:

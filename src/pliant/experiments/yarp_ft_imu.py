@@ -158,8 +158,8 @@ def record(
 def _hand_axes(angles_deg: Array, arm: Array) -> Array:
     """Return the orientation of the right hand in the world, from the angles of the waist and the arm's joints."""
     from pliant.base.spatial import exp_so3, rotation_from_rpy
-    from pliant.robots.biped import PARTS as JOINTS_OF
-    from pliant.robots.biped.parameters import JOINTS
+    from pliant.walking.robots.biped import PARTS as JOINTS_OF
+    from pliant.walking.robots.biped.parameters import JOINTS
 
     rotation = rotation_from_rpy(np.radians(angles_deg))
     for name, angle in zip(JOINTS_OF["right_arm"], arm, strict=True):  # the torso is held upright
@@ -218,7 +218,7 @@ def _turned(traces: Traces) -> float:
 
 def load_statements(clean: Traces) -> list[Statement]:
     """Judge section 3.3.2: the force/torque sensors."""
-    from pliant.robots.biped.parameters import LINKS
+    from pliant.walking.robots.biped.parameters import LINKS
 
     hand = LINKS["hand"]
     weight = hand.mass * np.array([0.0, 0.0, -GRAVITY])

@@ -16,8 +16,8 @@ from pliant.experiments.base import Context, Figure, Result, Statement, Table, T
 from pliant.experiments.films import Film, film_of_tracks
 
 if TYPE_CHECKING:
-    from pliant.control.walking.tree import KinematicTree
     from pliant.simulation.film import PoseTrack
+    from pliant.walking.control.tree import KinematicTree
     from pliant.yarp.wire.joints import JointState
 
 __all__ = ["GravityModel", "Interfaces", "Push", "YarpImpedanceOptions", "run_interfaces", "run_push", "yarp_impedance"]
@@ -87,9 +87,9 @@ class GravityModel:
     """
 
     def __init__(self) -> None:
-        from pliant.devices.walking_model import kinematic_tree
-        from pliant.robots.biped import PARTS as JOINTS_OF
-        from pliant.robots.biped.parameters import JOINTS, REST
+        from pliant.walking.model import kinematic_tree
+        from pliant.walking.robots.biped import PARTS as JOINTS_OF
+        from pliant.walking.robots.biped.parameters import JOINTS, REST
 
         names = tuple(JOINTS)
         self.tree: KinematicTree = kinematic_tree(biped(timestep=TIMESTEP).compile(), "waist", names)
@@ -402,7 +402,7 @@ def run_push(
         board.close()
     model.torques(angles, target + marks[1][0])
     tree, arm = model.tree, model.rows[PART]
-    from pliant.robots.biped.parameters import LINKS, OFFSETS
+    from pliant.walking.robots.biped.parameters import LINKS, OFFSETS
 
     last = arm[-1] + 1
     hand = tree.P[last] + tree.R[last] @ (np.array(OFFSETS["hand"]) + np.array(LINKS["hand"].center))
@@ -425,7 +425,7 @@ def run_push(
 
 def board_statements(boards: int, axes: int, states_per_step: float, described: dict[str, bool]) -> list[Statement]:
     """Judge how many control boards there are, how often each tells its state, and what a file describes."""
-    from pliant.robots.biped.parameters import JOINTS
+    from pliant.walking.robots.biped.parameters import JOINTS
 
     return [
         Statement(

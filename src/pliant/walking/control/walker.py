@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.codecache import njit
-from pliant.control.walking import dcm
-from pliant.control.walking.settings import WalkSettings
-from pliant.control.walking.tree import Index, KinematicTree
+from pliant.walking.control import dcm
+from pliant.walking.control.settings import WalkSettings
+from pliant.walking.control.tree import Index, KinematicTree
 
 __all__ = ["Leg", "Walker"]
 

@@ -9,8 +9,8 @@ import pytest
 import pliant
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.feet.softfoot import SoftFoot, closure_compliance
-from pliant.robots.humanoids import find_data
-from pliant.robots.humanoids.build import FEET
+from pliant.walking.robots.humanoids import find_data
+from pliant.walking.robots.humanoids.build import FEET
 
 FAST = SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed")
 MASS = {"talos": 90.272, "g1": 33.341}

@@ -1,6 +1,6 @@
 """A walking controller as a device: it reads the robot's own sensors and drives its joints.
 
-The firmware is `pliant.control.walking.walker.Walker`. It sees the inertial unit of the base, the joint encoders and
+The firmware is `pliant.walking.control.walker.Walker`. It sees the inertial unit of the base, the joint encoders and
 the force/torque sensors of the ankles, and nothing else of the simulation.
 """
 
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.base.errors import DeviceError, PortError
-from pliant.control.walking.settings import WalkSettings
 from pliant.devices.base import Command, DeviceBase, FieldInfo, button, request
 from pliant.devices.kinds import device_for
-from pliant.devices.walking_model import joint_inertia, kinematic_tree
 from pliant.engine.base import Engine, mujoco_state
+from pliant.walking.control.settings import WalkSettings
+from pliant.walking.model import joint_inertia, kinematic_tree
 
 if TYPE_CHECKING:
-    from pliant.control.walking.walker import Walker
     from pliant.model import Robot
+    from pliant.walking.control.walker import Walker
 
 __all__ = ["WalkingDescription", "WalkingDevice"]
 
@@ -123,7 +123,7 @@ class WalkingDevice(DeviceBase):
         return self._walker
 
     def _connect(self, engine: Engine) -> None:
-        from pliant.control.walking.walker import Leg, Walker
+        from pliant.walking.control.walker import Leg, Walker
 
         d = self.description
         state = mujoco_state(engine, self.name)

@@ -1,5 +1,5 @@
 """A torque-controlled biped of primitive shapes, in the class of COMAN, with rigid feet or SoftFeet."""
 
-from pliant.robots.biped.parameters import JOINTS, PARTS, SIDES
+from pliant.walking.robots.biped.parameters import JOINTS, PARTS, SIDES
 
 __all__ = ["JOINTS", "PARTS", "SIDES"]

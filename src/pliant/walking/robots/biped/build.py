@@ -6,14 +6,14 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
-from pliant.robots.bars import add_bars
-from pliant.robots.biped import parameters as p
 from pliant.robots.catalogue import CatalogueRobot
+from pliant.walking.bars import add_bars
+from pliant.walking.robots.biped import parameters as p
 
 if TYPE_CHECKING:
-    from pliant.devices.walking import WalkingDescription
     from pliant.model import Robot
-    from pliant.robots.biped.options import BipedOptions
+    from pliant.walking.device import WalkingDescription
+    from pliant.walking.robots.biped.options import BipedOptions
     from pliant.yarp.model.control_board import ControlBoard
 
 __all__ = ["ROBOT", "build"]
@@ -101,8 +101,8 @@ def _boards(options: BipedOptions) -> list[ControlBoard]:
 
 
 def _walking(options: BipedOptions) -> WalkingDescription:
-    from pliant.control.walking.settings import WalkSettings
-    from pliant.devices.walking import WalkingDescription
+    from pliant.walking.control.settings import WalkSettings
+    from pliant.walking.device import WalkingDescription
 
     names = [field.name for field in dataclasses.fields(WalkSettings)]
     return WalkingDescription(
@@ -263,7 +263,7 @@ def _key(spec: Any, options: BipedOptions) -> None:
 ROBOT = CatalogueRobot(
     name="biped",
     summary="Torque-controlled biped of primitive shapes, 31 kg and 0.95 m, with rigid feet or SoftFeet.",
-    options="pliant.robots.biped.options:BipedOptions",  # by name: listing robots loads no controller
+    options="pliant.walking.robots.biped.options:BipedOptions",  # by name: listing robots loads no controller
     function=build,
     source="ours, in the class of COMAN (IIT), the robot of the YARP experiments; SoftFeet: see softfoot",
     scenarios=("push-biped",),

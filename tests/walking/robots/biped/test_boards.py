@@ -5,8 +5,8 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.robots.biped.parameters import PARTS, REST
 from pliant.robots.lookup import build_robot
+from pliant.walking.robots.biped.parameters import PARTS, REST
 from pliant.yarp.control_board.device import ControlBoardDevice
 
 

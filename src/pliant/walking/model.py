@@ -13,7 +13,7 @@ from pliant.base.errors import DeviceError, nearest
 if TYPE_CHECKING:
     import mujoco
 
-    from pliant.control.walking.tree import KinematicTree
+    from pliant.walking.control.tree import KinematicTree
 
 __all__ = ["joint_inertia", "kinematic_tree"]
 
@@ -57,7 +57,7 @@ def kinematic_tree(model: mujoco.MjModel, base: str, joints: Sequence[str]) -> K
     """
     import mujoco
 
-    from pliant.control.walking.tree import KinematicTree
+    from pliant.walking.control.tree import KinematicTree
 
     names = [model.joint(j).name for j in range(model.njnt)]
     for name in joints:

@@ -13,7 +13,7 @@ from pliant.base.errors import ModelError
 
 if TYPE_CHECKING:
     from pliant.model import Robot
-    from pliant.robots.humanoids.options import HumanoidOptions
+    from pliant.walking.robots.humanoids.options import HumanoidOptions
 
 __all__ = ["Legs", "Stance", "add_walking", "find_stance", "stand"]
 
@@ -78,8 +78,8 @@ def find_stance(model: Any, base: str, legs: Legs) -> Stance:
     """
     import mujoco
 
-    from pliant.devices.walking_model import kinematic_tree
     from pliant.feet.model.geometry import reach
+    from pliant.walking.model import kinematic_tree
 
     hinges = [model.joint(j) for j in range(model.njnt) if int(model.jnt_type[j]) == int(mujoco.mjtJoint.mjJNT_HINGE)]
     joints = tuple(joint.name for joint in hinges)
@@ -149,9 +149,9 @@ def stand(spec: Any, base: str, stance: Stance, servos: bool) -> None:
 
 def add_walking(robot: Robot, base: str, legs: Legs, stance: Stance, options: HumanoidOptions) -> None:
     """Add an inertial unit, force/torque sensors at the ankles, and the walking device."""
-    from pliant.control.walking.settings import scaled_settings
-    from pliant.devices.walking import WalkingDescription
     from pliant.model import ForceTorque, Imu
+    from pliant.walking.control.settings import scaled_settings
+    from pliant.walking.device import WalkingDescription
 
     sensors = ("l_ankle_ft", "r_ankle_ft")
     robot.devices.append(Imu(name="base_imu", body=base, rate=100.0))

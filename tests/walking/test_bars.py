@@ -6,7 +6,7 @@ import mujoco
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.robots.bars import add_bars, bar_positions
+from pliant.walking.bars import add_bars, bar_positions
 
 
 def options(**changes):

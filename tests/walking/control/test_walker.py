@@ -4,12 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.control.walking.settings import WalkSettings
-from pliant.control.walking.walker import DOUBLE, SINGLE, STAND, Leg, Walker
-from pliant.devices.walking_model import kinematic_tree
 from pliant.robots import build_robot
-from pliant.robots.biped import JOINTS
-from pliant.robots.biped.parameters import ANKLE_HEIGHT, HIP_SPACING, REST
+from pliant.walking.control.settings import WalkSettings
+from pliant.walking.control.walker import DOUBLE, SINGLE, STAND, Leg, Walker
+from pliant.walking.model import kinematic_tree
+from pliant.walking.robots.biped import JOINTS
+from pliant.walking.robots.biped.parameters import ANKLE_HEIGHT, HIP_SPACING, REST
 
 NAMES = tuple(JOINTS)
 WEIGHT = 30.674 * 9.81

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pliant.control.walking import dcm
+from pliant.walking.control import dcm
 
 OMEGA = 4.1
 

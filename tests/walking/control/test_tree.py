@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import DeviceError, PliantError
-from pliant.control.walking.tree import KinematicTree
-from pliant.devices.walking_model import kinematic_tree
 from pliant.robots import build_robot
-from pliant.robots.biped import JOINTS
+from pliant.walking.control.tree import KinematicTree
+from pliant.walking.model import kinematic_tree
+from pliant.walking.robots.biped import JOINTS
 
 NAMES = tuple(JOINTS)
 

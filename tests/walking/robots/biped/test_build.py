@@ -7,8 +7,8 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.base.options import check_declaration, describe
 from pliant.robots import build_robot, find_robot
-from pliant.robots.biped import JOINTS, PARTS
-from pliant.robots.biped.parameters import ANKLE_HEIGHT, ANKLE_TO_KNEE, KNEE_TO_HIP, leg_angles
+from pliant.walking.robots.biped import JOINTS, PARTS
+from pliant.walking.robots.biped.parameters import ANKLE_HEIGHT, ANKLE_TO_KNEE, KNEE_TO_HIP, leg_angles
 
 FEET = ("rigid", "soft")
 

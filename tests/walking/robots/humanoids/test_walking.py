@@ -9,8 +9,8 @@ import pytest
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.experiments.walking import run_walk
 from pliant.robots import build_robot
-from pliant.robots.humanoids.build import ROBOTS
-from pliant.robots.humanoids.walking import find_stance
+from pliant.walking.robots.humanoids.build import ROBOTS
+from pliant.walking.robots.humanoids.walking import find_stance
 
 NAMES = ("g1", "talos")
 
@@ -68,7 +68,7 @@ def test_servos_hold_the_pose_at_the_start():
 
 def test_a_pose_that_the_legs_do_not_reach_is_refused(monkeypatch):
     robot = built("g1", controller="none")
-    monkeypatch.setattr("pliant.robots.humanoids.walking.BEND", 0.95)
+    monkeypatch.setattr("pliant.walking.robots.humanoids.walking.BEND", 0.95)
     legs = next(robot.function.args[0] for robot in ROBOTS if robot.name == "g1").legs
     with pytest.raises(ModelError, match="legs do not reach"):
         find_stance(robot.compile(), "pelvis", legs)

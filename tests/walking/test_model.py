@@ -3,7 +3,7 @@
 import mujoco
 import pytest
 
-from pliant.devices.walking_model import joint_inertia
+from pliant.walking.model import joint_inertia
 
 PENDULUM = """
 <mujoco><worldbody><body name="arm"><joint name="hinge" axis="0 1 0" armature="0.02"/>

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pliant.robots.catalogue import CatalogueRobot
-from pliant.robots.humanoids.data import find_data
-from pliant.robots.humanoids.options import HumanoidOptions
-from pliant.robots.humanoids.walking import Legs
+from pliant.walking.robots.humanoids.data import find_data
+from pliant.walking.robots.humanoids.options import HumanoidOptions
+from pliant.walking.robots.humanoids.walking import Legs
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -73,9 +73,9 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
     from pliant.formats.source import Source
     from pliant.formats.urdf_robot import read_urdf
     from pliant.model.interface import Interface
-    from pliant.robots.bars import add_bars
-    from pliant.robots.humanoids.walking import add_walking, find_stance, stand
     from pliant.robots.parts import add_scene, finished
+    from pliant.walking.bars import add_bars
+    from pliant.walking.robots.humanoids.walking import add_walking, find_stance, stand
 
     path = find_data(humanoid.file)
 

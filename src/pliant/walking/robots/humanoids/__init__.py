@@ -1,5 +1,5 @@
 """Humanoids whose descriptions come with PyPI's package example-robot-data: Talos and G1."""
 
-from pliant.robots.humanoids.data import find_data
+from pliant.walking.robots.humanoids.data import find_data
 
 __all__ = ["find_data"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pliant.base.options import option
-from pliant.control.walking.settings import WalkSettings
+from pliant.walking.control.settings import WalkSettings
 
 __all__ = ["BipedOptions"]
 

@@ -7,10 +7,10 @@ import pytest
 
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
-from pliant.devices.walking import WalkingDescription
 from pliant.engine import MujocoEngine
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
+from pliant.walking.device import WalkingDescription
 
 
 def walking(**options):

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from pliant.control.walking.settings import (
+from pliant.walking.control.settings import (
     REFERENCE_HEIGHT,
     REFERENCE_MASS,
     REFERENCE_SPACING,
