@@ -9,7 +9,6 @@ import pytest
 
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
-from pliant.control.visual_servoing import AdaptiveGain
 from pliant.experiments import _dual_loop as loop
 from pliant.experiments._dual import torso_in_process
 from pliant.experiments._dual_loop import Ending, Plan, follow, start_joints
@@ -28,6 +27,7 @@ from pliant.experiments.franka_dual_arm import (
 )
 from pliant.franka.client import FrankaGroup
 from pliant.vision.conditions import Condition, VisionError
+from pliant.vision.visual_servoing import AdaptiveGain
 
 SHORT = Plan(approach=False, step=3)
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from pliant.base.spatial import pose
 from pliant.devices.camera_renderer import Renderer
-from pliant.model import add_tag
 from pliant.vision import AprilTagDetector, VisionError
+from pliant.vision.tags import add_tag
 
 SCENE = """
 <mujoco>

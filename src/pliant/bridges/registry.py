@@ -53,7 +53,9 @@ _OWN: dict[str, BridgeEntry] = {
         "pliant.bridges.foxglove:make",
         ("foxglove",),
     ),
-    "pictures": BridgeEntry("Camera images in files that programs of this machine map", "pliant.bridges.pictures:make"),
+    "pictures": BridgeEntry(
+        "Camera images in files that programs of this machine map", "pliant.vision.pictures_bridge:make"
+    ),
     "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
     "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
     "yarp": BridgeEntry(

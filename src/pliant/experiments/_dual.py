@@ -147,8 +147,8 @@ def open_torso(
         MissingDependency: pylibfranka, a renderer or pyapriltags is missing.
         BridgeError: no server started.
     """
-    from pliant.clients.pictures import SharedPictures
     from pliant.franka.client import FrankaRobot
+    from pliant.vision.client import SharedPictures
 
     if not fci:
         with torso_in_process(rendered=rendered, obstacle=obstacle, friction=friction, start=start) as found:
@@ -219,13 +219,13 @@ def torso_in_process(
 
 def main() -> None:
     """Serve both arms; print READY, or why not, and end when the input closes."""
-    from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.experiments._franka import PATIENCE_S, run_until_closed
     from pliant.franka.bridge import FciBridge, FciOptions
     from pliant.franka.robots.torso import Q_LEFT, Q_RIGHT, torso
     from pliant.simulation import Simulation
+    from pliant.vision.pictures_bridge import Pictures, PicturesOptions
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--host", default="127.0.0.1")

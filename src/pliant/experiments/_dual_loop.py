@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.control import CartesianComputedTorque, FeatureAdmittance, HybridPoseServo, ToolLoad
-from pliant.control.visual_servoing import AdaptiveGain
+from pliant.control import CartesianComputedTorque
 from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
@@ -28,6 +27,8 @@ from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionEr
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
 from pliant.vision.tasks import solve
+from pliant.vision.vision_force import FeatureAdmittance, HybridPoseServo, ToolLoad
+from pliant.vision.visual_servoing import AdaptiveGain
 
 if TYPE_CHECKING:
     from pliant.experiments._dual import Torso

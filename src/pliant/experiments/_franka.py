@@ -158,13 +158,13 @@ def main() -> None:
     """Serve one arm; print READY, or why not, and end when the input closes."""
     import numpy as np
 
-    from pliant.bridges.pictures import Pictures, PicturesOptions
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.franka.bridge import FciBridge, FciOptions
     from pliant.franka.robots.build import Q_START, ArmMount, TagPlace, WristCamera, build_arms
     from pliant.franka.robots.parameters import arm
     from pliant.simulation import Simulation
+    from pliant.vision.pictures_bridge import Pictures, PicturesOptions
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--host", default="127.0.0.1")

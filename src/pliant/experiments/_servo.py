@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.control.visual_servoing import (
+from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
+from pliant.vision.conditions import require_fresh
+from pliant.vision.detector import tag_corners
+from pliant.vision.points import project_points
+from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
+from pliant.vision.tasks import Task
+from pliant.vision.visual_servoing import (
     AdaptiveGain,
     ServoMonitor,
     ServoStatus,
@@ -24,12 +30,6 @@ from pliant.control.visual_servoing import (
     pbvs_task,
     pose_below,
 )
-from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
-from pliant.vision.conditions import require_fresh
-from pliant.vision.detector import tag_corners
-from pliant.vision.points import project_points
-from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features
-from pliant.vision.tasks import Task
 
 if TYPE_CHECKING:
     from pliant.franka.client import FrankaRobot
@@ -436,10 +436,10 @@ def served_cell(
         MissingDependency: pylibfranka is not installed, or images cannot be rendered.
         BridgeError: no server started.
     """
-    from pliant.clients.pictures import SharedPictures
     from pliant.experiments._franka import serve
     from pliant.franka.client import FrankaRobot
     from pliant.franka.robots.build import MOTOR_INERTIA, WristCamera
+    from pliant.vision.client import SharedPictures
 
     mount, plant = WristCamera(), plant or Plant()
     motors = MOTOR_INERTIA if plant.motor_inertia is None else plant.motor_inertia

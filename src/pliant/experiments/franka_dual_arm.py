@@ -84,8 +84,8 @@ class FrankaDualArmOptions:
 
 def plan_of(options: FrankaDualArmOptions, *, quick: bool = False) -> Plan:
     """Return what the arms do."""
-    from pliant.control.visual_servoing import AdaptiveGain
     from pliant.experiments._dual_loop import Plan
+    from pliant.vision.visual_servoing import AdaptiveGain
 
     return Plan(
         radius=options.radius,

@@ -90,8 +90,8 @@ class TorqueRun:
 
 def setup_of(options: FrankaDynamicServoOptions) -> Setup:
     """Return tag, goal and tolerance."""
-    from pliant.control.visual_servoing import AdaptiveGain
     from pliant.experiments._servo import Setup
+    from pliant.vision.visual_servoing import AdaptiveGain
 
     none = AdaptiveGain(at_zero=1.0, at_infinity=1.0, slope_at_zero=0.0)  # the torque laws have stiffness and damping
     return Setup(
@@ -165,9 +165,9 @@ def pose_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..
 
 def points_torque(options: FrankaDynamicServoOptions, scale: float) -> Callable[..., Array]:
     """Return the torque law of the corners in the image."""
-    from pliant.control.visual_servoing import image_points_task, servo_torque
     from pliant.vision import tag_corners
     from pliant.vision.points import project_points
+    from pliant.vision.visual_servoing import image_points_task, servo_torque
 
     w = options.frequency
 
@@ -233,10 +233,10 @@ def drive(
     from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
-    from pliant.control.visual_servoing import ServoMonitor, ServoStatus, pose_below
     from pliant.experiments._servo import PERIOD, _eyes, make_run
     from pliant.vision import VisionError
     from pliant.vision.poses import pose_features
+    from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 
     arm, goal, setup = cell.arm, start.goal, setup_of(options)
     look = _eyes(cell, setup, cell.camera)

@@ -75,8 +75,8 @@ class FrankaVisualServoOptions:
 
 def setup_of(options: FrankaVisualServoOptions) -> Setup:
     """Return what all runs have in common."""
-    from pliant.control.visual_servoing import AdaptiveGain
     from pliant.experiments._servo import Setup
+    from pliant.vision.visual_servoing import AdaptiveGain
 
     return Setup(
         size=options.size,
@@ -434,9 +434,9 @@ def _summary_table(runs: Sequence[Run]) -> Table:
 def smooth_start_table(poses: Sequence[Start], setup: Setup) -> Table:
     """Return how much each smooth start bends the path of PBVS, by the kinematics of the law alone."""
     from pliant.base.spatial import inverse
-    from pliant.control.visual_servoing import SmoothStart, pbvs_task
     from pliant.experiments._servo import deviation
     from pliant.vision import camera_moved, solve
+    from pliant.vision.visual_servoing import SmoothStart, pbvs_task
 
     rows = []
     for smooth in ("scaled", "published", "none"):

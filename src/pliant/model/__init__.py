@@ -7,7 +7,6 @@ from pliant.model.noise import Noise
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, ForceTorque, Imu, Laser, SensorDescription, sensor_kind
-from pliant.model.tags import add_tag
 from pliant.model.world import World, add_world
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "StepSize",
     "World",
     "actuator_names",
-    "add_tag",
     "add_world",
     "companion_name",
     "sensor_kind",

@@ -13,8 +13,6 @@ import pytest
 from pliant import load
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import inverse, pose
-from pliant.control import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo
-from pliant.control.visual_servoing import image_points_task, norm_below, pbvs_task
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
@@ -30,6 +28,15 @@ from pliant.vision import (
     facing_pose,
     project_points,
     tag_corners,
+)
+from pliant.vision.visual_servoing import (
+    AdaptiveGain,
+    ServoMonitor,
+    ServoStatus,
+    VisualServo,
+    image_points_task,
+    norm_below,
+    pbvs_task,
 )
 
 CORNERS = tag_corners(0.08)

@@ -9,7 +9,6 @@ import pytest
 
 from pliant.base.errors import ModelError
 from pliant.base.spatial import inverse, pose
-from pliant.control import ToolLoad
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.engine.base import mujoco_state
@@ -20,6 +19,7 @@ from pliant.franka.robots.parameters import EE_OF_HAND, FRANKA_HAND
 from pliant.franka.robots.torso import CAMERA, POST_FACE, POST_STIFFNESS, Q_LEFT, Q_RIGHT, TAG, base, torso
 from pliant.robots import build_robot
 from pliant.simulation import Simulation
+from pliant.vision.vision_force import ToolLoad
 
 needs_tags = pytest.mark.skipif(importlib.util.find_spec("pyapriltags") is None, reason="pyapriltags is not installed")
 

@@ -8,8 +8,6 @@ import pytest
 from pliant import load
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import inverse, pose
-from pliant.control import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo
-from pliant.control.visual_servoing import ibvs_task, pbvs_task, pose_below
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
@@ -18,6 +16,15 @@ from pliant.franka.robots.entry import TAG_DISTANCE
 from pliant.simulation import Simulation
 from pliant.vision import AprilTagDetector, facing_pose, tag_corners
 from pliant.vision.poses import nearest_alike_pose, pose_features
+from pliant.vision.visual_servoing import (
+    AdaptiveGain,
+    ServoMonitor,
+    ServoStatus,
+    VisualServo,
+    ibvs_task,
+    pbvs_task,
+    pose_below,
+)
 
 SIZE = 0.08
 GOAL = facing_pose(0.24)

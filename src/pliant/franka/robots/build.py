@@ -572,7 +572,7 @@ def _camera(mount: ArmMount) -> Camera:
 def _add_tag(spec: mujoco.MjSpec, tag: TagPlace) -> None:
     import mujoco
 
-    from pliant.model import add_tag
+    from pliant.vision.tags import add_tag
 
     x, y, z = tag.position
     R = rotation_from_rpy(tag.rpy)
@@ -590,7 +590,7 @@ def _add_tag(spec: mujoco.MjSpec, tag: TagPlace) -> None:
 
 
 def _add_held_tag(spec: mujoco.MjSpec, mount: ArmMount) -> None:
-    from pliant.model import add_tag
+    from pliant.vision.tags import add_tag
 
     assert mount.tag is not None
     X = EE_OF_HAND @ mount.tag.EE_T_O  # the hand's body has the flange's frame

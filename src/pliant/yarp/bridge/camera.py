@@ -10,8 +10,8 @@ import numpy as np
 
 from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
-from pliant.devices.camera import CameraDevice
 from pliant.model.sensors import Camera
+from pliant.vision.device.camera import CameraDevice
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, WireError
-from pliant.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
+from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, STAMP, decode_header
 
 __all__ = ["SharedPictures"]
 

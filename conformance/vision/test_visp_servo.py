@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from pliant.base.spatial import exp_so3, pose
-from pliant.control.visual_servoing import AdaptiveGain, ibvs_velocity, pbvs_velocity
 from pliant.vision import facing_pose, tag_corners
+from pliant.vision.visual_servoing import AdaptiveGain, ibvs_velocity, pbvs_velocity
 
 SOURCE = Path(__file__).parent / "visp" / "servo.cpp"
 LIBRARIES = ("visp_vs", "visp_visual_features", "visp_core")

@@ -6,7 +6,7 @@ import pytest
 import tag_views
 
 from pliant.base.errors import MissingDependency, ModelError
-from pliant.model import add_tag
+from pliant.vision.tags import add_tag
 
 BODY = """<mujoco><worldbody>
   <body name="hand" pos="0 0 1"><freejoint/><geom size="0.05" mass="2"/></body>

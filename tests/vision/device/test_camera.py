@@ -8,11 +8,11 @@ import pytest
 
 from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices import make_devices
-from pliant.devices.camera import CameraDevice
 from pliant.devices.camera_renderer import APT, choose_backend
 from pliant.engine import MujocoEngine
 from pliant.model import Camera, Noise, Robot
 from pliant.simulation import Simulation
+from pliant.vision.device.camera import CameraDevice
 
 SCENE = """
 <mujoco>
@@ -409,7 +409,7 @@ def test_what_moves_is_smeared_over_its_way_during_the_exposure_and_what_rests_i
 
 
 def test_blur_spreads_a_point_to_a_gaussian_of_its_width_and_keeps_the_light():
-    from pliant.devices.camera_lens import gaussian_blur
+    from pliant.vision.device.camera_lens import gaussian_blur
 
     image = np.zeros((61, 81, 3), dtype=np.uint8)
     image[28:33, 38:43] = 250

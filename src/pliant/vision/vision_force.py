@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.numerics import matrix_exponential
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose
 from pliant.control.checks import ControlError, number, vector
-from pliant.control.visual_servoing import pbvs_task
 from pliant.vision.conditions import Condition, VisionError, finite_array, finite_result, pose_matrix
 from pliant.vision.poses import pose_interaction
 from pliant.vision.tasks import Task
+from pliant.vision.visual_servoing import pbvs_task
 
 __all__ = ["FeatureAdmittance", "HybridPoseServo", "ToolLoad", "feature_force"]
 
@@ -228,7 +228,7 @@ class HybridPoseServo:
     """Position-based visual servoing whose desired pose gives way to contact.
 
     Each step in the fast loop takes the newest pose of the target (the camera may be slower) and the contact wrench;
-    `task` is what `pliant.control.VisualServo` or `pliant.vision.tasks.solve` take.
+    `task` is what `pliant.vision.visual_servoing.VisualServo` or `pliant.vision.tasks.solve` take.
 
     Args:
         X_DO: desired pose of the target in the optical frame, shape (4, 4).

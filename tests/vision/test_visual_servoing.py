@@ -5,7 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose
-from pliant.control.visual_servoing import (
+from pliant.vision import (
+    Condition,
+    Task,
+    VisionError,
+    camera_moved,
+    eye_in_hand_jacobian,
+    eye_to_hand_jacobian,
+    facing_pose,
+    nearest_alike_pose,
+    pose_features,
+    project_points,
+    solve,
+    tag_corners,
+)
+from pliant.vision.visual_servoing import (
     AdaptiveGain,
     JointLimitAvoidance,
     ServoMonitor,
@@ -21,20 +35,6 @@ from pliant.control.visual_servoing import (
     pbvs_velocity,
     pose_below,
     servo_torque,
-)
-from pliant.vision import (
-    Condition,
-    Task,
-    VisionError,
-    camera_moved,
-    eye_in_hand_jacobian,
-    eye_to_hand_jacobian,
-    facing_pose,
-    nearest_alike_pose,
-    pose_features,
-    project_points,
-    solve,
-    tag_corners,
 )
 
 TAG = tag_corners(0.08)

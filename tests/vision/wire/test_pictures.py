@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.base.errors import WireError
-from pliant.wire.pictures import HEADER_BYTES, MAX_SIDE, PictureHeader, decode_header, encode_header
+from pliant.vision.wire.pictures import HEADER_BYTES, MAX_SIDE, PictureHeader, decode_header, encode_header
 
 SIDES = st.integers(1, MAX_SIDE)
 NUMBERS = st.integers(-(2**63), 2**63 - 1)

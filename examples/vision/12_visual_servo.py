@@ -14,8 +14,6 @@ import numpy as np
 from pliant import load
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import inverse
-from pliant.control import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo
-from pliant.control.visual_servoing import pbvs_task, pose_below
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
@@ -23,6 +21,7 @@ from pliant.franka.robots.build import WristCamera
 from pliant.simulation import Simulation
 from pliant.viewer import PageView
 from pliant.vision import AprilTagDetector, Task, facing_pose
+from pliant.vision.visual_servoing import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo, pbvs_task, pose_below
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pliant.base.errors import BridgeError, nearest
 from pliant.base.options import option
 from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.bridge import BridgeBase
-from pliant.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, PictureHeader, encode_header
+from pliant.vision.wire.pictures import COUNTER, HEADER_BYTES, MAGIC, STAMP, PictureHeader, encode_header
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -99,7 +99,7 @@ class Pictures(BridgeBase):
     """Writes the newest picture of each camera into a file.
 
     A client that holds the state of a cycle of a lock-step bridge finds the pictures of that cycle if this bridge
-    stands before the other among the bridges. `pliant.clients.pictures.SharedPictures` reads them.
+    stands before the other among the bridges. `pliant.vision.client.SharedPictures` reads them.
 
     Args:
         options: folder and camera.
