@@ -22,9 +22,9 @@ from gymnasium.envs import mujoco as assets
 
 from pliant.engine import make_batch
 from pliant.engine.worlds import CpuBatch
-from pliant.envs.make import find_task
-from pliant.envs.task import Action, Task, World
-from pliant.envs.vector import BatchEnv
+from pliant.learn.envs.make import find_task
+from pliant.learn.envs.task import Action, Task, World
+from pliant.learn.envs.vector import BatchEnv
 from pliant.model import Robot
 
 

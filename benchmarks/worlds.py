@@ -14,9 +14,9 @@ import time
 from typing import Any
 
 from pliant.base.errors import PliantError
-from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
-from pliant.laws.warp import load_warp
+from pliant.learn.laws import load_warp
+from pliant.learn.warp import WarpBatch
 from pliant.robots import build_robot
 
 

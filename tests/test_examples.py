@@ -148,7 +148,7 @@ def test_the_search_throws_farther_from_round_to_round(tmp_path):
 
 def test_the_training_lessens_the_error_and_writes_a_policy_that_can_be_loaded(tmp_path):
     pytest.importorskip("gymnasium", reason="environments need Gymnasium: pip install 'pliant[learn]'")
-    from pliant.control import Policy
+    from pliant.learn.policy import Policy
 
     lines = run(ROOT / "examples" / "14_train.py", tmp_path).splitlines()
     for line in lines[:2]:
@@ -172,7 +172,7 @@ def test_the_training_refuses_counts_that_cannot_be_compared(tmp_path, counts):
 
 def test_ppo_raises_the_return_and_writes_a_policy_that_can_be_loaded(tmp_path):
     pytest.importorskip("stable_baselines3", reason="needs Stable-Baselines3: pip install 'pliant[sb3]'")
-    from pliant.control import Policy
+    from pliant.learn.policy import Policy
 
     lines = run(ROOT / "examples" / "15_train_with_sb3.py", tmp_path).splitlines()
     before, after = (float(x) for x in re.findall(r"return (-\d+\.\d+) before, (-\d+\.\d+) after", lines[0])[0])

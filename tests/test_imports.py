@@ -38,8 +38,8 @@ PURE = {"laws", "rods", "wire", "control", "vision"}
 """Rooms that must not see the engine, MuJoCo or anything but the base."""
 LOADERS = {
     "control/__init__.py",
-    "envs/__init__.py",
-    "envs/make.py",
+    "learn/envs/__init__.py",
+    "learn/envs/make.py",
     "plugins.py",
     "bridges/registry.py",
     "experiments/runner.py",

@@ -25,7 +25,7 @@ _EXPORTS: dict[str, str] = {
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
     "CpuBatch": "pliant.engine.worlds",
-    "WarpBatch": "pliant.engine.warp",
+    "WarpBatch": "pliant.learn.warp",
     "randomize_around": "pliant.engine.identified",
 }
 

@@ -409,8 +409,8 @@ def _simulate_on_device(
     plan: SweepPlan, variants: Sequence[Any], points: Sequence[Mapping[str, Any]]
 ) -> list[list[Any]]:
     """Simulate variants whose actuators have equal states in MuJoCo Warp."""
-    from pliant.engine.warp import WarpBatch
-    from pliant.engine.warp_measures import run_measured
+    from pliant.learn.warp import WarpBatch
+    from pliant.learn.warp_measures import run_measured
 
     first = variants[0]
     dt = first.timestep
@@ -549,8 +549,8 @@ def run_sweep(
     probe = next(plan.points(), {})
     robot.copy().update(probe)  # unknown paths fail here, not in a worker
     if plan.device != "cpu" and dask is None:  # a cluster's workers have devices of their own
-        from pliant.engine.warp import load_mujoco_warp
-        from pliant.laws.warp import warp_device
+        from pliant.learn.laws import warp_device
+        from pliant.learn.warp import load_mujoco_warp
 
         load_mujoco_warp()
         warp_device(plan.device.removeprefix("warp-"))

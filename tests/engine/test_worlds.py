@@ -7,8 +7,8 @@ import pytest
 from pliant.base.errors import ModelError, PortError
 from pliant.engine import MujocoEngine
 from pliant.engine.distributions import Choice, LogUniform, Normal, Uniform
-from pliant.engine.warp import WarpBatch
 from pliant.engine.worlds import CpuBatch
+from pliant.learn.warp import WarpBatch
 from pliant.robots import build_robot
 
 EVERY = ["cpu", "warp"]

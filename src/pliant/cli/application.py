@@ -49,7 +49,7 @@ COMMANDS = {
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
     "cpr": "pliant.rods.commands.application:cpr",
-    "policy": "pliant.cli.policy:policy",
+    "policy": "pliant.learn.commands:policy",
     "yarp": "pliant.yarp.commands.yarp:yarp",
     "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
 }

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         torque_range,
     )
     from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
-    from pliant.control.policy import Policy, PolicyError
     from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
 
 __all__ = [
@@ -43,8 +42,6 @@ __all__ = [
     "LearningResult",
     "MinimumJerk",
     "Motion",
-    "Policy",
-    "PolicyError",
     "ServoFeedforward",
     "Sinusoid",
     "Step",
@@ -73,8 +70,6 @@ _EXPORTS: dict[str, str] = {
     "LearningResult": "pliant.control.ilc",
     "MinimumJerk": "pliant.control.trajectory",
     "Motion": "pliant.control.trajectory",
-    "Policy": "pliant.control.policy",
-    "PolicyError": "pliant.control.policy",
     "ServoFeedforward": "pliant.control.computed_torque",
     "Sinusoid": "pliant.control.trajectory",
     "Step": "pliant.control.trajectory",

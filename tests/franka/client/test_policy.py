@@ -14,10 +14,10 @@ import pytest
 from fci_clients import own_host
 
 from pliant.base.errors import BridgeError, DeviceError
-from pliant.control import Policy, PolicyError
 from pliant.franka.client import FrankaRobot
 from pliant.franka.client import policy as room
 from pliant.franka.client.policy import EDGE, FrankaPolicyRun, arm_of_policy, run_franka_policy
+from pliant.learn.policy import Policy, PolicyError
 
 PERIOD = 0.02
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
-from pliant.clients.policy import TIMEOUT_S, check_inputs, full_observation
-from pliant.control.policy import INPUT, Policy, PolicyError
 from pliant.franka.client.backend import PERIOD
 from pliant.franka.client.robot import BRAKING
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
+from pliant.learn.policy import INPUT, Policy, PolicyError
+from pliant.learn.policy_run import TIMEOUT_S, check_inputs, full_observation
 
 if TYPE_CHECKING:
     from pliant.franka.client.robot import FrankaRobot

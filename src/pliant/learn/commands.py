@@ -1,0 +1,153 @@
+"""`pliant policy`: show a trained policy, and run it as the controller of a robot."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from pliant.base.errors import PliantError, nearest, printable
+from pliant.cli.options import Debug, Json
+from pliant.cli.output import emit, make_console, plain, print_table
+
+if TYPE_CHECKING:
+    from pliant.learn.policy import Policy
+
+__all__ = ["policy"]
+
+policy = App(name="policy", help="Show a trained policy, or run it on a robot, real or simulated.")
+
+File = Annotated[Path, Parameter(help="Archive of the policy (.npz).")]
+
+
+@policy.command
+def show(file: File, /, *, json: Json = False, debug: Debug = False) -> int:
+    """Print what a policy observes and commands."""
+    from pliant.learn.policy import Policy
+
+    found = Policy.load(file)
+    if json:
+        emit(
+            {
+                "robot": found.robot,
+                "settings": dict(found.settings),
+                "namespace": found.namespace,
+                "joints": list(found.joints),
+                "period": found.period,
+                "observations": list(found.observations),
+                "commands": [
+                    {"name": name, "low": low, "high": high}
+                    for name, low, high in zip(found.commands, found.low.tolist(), found.high.tolist(), strict=True)
+                ],
+                "layers": [list(weight.shape) for weight, _ in found.layers],
+                "version": found.version,
+            }
+        )
+        return 0
+    from rich.table import Table
+
+    sizes = " x ".join(str(n) for n in [len(found.observations), *(len(bias) for _, bias in found.layers)])
+    title = f"{printable(found.robot)}: layers {sizes}, every {found.period:g} s"
+    table = Table(title=title, title_justify="left", box=None)
+    for column in ("", "name", "limits"):
+        table.add_column(column)
+    for name in found.observations:
+        table.add_row("observes", plain(printable(name)), "")
+    for name, low, high in zip(found.commands, found.low, found.high, strict=True):
+        table.add_row("commands", plain(printable(name)), f"{low:g} to {high:g}")
+    print_table(make_console(), table)
+    return 0
+
+
+def _inputs(given: tuple[str, ...]) -> dict[str, float]:
+    values = {}
+    for text in given:
+        name, equals, number = text.partition("=")
+        try:
+            values[name] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not name:
+            raise PliantError(f"--input {text}: must be NAME=NUMBER", field="input")
+    return values
+
+
+@policy.command
+def run(
+    file: File,
+    /,
+    *,
+    bridge: Annotated[
+        str, Parameter(help="ros1 or ros2; ROS_MASTER_URI or ROS_DOMAIN_ID say where the robot is; or fci.")
+    ] = "ros1",
+    input: Annotated[  # the name of the flag
+        tuple[str, ...], Parameter(help="NAME=NUMBER for each input of the policy.", negative=())
+    ] = (),
+    namespace: Annotated[str, Parameter(help="Prefix of the robot's topics; default: that of the policy.")] = "",
+    clock: Annotated[
+        str, Parameter(help="auto: /clock where it is published, as by a simulation; wall; or ros: /clock.")
+    ] = "auto",
+    host: Annotated[str, Parameter(help="fci: address of the arm.")] = "",
+    arm: Annotated[str, Parameter(help="fci: fer or fr3; default: the type of the policy's robot.")] = "",
+    realtime: Annotated[bool, Parameter(help="fci: require a real-time kernel.", negative=())] = False,
+    duration: Annotated[float | None, Parameter(help="Time to run [s]; default: until interrupted.")] = None,
+    timeout: Annotated[float, Parameter(help="Stop if the robot sends no state for this time [s].")] = 0.5,
+    json: Json = False,
+    debug: Debug = False,
+) -> int:
+    """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
+    from pliant.learn.policy import Policy
+    from pliant.learn.policy_run import BRIDGES
+    from pliant.ros.controller_clock import CLOCKS
+
+    found = Policy.load(file)
+    if duration is not None and not duration > 0.0:
+        raise PliantError(f"--duration is {duration:g}; must be > 0 s", field="duration")
+    if bridge not in BRIDGES:
+        raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, BRIDGES)}", field="bridge")
+    if clock not in CLOCKS:
+        raise PliantError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
+    of_ros = {"namespace": namespace, "clock": clock != "auto"}
+    of_fci = {"host": host, "arm": arm, "realtime": realtime}
+    for name, value in (of_ros if bridge == "fci" else of_fci).items():
+        if value:
+            raise PliantError(f"--{name} has no meaning on the bridge {bridge}; must be left out", field=name)
+    limit = math.inf if duration is None else duration
+    if bridge == "fci":
+        return _run_franka(found, _inputs(input), of_fci, limit, timeout, json)
+    from pliant.learn.policy_run import PolicyRun, RosJoints, open_node, run_policy
+
+    joints = RosJoints(found, open_node(bridge), namespace=namespace, clock=clock)
+    task = PolicyRun(found, joints, _inputs(input), timeout)
+    with joints, contextlib.suppress(KeyboardInterrupt):
+        run_policy(task, duration=limit)
+    if json:
+        emit({"commands": task.steps, "late": task.late})
+    else:
+        print(f"{task.steps} commands, {task.late} of them late; the robot keeps the last references")
+    return 0
+
+
+def _run_franka(
+    found: Policy, inputs: dict[str, float], options: dict[str, Any], duration: float, timeout: float, json: bool
+) -> int:
+    """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
+    from pliant.cli.termination import stopping_at_signal
+    from pliant.franka.client import FrankaRobot
+    from pliant.franka.client.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
+
+    arm = arm_of_policy(found, options["arm"])
+    if not options["host"]:
+        raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
+    with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
+        task = FrankaPolicyRun(found, robot, inputs, timeout)
+        with stopping_at_signal() as stop:
+            run_franka_policy(task, duration=duration, stop=stop)
+    if json:
+        emit({"commands": task.steps, "lost": task.lost})
+    else:
+        print(f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position")
+    return 0

@@ -1,0 +1,200 @@
+"""Environments for the tasks of pliant and for other robots."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from pliant.base.errors import ModelError, PliantError, nearest
+from pliant.learn.envs.task import Action, Function, Task
+
+if TYPE_CHECKING:
+    from pliant.learn.envs.single import RobotEnv
+    from pliant.learn.envs.vector import BatchEnv
+    from pliant.model import Robot
+
+__all__ = ["find_task", "make_env", "make_vec", "single_env", "task_names", "task_of", "vector_env"]
+
+
+def task_names() -> list[str]:
+    """Return the names of the tasks in ``pliant.learn.envs.tasks``, which are the names of its files."""
+    from pliant.learn.envs import tasks
+
+    return sorted(module.name for module in pkgutil.iter_modules(tasks.__path__))
+
+
+def find_task(name: str, **options: Any) -> Task:
+    """Return a task of pliant by name.
+
+    Args:
+        name: name of the task.
+        options: options of the function that creates the task.
+
+    Raises:
+        PliantError: the task does not exist, or does not have one of the options.
+    """
+    names = task_names()
+    if name not in names:
+        raise PliantError(f"no task {name!r}; {nearest(name, names)}", field="task")
+    function = importlib.import_module(f"pliant.learn.envs.tasks.{name}").task
+    valid = function.__kwdefaults__ or {}
+    for option in options:
+        if option not in valid:
+            raise PliantError(f"the task {name} has no option {option!r}; {nearest(option, valid)}", field=option)
+    return function(**options)
+
+
+def task_of(
+    robot: Robot | Callable[[], Robot] | str,
+    *,
+    observation: Mapping[str, Function],
+    reward: Mapping[str, Function] | Function,
+    actions: Sequence[Action] | None = None,
+    **rest: Any,
+) -> Task:
+    """Return a task for a robot.
+
+    Args:
+        robot: a robot, a function that returns one, or an argument of `pliant.load`: a file or a name in the catalogue.
+        observation: name -> function of a `World`.
+        reward: name -> function of a `World`, or one such function.
+        actions: commanded quantities; None for reference 1 of every compliant joint, within its limits, or from -pi to
+            pi rad if it has none.
+        rest: further fields of `Task`.
+
+    Raises:
+        ModelError: a field is unknown, or the robot has no compliant joints and ``actions`` is None.
+    """
+    valid = {f.name for f in fields(Task)} - {"robot", "observation", "reward", "actions"}
+    for name in rest:
+        if name not in valid:
+            raise ModelError(f"a task has no field {name!r}; {nearest(name, valid)}", field=name)
+
+    if not (isinstance(robot, str) or callable(robot) or hasattr(robot, "compile")):
+        raise ModelError(
+            f"robot is {robot!r}; must be a Robot, a function that returns one, a file or a name in the catalogue",
+            field="robot",
+        )
+
+    def build() -> Robot:
+        if isinstance(robot, str):
+            from pliant.loading import load
+
+            return load(robot)
+        return robot() if callable(robot) else robot.copy()
+
+    return Task(
+        robot=build,
+        actions=_references(build()) if actions is None else actions,
+        observation=observation,
+        reward={"reward": reward} if callable(reward) else reward,
+        **rest,
+    )
+
+
+def _references(robot: Robot) -> list[Action]:
+    if not robot.actuators:
+        names = [actuator.name for actuator in robot.spec.actuators]
+        if not names:
+            raise ModelError("the robot has no actuator, so that an action can command nothing", field="actions")
+        raise ModelError(
+            f"the robot has no compliant joint; name the commands of an action, such as "
+            f"actions=[Action('{names[0]}/control')]; its actuators are {', '.join(names[:12])}",
+            field="actions",
+        )
+    limits = {}
+    model = robot.compile()
+    for joint in robot.actuators:
+        index = next((j for j in range(model.njnt) if model.joint(j).name == joint), None)
+        limited = index is not None and bool(model.jnt_limited[index])
+        limits[joint] = tuple(map(float, model.jnt_range[index])) if limited else (-math.pi, math.pi)
+    return [Action(f"{joint}/reference_1", *limits[joint]) for joint in robot.actuators]
+
+
+def make_env(
+    robot: Robot | Callable[[], Robot] | str, *, options: Mapping[str, Any] | None = None, **of: Any
+) -> RobotEnv:
+    """Return an environment with one robot and all its devices.
+
+    Args:
+        robot: a robot, a function that returns one, a file, or a name in the catalogue.
+        options: options of `RobotEnv`: render_mode, latency, command_latency, width, height.
+        of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+
+    Example:
+        >>> env = make_env(
+        ...     "qbmove-2dof",
+        ...     observation={"q": lambda w: w.port("joint_1/position")},
+        ...     reward=lambda w: -abs(w.port("joint_1/position")[:, 0] - 0.5),
+        ... )
+    """
+    from pliant.learn.envs.single import RobotEnv
+
+    return RobotEnv(task_of(robot, **of), **_options(options, _SINGLE, "RobotEnv"))
+
+
+def make_vec(
+    robot: Robot | Callable[[], Robot] | str, num_envs: int, *, options: Mapping[str, Any] | None = None, **of: Any
+) -> BatchEnv:
+    """Return a vector environment with many worlds of a robot in one batch.
+
+    Args:
+        robot: a robot, a function that returns one, a file, or a name in the catalogue.
+        num_envs: number of worlds.
+        options: options of `BatchEnv`: autoreset_mode, batch, render_mode, width, height.
+        of: arguments of `task_of`: observation, reward, actions, terminated, period, duration, start, randomize, ...
+    """
+    from pliant.learn.envs.vector import BatchEnv
+
+    return BatchEnv(task_of(robot, **of), num_envs, **_options(options, _VECTOR, "BatchEnv"))
+
+
+_ENV = ("render_mode", "width", "height")
+_SINGLE = (*_ENV, "latency", "command_latency")
+_VECTOR = (*_ENV, "autoreset_mode", "max_episode_steps", "batch")
+
+
+def _options(options: Any, valid: Sequence[str], owner: str) -> dict[str, Any]:
+    """Return a copy of the options of an environment, after a check of their names."""
+    if options is not None and not isinstance(options, Mapping):
+        raise PliantError(f"options is {options!r}; must be a dictionary of options of {owner}", field="options")
+    for name in options or {}:
+        if name not in valid:
+            raise PliantError(f"{owner} has no option {name!r}; {nearest(str(name), valid)}", field="options")
+    return dict(options or {})
+
+
+def _of_the_other(task: str, options: Mapping[str, Any], other: Sequence[str], owner: str, function: str) -> None:
+    """Refuse options that only the other kind of environment has."""
+    for name in options:
+        if name in other:
+            raise PliantError(
+                f"{name!r} is an option of {owner}; must be given to gymnasium.{function} of pliant/{task.title()}-v0",
+                field=name,
+            )
+
+
+def single_env(task: str, **options: Any) -> RobotEnv:
+    """Return the environment of a task of pliant for `gymnasium.make`, with options of environment and task."""
+    from pliant.learn.envs.single import RobotEnv
+
+    mine = {name: options.pop(name) for name in _SINGLE if name in options}
+    _of_the_other(task, options, _VECTOR, "BatchEnv", "make_vec")
+    return RobotEnv(find_task(task, **options), **mine)
+
+
+def vector_env(task: str, num_envs: int = 1, **options: Any) -> BatchEnv:
+    """Return the environment of a task of pliant for `gymnasium.make_vec`, with options of environment and task."""
+    from pliant.learn.envs.vector import BatchEnv
+
+    mine = {name: options.pop(name) for name in _VECTOR if name in options}
+    _of_the_other(task, options, _SINGLE, "RobotEnv", "make")
+    return BatchEnv(find_task(task, **options), num_envs, **mine)
+
+
+# What Gymnasium asks of an entry point before it makes anything.
+single_env.metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # pyright: ignore[reportFunctionMemberAccess]

@@ -1,0 +1,345 @@
+"""Many worlds of a robot as a `gymnasium.vector.VectorEnv`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.errors import PliantError, nearest
+from pliant.engine.worlds import CpuBatch, RobotBatch
+from pliant.learn.envs.actions import ActionWriter, Scale, observe, reward_terms
+from pliant.learn.envs.optional import load_gymnasium
+from pliant.learn.envs.pictures import Pictures, add_camera, chosen_camera, picture_size
+from pliant.learn.envs.task import Task, flags, positions, reset_options, start_positions
+
+gymnasium = load_gymnasium()
+
+__all__ = ["BatchEnv"]
+
+RENDERED = 16
+"""Maximum number of worlds that `render` draws."""
+
+
+class _BatchWorld:
+    """A batch as the functions of a task see it."""
+
+    def __init__(self, batch: RobotBatch, actions: int) -> None:
+        self.worlds = batch.worlds
+        self._batch = batch
+        # On the CPU, Warp's too, a port is the memory itself; from a GPU a field is fetched once a step, if asked for.
+        self.live = isinstance(batch.port("state/qpos"), np.ndarray)
+        self._ports: dict[str, NDArray[Any]] = {}
+        self._fields: dict[str, NDArray[Any]] = {}
+        self.elapsed = np.zeros(batch.worlds, dtype=np.int64)
+        self.last = np.zeros((batch.worlds, actions))
+        self.period = 0.0
+
+    def port(self, name: str) -> NDArray[Any]:
+        found = self._ports.get(name)
+        if found is None:
+            place = self._batch.place(name)
+            whole = self._fields.get(place.field)
+            if whole is None:
+                whole = self._fields[place.field] = self._batch.field(place.field)
+            found = self._ports[name] = whole[(slice(None), *place.index)]
+            found.flags.writeable = False  # a function that changes a port would change the state
+        return found
+
+    def stepped(self) -> None:
+        """Forget copies of ports that are not live."""
+        if not self.live:
+            self._ports.clear()
+            self._fields.clear()
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        return self.elapsed * self.period
+
+    @property
+    def action(self) -> NDArray[np.float64]:
+        return self.last
+
+
+class BatchEnv(gymnasium.vector.VectorEnv):
+    """Many worlds of a robot in one batch, with laws, motors, friction and contacts.
+
+    There are no devices, noise or delays; `RobotEnv` has these.
+
+    Args:
+        task: the task to learn.
+        num_envs: number of worlds.
+        autoreset_mode: ``"NextStep"`` (Gymnasium's default), ``"SameStep"`` or ``"Disabled"``. With ``"Disabled"``,
+            worlds whose episode has ended must be reset with ``reset(options={"reset_mask": mask})``.
+        max_episode_steps: number of actions after which an episode is truncated; None for the duration of the task.
+        batch: function of a robot and a number of worlds that returns the batch; None for `pliant.CpuBatch`.
+        render_mode: ``"rgb_array"`` or None.
+        width: width of an image [pixel].
+        height: height of an image [pixel].
+
+    Raises:
+        PliantError: the port of an action does not exist, the robot check finds errors, or an option is invalid.
+
+    Example:
+        >>> env = BatchEnv(throw(), num_envs=256)
+        >>> observations, infos = env.reset(seed=1)
+        >>> observations, rewards, terminated, truncated, infos = env.step(env.action_space.sample())
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium reads it from the class
+        "render_modes": ["rgb_array"],
+        "autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: Any = "NextStep",
+        max_episode_steps: int | None = None,
+        batch: Callable[..., RobotBatch] | None = None,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 360,
+    ) -> None:
+        modes = {mode.value: mode for mode in gymnasium.vector.AutoresetMode}
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        if mode not in modes:
+            raise PliantError(f"autoreset_mode is {mode!r}; {nearest(str(mode), modes)}", field="autoreset_mode")
+        if render_mode not in (None, "rgb_array"):
+            raise PliantError(f"render_mode is {render_mode!r}; must be 'rgb_array' or None", field="render_mode")
+        if max_episode_steps is not None and (
+            isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, int) or max_episode_steps < 1
+        ):
+            raise PliantError(
+                f"max_episode_steps is {max_episode_steps!r}; must be a whole number >= 1", field="max_episode_steps"
+            )
+        if batch is not None and not callable(batch):
+            raise PliantError(
+                f"batch is {batch!r}; must be a function of a robot and a number of worlds", field="batch"
+            )
+        self.task = task
+        self.autoreset_mode = modes[mode]
+        self._disabled, self._same = mode == "Disabled", mode == "SameStep"
+        self.render_mode = render_mode
+        robot = task.robot()
+        self.batch = (batch or CpuBatch)(add_camera(robot) if render_mode else robot, num_envs)
+        """The `RobotBatch` below: ports, parameters, resets of single worlds."""
+        task.check_ports(self.batch.ports())
+        self.num_envs = self.batch.worlds
+        self.frames = task.frames(self.batch.dt)
+        """Steps of the engine for each action."""
+        period = self.frames * self.batch.dt
+        self.metadata = {
+            **type(self).metadata,
+            "autoreset_mode": self.autoreset_mode,
+            "render_fps": max(1, round(1.0 / period)),
+        }
+        self._limit = max_episode_steps or task.limit(self.batch.dt)
+        self._camera = chosen_camera(self.batch.model, task.camera) if render_mode else ""
+        self._size = picture_size(width, height)
+        self._pictures: Pictures | None = None
+        count = len(task.actions)
+        self._world = _BatchWorld(self.batch, count)
+        self._world.period = period
+        # All references and controls at once where they lie side by side in memory.
+        places = [self.batch.place(action.port) for action in task.actions]
+        self._controls: NDArray[np.float64] | None = None
+        if all(place.field == "ctrl" for place in places):
+            self._controls = self.batch.field("ctrl")
+            self._columns = np.array([place.index[0].start for place in places])
+        state = (self._world.last, self._world.elapsed)
+        # The memory of the controls itself, where it is float64 and stays: on the CPU.
+        self._values: NDArray[np.float64] | None = None
+        if self._controls is not None and self._world.live and self._controls.dtype == np.float64:
+            self._actions = ActionWriter(Scale(task.actions), self._controls, self._columns, *state)
+        else:
+            self._values = np.zeros((self.num_envs, count))
+            self._actions = ActionWriter(Scale(task.actions), self._values, np.arange(count), *state)
+        self._ended = np.zeros(self.num_envs, dtype=bool)
+        self._ready = False
+        self._observation = observe(task, self._world)
+        space = gymnasium.spaces
+        self.single_action_space = space.Box(-1.0, 1.0, (count,), np.float32)
+        self.single_observation_space = space.Box(-np.inf, np.inf, self._observation.shape[1:], np.float32)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start an episode in every world.
+
+        Args:
+            seed: new seed for start positions and parameters; None continues with the present random generator.
+            options: ``reset_mask``: worlds to reset, shape (num_envs,); ``key``: key frame to start from;
+                ``positions``: joint name -> position [rad or m], a number or one for each world, which replaces the
+                start positions of the task.
+
+        Returns:
+            Observations, shape (num_envs, n), and an empty dictionary.
+
+        Raises:
+            PliantError: an option, a key frame or a joint does not exist.
+        """
+        super().reset(seed=seed)
+        chosen = reset_options(options, ["key", "positions", "reset_mask"])
+        mask = self.batch.select(chosen.get("reset_mask"))
+        key, given = chosen.get("key", self.task.key), start_positions(chosen.get("positions") or {})
+        if self.task.randomize and (seed is not None or not self._ready):
+            self.batch.randomize(self.task.randomize, int(self.np_random.integers(2**31)), mask)
+        self._restart(mask, key, given)
+        self._ready = True
+        self._observation = observe(self.task, self._world)
+        return self._observation.copy(), {}
+
+    def _restart(self, mask: NDArray[np.bool_], key: str | None, given: dict[str, Any] | None = None) -> None:
+        drawn = positions(self.task, self.np_random, self.num_envs)
+        start = {joint: values[mask] for joint, values in drawn.items()}
+        for joint, array in (given or {}).items():
+            start[joint] = array[mask] if array.shape == (self.num_envs,) else array
+        self.batch.reset(mask, start, key=key)
+        self._world.stepped()
+        if self._controls is not None and not self._world.live:
+            self._controls = self.batch.field("ctrl")
+        self._world.elapsed[mask] = 0
+        self._world.last[mask] = 0.0
+        self._ended[mask] = False
+
+    def step(
+        self, actions: Any
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Advance every world by one period.
+
+        Args:
+            actions: actions, shape (num_envs, actions); values are clipped to -1 to 1.
+
+        Returns:
+            Observations, rewards, terminated, truncated and infos, with one row for each world. Infos have all terms of
+            the reward in ``reward`` and, for worlds whose episode ends, the ``reason``: a reason of the task,
+            ``duration``, or ``diverged: ...``. If a world diverges, its last finite observation is returned.
+
+        Raises:
+            PortError: the actions have another shape, or are not finite.
+            PliantError: the environment was not reset, or autoreset is disabled and a world whose episode has ended
+                was not reset.
+        """
+        if not self._ready:
+            raise PliantError("step() was called before reset()")
+        if self._disabled and self._ended.any():
+            worlds = np.flatnonzero(self._ended)
+            raise PliantError(
+                f"environment {worlds[0]} ended and was not reset; with autoreset disabled call "
+                'reset(options={"reset_mask": mask})'
+            )
+        self._actions.write(actions)
+        if self._values is not None:
+            self._write_values(self._values)
+        self.batch.step(self.frames)
+        world, restarted = self._world, self._ended
+        again = np.count_nonzero(restarted) > 0
+        world.stepped()
+        if again:
+            restarted = restarted.copy()
+            self._restart(restarted, self.task.key)
+        bad = self.batch.diverged
+        sane = ~bad if np.count_nonzero(bad) else None
+        with np.errstate(invalid="ignore", over="ignore"):
+            observation = observe(self.task, world, sane)
+            reward, terms = reward_terms(self.task, world, sane)
+            endings = flags(self.task.terminated, world)
+        if sane is not None:
+            observation[bad] = self._observation[bad]
+            reward[bad] = self.task.diverged_reward
+            for term in terms.values():
+                term[bad] = 0.0
+        terminated = bad
+        for ending in endings:
+            terminated = terminated | ending
+        truncated = world.elapsed >= self._limit
+        if np.count_nonzero(truncated):
+            truncated &= ~terminated
+        live = ~restarted
+        if again:
+            terminated = terminated & live
+            truncated &= live
+            reward[restarted] = 0.0
+            for term in terms.values():
+                term[restarted] = 0.0
+        ended = terminated | truncated
+        infos: dict[str, Any] = {"reward": {}, "_reward": live}
+        for name, term in terms.items():
+            infos["reward"][name], infos["reward"][f"_{name}"] = term, live.copy()
+        any_ended = np.count_nonzero(ended) > 0
+        if any_ended:
+            infos["reason"], infos["_reason"] = self._reasons(endings, bad, ended), ended.copy()
+        self._ended = ended
+        if any_ended and self._same:
+            observation = self._same_step(observation, ended, infos)
+        self._observation = observation
+        return observation.copy(), reward, terminated, truncated, infos
+
+    def _write_values(self, values: NDArray[np.float64]) -> None:
+        """Write the values of the actions where they are not written in place."""
+        if self._controls is not None:
+            self._controls[:, self._columns] = values
+            if not self._world.live:
+                self.batch.write("state/ctrl", self._controls)
+            return
+        for k, action in enumerate(self.task.actions):
+            self.batch.write(action.port, values[:, k : k + 1])
+
+    def _same_step(
+        self, observation: NDArray[np.float32], ended: NDArray[np.bool_], infos: dict[str, Any]
+    ) -> NDArray[np.float32]:
+        """Reset the worlds that ended; their last observations and reasons go to the infos."""
+        final = np.full(self.num_envs, None, dtype=object)
+        for world in np.flatnonzero(ended):
+            final[world] = observation[world].copy()
+        reasons = infos.pop("reason")
+        infos.pop("_reason")
+        infos["final_obs"], infos["_final_obs"] = final, ended.copy()
+        infos["final_info"] = {"reason": reasons, "_reason": ended.copy()}
+        infos["_final_info"] = ended.copy()
+        self._restart(ended.copy(), self.task.key)
+        return observe(self.task, self._world)
+
+    def _reasons(
+        self, endings: list[NDArray[np.bool_]], bad: NDArray[np.bool_], ended: NDArray[np.bool_]
+    ) -> NDArray[Any]:
+        reasons = np.full(self.num_envs, None, dtype=object)
+        for world in np.flatnonzero(ended):
+            if bad[world]:
+                reasons[world] = f"diverged: {self.batch.reason(int(world))}"
+                continue
+            names = (name for name, ending in zip(self.task.terminated, endings) if ending[world])
+            reasons[world] = next(names, "duration")
+        return reasons
+
+    def __getstate__(self) -> Any:
+        """Refuse a copy: the state of the physics is not in Python."""
+        raise PliantError(
+            "an environment cannot be pickled or copied; pass a function that makes one, as AsyncVectorEnv does"
+        )
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return an RGB image of each of the first 16 worlds, each of shape (height, width, 3).
+
+        Raises:
+            MissingDependency: no graphics library is available.
+        """
+        if self.render_mode is None:
+            return None
+        if self._pictures is None:
+            self._pictures = Pictures(self.batch.model, self._camera, *self._size)
+        qpos = self.batch.read("state/qpos")[:RENDERED]
+        return tuple(self._pictures.render(row) for row in qpos)
+
+    def close_extras(self, **_: Any) -> None:
+        """Release the graphics library."""
+        if self._pictures is not None:
+            self._pictures.close()
+            self._pictures = None

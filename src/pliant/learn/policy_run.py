@@ -1,0 +1,348 @@
+"""Run a policy as the controller of a real or simulated robot, over the joint topics of ROS."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.base.errors import BridgeError, nearest, printable
+from pliant.learn.policy import INPUT, Policy, PolicyError
+from pliant.ros.bridge.names import topic_name
+from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
+
+if TYPE_CHECKING:
+    from pliant.ros.bridge.node import Node
+
+__all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
+
+ROS = ("ros1", "ros2")
+"""Bridges that use ROS."""
+BRIDGES = (*ROS, "fci")
+"""Bridges over which a policy can run; the last one is implemented in `pliant.franka.client.policy`."""
+STATE = {
+    "position": "q",
+    "velocity": "dq",
+    "reference_1": "ref_1",
+    "reference_2": "ref_2",
+    "elastic_torque": "tau",
+    "reported_stiffness": "stiff",
+}
+"""Quantity of a joint -> field in the message ``link_state``."""
+FIRST_MESSAGE_S = 10.0
+"""Longest wait for the first message of each joint [s]."""
+TIMEOUT_S = 0.5
+"""Age of an observation after which the run stops [s]."""
+ROBOT_TOPIC = "robot_state"
+"""Topic below the namespace whose messages name all joints of the robot."""
+JOINT_NAMES_S = 2.0
+"""Longest wait for the joint names if another node publishes that topic [s]; without names nothing is checked."""
+
+
+def open_node(bridge: str, name: str = "pliant_policy") -> Node:
+    """Return a ROS node that is not started; ``ROS_MASTER_URI`` or ``ROS_DOMAIN_ID`` selects its network.
+
+    Raises:
+        BridgeError: the bridge is unknown.
+    """
+    if bridge == "ros1":
+        from pliant.ros.ros1.node import Ros1Node
+
+        return Ros1Node(name)
+    if bridge == "ros2":
+        from pliant.ros.ros2.node import Ros2Node
+
+        return Ros2Node(name)
+    raise BridgeError(f"{bridge!r} is no bridge of ROS; {nearest(bridge, ROS)}", field="bridge")
+
+
+class RosJoints:
+    """ROS interface to the joints of a policy: ``<namespace>/<joint>/link_state`` and one topic for each command.
+
+    Args:
+        policy: policy that names the joints.
+        node: ROS node that is not started.
+        namespace: prefix of the topics of the robot; "" for the namespace of the policy.
+        clock: clock that measures the period of the policy: ``wall`` time, ``ros`` for ``/clock``, or ``auto`` for
+            ``/clock`` if it is published.
+
+    Raises:
+        PolicyError: ``link_state`` does not contain one of the observations.
+        BridgeError: the clock is unknown.
+    """
+
+    def __init__(self, policy: Policy, node: Node, *, namespace: str = "", clock: str = "auto") -> None:
+        if clock not in CLOCKS:
+            raise BridgeError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
+        self.node = node
+        self.clock: Clock = WallClock()
+        """What the period is measured with; `wait` chooses it."""
+        self._policy = policy
+        self._asked_clock = clock
+        self._robot_joints: list[str] = []
+        self._space = namespace or policy.namespace
+        self._messages: dict[str, dict[str, Any]] = {}
+        self._times: dict[str, float] = {}
+        self.arrived = threading.Condition()
+        """Notified with each message."""
+        self._ros_clock = RosClock(self.arrived, TIMEOUT_S)
+        self.counts: dict[str, int] = {}
+        """Messages of each joint."""
+        self._columns: list[tuple[str, str]] = []
+        for name in policy.observations:
+            if name.startswith(INPUT):
+                continue
+            joint, _, quantity = name.rpartition("/")
+            if quantity not in STATE:
+                raise PolicyError(
+                    f"the observation {name!r} is not in the joint's message link_state; {nearest(quantity, STATE)}",
+                    field="observations",
+                )
+            self._columns.append((joint, STATE[quantity]))
+        self.joints = tuple(dict.fromkeys(joint for joint, _ in self._columns))
+        self._commands = policy.commands
+        self._publications: list[Any] = []
+
+    def topic(self, joint: str, name: str) -> str:
+        """Return the topic of a joint."""
+        return topic_name(self._space, joint, name)
+
+    def start(self) -> None:
+        """Start the node, subscribe to the joint states and advertise the commands."""
+        self.node.start()
+        for joint in self.joints:
+            self.node.subscribe(self.topic(joint, "link_state"), self.node.state_type, self._taker(joint))
+        for name in self._commands:
+            joint, _, command = name.rpartition("/")
+            self._publications.append(self.node.advertise(self.topic(joint, command), "std_msgs/Float64"))
+        if self._asked_clock != "wall":
+            self._ros_clock.subscribe(self.node)
+        if self._policy.joints:
+            self.node.subscribe(self._robot_topic, "sensor_msgs/JointState", self._take_joints)
+        self.node.announce()
+
+    @property
+    def _robot_topic(self) -> str:
+        return topic_name(self._space, ROBOT_TOPIC)
+
+    def _take_joints(self, message: dict[str, Any]) -> None:
+        with self.arrived:
+            self._robot_joints = list(message["name"])
+            self.arrived.notify_all()
+
+    def stop(self) -> None:
+        """Close the node; the robot keeps the last command."""
+        self.node.stop()
+
+    def _taker(self, joint: str) -> Callable[[dict[str, Any]], None]:
+        def take(message: dict[str, Any]) -> None:
+            with self.arrived:
+                self._messages[joint] = message
+                self._times[joint] = time.monotonic()
+                self.counts[joint] = self.counts.get(joint, 0) + 1
+                self.arrived.notify_all()
+
+        return take
+
+    def wait(self, timeout: float = FIRST_MESSAGE_S, *, silence: float = TIMEOUT_S) -> None:
+        """Wait for the first message of each joint and for a subscriber to each command, and select the clock.
+
+        Args:
+            timeout: longest wait for each of these [s of wall time].
+            silence: longest time without progress of ``/clock`` afterwards [s of wall time].
+
+        Raises:
+            BridgeError: a topic has no publisher or no subscriber, or the robot has other joints than the policy.
+        """
+
+        def silent() -> list[str]:
+            found = [self.topic(joint, "link_state") for joint in self.joints if joint not in self._messages]
+            return found or [p.topic for p in self._publications if not p.active]
+
+        self._until(lambda: self._has_other_joints() or not silent(), timeout)
+        for topic in [] if self._has_other_joints() else silent()[:1]:
+            raise BridgeError(
+                f"nobody answers on {topic} within {timeout:g} s; start the robot, such as with pliant run ROBOT "
+                f"--bridge {self.node.wire}, or give its name space with --namespace",
+                field="topic",
+            )
+        if self._policy.joints:
+            self._check_robot(timeout)
+        self._choose_clock(timeout, silence)
+
+    def _has_other_joints(self) -> bool:
+        """Return whether the robot has named its joints and they are not those of the policy's robot."""
+        return bool(self._robot_joints) and set(self._robot_joints) != set(self._policy.joints)
+
+    def _until(self, done: Callable[[], bool], timeout: float) -> bool:
+        """Wait for messages until something holds; return whether it does."""
+        end = time.monotonic() + timeout
+        with self.arrived:
+            while not done() and time.monotonic() < end:
+                self.arrived.wait(0.05)
+            return done()
+
+    def _check_robot(self, timeout: float) -> None:
+        """Refuse a robot with other joints than the policy's, where its topics name them."""
+        if not self._robot_joints and self.node.taken([self._robot_topic]):
+            self._until(lambda: bool(self._robot_joints), min(timeout, JOINT_NAMES_S))
+        self.node.unsubscribe(self._robot_topic)
+        if self._has_other_joints():
+            raise BridgeError(
+                f"the robot in the name space /{self._space.strip('/')} has the joints {_listed(self._robot_joints)}; "
+                f"the policy is for {self._policy.robot} with {_listed(self._policy.joints)}; give the name space of "
+                "that robot with --namespace",
+                field="joints",
+            )
+
+    def _choose_clock(self, timeout: float, silence: float) -> None:
+        if self._asked_clock == "wall":
+            return
+        clock = self._ros_clock
+        clock.timeout = silence
+        if self._asked_clock == "auto" and not clock.count and not self.node.taken([CLOCK_TOPIC]):
+            self.node.unsubscribe(CLOCK_TOPIC)
+            return
+        if not self._until(lambda: clock.count > 0, timeout):
+            raise BridgeError(
+                f"nobody sends {CLOCK_TOPIC} within {timeout:g} s; start the simulation, or take wall time with "
+                "--clock wall",
+                field="clock",
+            )
+        self.clock = clock
+
+    def observe(self) -> tuple[NDArray[np.float64], float]:
+        """Return the measured observations in the policy's order, and the age of the oldest message [s]."""
+        with self.arrived:
+            values = np.array([self._messages[joint][column] for joint, column in self._columns], dtype=float)
+            age = time.monotonic() - min(self._times[joint] for joint in self.joints) if self.joints else 0.0
+        return values, age
+
+    def send(self, commands: NDArray[np.float64]) -> None:
+        """Publish the commands in their units, shape (commands,)."""
+        for publication, value in zip(self._publications, commands, strict=True):
+            publication.send(self.node.codec.encode("std_msgs/Float64", {"data": float(value)}))
+
+    def __enter__(self) -> RosJoints:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+        self.stop()
+
+
+def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) -> None:
+    """Check the inputs of a policy and a timeout [s].
+
+    Raises:
+        PolicyError: an input is unknown, missing or not finite, or the timeout is not > 0.
+    """
+    for name in inputs:
+        if name not in policy.inputs:
+            raise PolicyError(f"the policy has no input {name!r}; {nearest(name, policy.inputs)}", field=name)
+    for name in policy.inputs:
+        if name not in inputs:
+            raise PolicyError(f"the policy needs the input {name!r}; give it as --input {name}=VALUE", field=name)
+        if not math.isfinite(inputs[name]):
+            raise PolicyError(f"the input {name} is {inputs[name]}; must be a finite number", field=name)
+    if not timeout > 0.0:
+        raise PolicyError(f"timeout is {timeout:g}; must be > 0 s", field="timeout")
+
+
+def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float]) -> list[float]:
+    """Combine inputs and measured observations in the order of the policy."""
+    rest = iter(measured)
+    return [
+        inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else float(next(rest))
+        for name in policy.observations
+    ]
+
+
+@dataclass(slots=True)
+class PolicyRun:
+    """Runs a policy on the joints of a robot, once per period.
+
+    Raises:
+        PolicyError: an input is unknown or missing.
+    """
+
+    policy: Policy
+    """The policy."""
+    joints: RosJoints
+    """Interface to the joints of the robot."""
+    inputs: Mapping[str, float]
+    """Input name, without ``input/`` -> value."""
+    timeout: float = TIMEOUT_S
+    """Age of an observation above which `step` raises an error [s]."""
+    steps: int = 0
+    """Number of commands sent."""
+    late: int = 0
+    """Number of commands sent more than one period late."""
+
+    def __post_init__(self) -> None:
+        check_inputs(self.policy, self.inputs, self.timeout)
+
+    def step(self) -> NDArray[np.float64]:
+        """Read the observations, evaluate the policy and send the commands; return the commands.
+
+        Raises:
+            BridgeError: the last message of a joint is too old, the connection is lost, or a message contains NaN. No
+                command is sent then, and the robot keeps its last references.
+        """
+        lost = self.joints.node.lost()
+        if lost:
+            raise BridgeError(f"the policy stopped: {lost}")
+        measured, age = self.joints.observe()
+        if age > self.timeout:
+            raise BridgeError(
+                f"the policy stopped: the last message of a joint is {age:.2f} s old, more than {self.timeout:g} s; "
+                "the robot keeps its last references",
+                field="timeout",
+            )
+        try:
+            commands = self.policy.act(full_observation(self.policy, self.inputs, measured))
+        except PolicyError as error:
+            raise BridgeError(f"the policy stopped: {error}; the robot keeps its last references") from None
+        self.joints.send(commands)
+        self.steps += 1
+        return commands
+
+
+def run_policy(run: PolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
+    """Run a policy once per period of the clock of the joints, for a duration [s] or until ``stop`` is set.
+
+    Raises:
+        BridgeError: the robot sends no messages, has other joints than the policy, or its clock has stopped.
+    """
+    run.joints.wait(silence=run.timeout)
+    stop = stop or threading.Event()
+    clock, period = run.joints.clock, run.policy.period
+    first = clock.now()
+    while run.steps * period < duration - 1e-9:
+        due = first + run.steps * period
+        behind = clock.now() - due
+        clock.wait_until(due, stop)
+        if stop.is_set():
+            return
+        if behind > period:
+            run.late += 1
+            first += behind
+        run.step()
+    clock.wait_until(first + run.steps * period, stop)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return at most eight names, and how many there are if they are more."""
+    shown = ", ".join(printable(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -1,0 +1,125 @@
+"""MuJoCo Warp with the laws of pliant, on Warp's CPU device; what needs a GPU is skipped without one."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco_warp", reason="MuJoCo Warp is not installed: pip install 'pliant[warp]'")
+
+import mujoco
+import warp as wp
+
+from pliant.base.errors import LawError, MissingDependency, ModelError
+from pliant.engine import MujocoEngine
+from pliant.learn import warp as module
+from pliant.learn.warp import WarpBatch
+from pliant.robots import build_robot
+
+
+def swing(batch, engine, seconds):
+    """Move five joints and return the largest difference of a position along the way [rad]."""
+    worst = 0.0
+    joints = batch.joints
+    for k in range(round(seconds / 0.05)):
+        for j, joint in enumerate(joints):
+            value = 0.5 * np.sin(3.0 * 0.05 * k + j)
+            batch.write(f"{joint}/reference_1", value)
+            engine.port(f"{joint}/reference_1")[:] = value
+        n = round(0.05 / batch.dt)
+        batch.step(n)
+        engine.step(n)
+        worst = max(worst, abs(batch.read("state/qpos") - engine.port("state/qpos")).max())
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("precision", "limit"), [("float64", 1e-6), ("float32", 2e-5)])
+def test_the_five_joint_arm_moves_as_in_the_engine_for_two_seconds(precision, limit):
+    robot = build_robot("qbmove-5dof")
+    batch, engine = WarpBatch(robot, 2, precision=precision), MujocoEngine(robot)
+    worst = swing(batch, engine, 2.0)
+    print(f"{precision}: {worst:.3g} rad")
+    assert abs(engine.port("state/qpos")).max() > 0.1
+    assert 0.0 < worst <= limit
+
+
+def test_a_callback_that_was_there_before_runs_too_and_one_that_comes_later():
+    batch = WarpBatch(build_robot("qbmove-2dof", {"mounting": "vertical"}), 2)
+    called = []
+    batch.warp_model.callback.act_bias = lambda m, d: called.append("bias")
+    batch.warp_model.callback.control = lambda m, d: d.ctrl.fill_(0.3)
+    batch.step(40)
+    assert len(called) == 40
+    assert (batch.read("joint_1/reference_1") == np.float32(0.3)).all()
+    assert (batch.read("joint_1/motor_1_position") > 0.1).all()  # the laws run beside theirs
+
+
+def test_a_callback_that_calls_the_one_before_it_does_not_call_itself_for_ever():
+    batch = WarpBatch(build_robot("qbmove-2dof", {"mounting": "vertical"}), 1)
+    ours = batch.warp_model.callback.act_dyn
+    called = []
+
+    def theirs(m, d):
+        called.append(1)
+        ours(m, d)
+
+    batch.warp_model.callback.act_dyn = theirs
+    batch.step(3)
+    assert len(called) == 3
+
+
+def test_a_world_is_given_to_mujoco_with_its_motors():
+    batch = WarpBatch(build_robot("qbmove-2dof", {"mounting": "vertical"}), 2)
+    batch.write("joint_1/reference_1", [0.1, 0.4])
+    batch.step(100)
+    data = batch.get_data(1)
+    np.testing.assert_allclose(data.qpos, batch.read("state/qpos")[1])
+    model = batch.model
+    first = int(model.actuator_actadr[model.actuator("joint_1").id])
+    assert data.act[first] == pytest.approx(batch.read("joint_1/motor_1_position")[1, 0], abs=1e-6)
+
+
+# -- bad input -------------------------------------------------------------------------------------------------
+
+ONE = """<mujoco><option timestep="0.001" {option}/><worldbody><body>
+<joint name="swing" axis="0 1 0"/><geom size="0.1"/></body></worldbody></mujoco>"""
+
+
+def one(option=""):
+    return mujoco.MjModel.from_xml_string(ONE.format(option=option))
+
+
+@pytest.mark.parametrize(("more", "message"), [({"device": "cuda:9"}, "cuda:9"), ({"precision": "half"}, "half")])
+def test_a_device_or_precision_that_does_not_exist_is_refused(more, message):
+    with pytest.raises(LawError, match=message):
+        WarpBatch(one(), 1, **more)
+
+
+def test_a_feature_that_mujoco_warp_lacks_is_named():
+    with pytest.raises(ModelError, match=r"MuJoCo Warp cannot run this model: .*PGS"):
+        WarpBatch(one('solver="PGS"'), 1)
+
+
+def test_too_many_worlds_are_refused_before_they_are_allocated(monkeypatch):
+    monkeypatch.setattr(module, "free_memory", lambda device: 10_000_000)
+    with pytest.raises(
+        ModelError, match=r"1000000 worlds need .* GB on cpu, where 0.01 GB are free; must be at most \d+"
+    ):
+        WarpBatch(one(), 1_000_000)
+
+
+def test_the_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "mujoco_warp", None)
+    with pytest.raises(MissingDependency, match=r'a batch in MuJoCo Warp needs .*pip install "pliant\[warp\]"'):
+        WarpBatch(one(), 1)
+
+
+@pytest.mark.skipif(not wp.is_cuda_available(), reason="needs an NVIDIA GPU with a driver")
+def test_a_step_recorded_as_a_cuda_graph_equals_steps_on_the_cpu():
+    robot = build_robot("qbmove-5dof")
+    graph, plain = WarpBatch(robot, 4, device="cuda:0"), WarpBatch(robot, 4)
+    for batch in (graph, plain):
+        batch.write("joint_1/reference_1", [0.1, 0.2, 0.3, 0.4])
+        batch.step(200)
+    assert graph._graph is not None
+    np.testing.assert_allclose(graph.read("state/qpos"), plain.read("state/qpos"), atol=1e-5)
+    assert graph.steps().tolist() == [200] * 4
