@@ -21,8 +21,8 @@ from pliant.devices import make_devices
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page import PageView
 from pliant.simulation import Simulation, paced
-from pliant.viewer import PageView
 
 HOOK = """
 window.draws = []; window.moves = [];

@@ -18,8 +18,8 @@ from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.franka.client import FrankaRobot
 from pliant.franka.robots.build import WristCamera
+from pliant.page import PageView
 from pliant.simulation import Simulation
-from pliant.viewer import PageView
 from pliant.vision import AprilTagDetector, Task, facing_pose
 from pliant.vision.visual_servoing import AdaptiveGain, ServoMonitor, ServoStatus, VisualServo, pbvs_task, pose_below
 

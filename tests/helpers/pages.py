@@ -126,8 +126,8 @@ class Pages:
         """
         from pliant.devices import make_devices
         from pliant.engine import MujocoEngine
+        from pliant.page import PageView
         from pliant.simulation import Simulation
-        from pliant.viewer import PageView
 
         engine = MujocoEngine(robot, check=False)
         view = PageView(engine, title=name, server=self.server, robots=[name], needed=True)
@@ -211,7 +211,7 @@ def _show(view: Any, on: bool) -> None:
 @contextlib.contextmanager
 def pages(width: int = WIDTH, height: int = HEIGHT) -> Iterator[Pages]:
     """Start a server and a browser for the block."""
-    from pliant.viewer import PageServer
+    from pliant.page import PageServer
 
     with PageServer(title="pliant") as server, chromium.Page("about:blank", width, height, webgl=True) as browser:
         yield Pages(server, browser)

@@ -8,8 +8,8 @@ import time
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page import PageView
 from pliant.simulation import Simulation, paced
-from pliant.viewer import PageView
 
 
 def free_port() -> int:

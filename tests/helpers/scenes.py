@@ -30,8 +30,8 @@ SCENES = {
 def build(names: list[str], folder: Path = FOLDER) -> dict[str, int]:
     """Write scenes and viser's client; return the size of each scene [bytes]."""
     from pliant.experiments import Context, find_experiment
+    from pliant.page.playable import playable_scene, write_client
     from pliant.recording.motion import Motion
-    from pliant.viewer.playable import playable_scene, write_client
 
     write_client(folder)
     films = {}

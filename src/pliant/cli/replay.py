@@ -270,9 +270,9 @@ def _page(
     found: Recording, path: Path, source: str | None, settings: list[str], console: Console, done: dict[str, Any]
 ) -> None:
     """Write a recording as a page that plays by itself."""
+    from pliant.page.playable import FPS, MAX_FRAMES, write_page
     from pliant.recording.motion import Motion
     from pliant.recording.replay_film import recorded_poses
-    from pliant.viewer.playable import FPS, MAX_FRAMES, write_page
 
     model = _shown_robot(found, source, settings)
     poses = recorded_poses(found, model, max(1.0 / FPS, found.duration / MAX_FRAMES))
@@ -283,8 +283,8 @@ def _page(
 
 def _view(found: Recording, port: int, source: str | None, settings: list[str], console: Console) -> None:
     """Show a recording on a page until Ctrl-C."""
-    from pliant.viewer import PageServer
-    from pliant.viewer.replay import ReplayView
+    from pliant.page import PageServer
+    from pliant.page.replay import ReplayView
 
     model = _shown_robot(found, source, settings)
     with PageServer(port=port, title=found.path.name) as server:

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.engine import Engine
     from pliant.model import Robot
+    from pliant.page import PageView
     from pliant.recording.film import FilmReport
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
     from pliant.simulation.film import FilmBridge
     from pliant.simulation.pacer import Pacer
-    from pliant.viewer import PageView
 
 __all__ = [
     "DEFAULT_RUN",
@@ -260,7 +260,7 @@ class Run:
         """The page of the run; None without one."""
         if plan.view:
             from pliant.engine import mujoco_state
-            from pliant.viewer import PageView
+            from pliant.page import PageView
 
             state = mujoco_state(engine, "the view")
             self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot", metadata=told)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pliant.model import Robot
+    from pliant.page import PageServer, PageView
     from pliant.rods import ContinuumParallelRobot
     from pliant.simulation import Scenario
-    from pliant.viewer import PageServer, PageView
 
 __all__ = ["view"]
 
@@ -91,9 +91,9 @@ def view(
 
 
 def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> None:
+    from pliant.page import PageServer
     from pliant.rods import catalogue, load_robot
     from pliant.rods.page.statics_view import StaticsView
-    from pliant.viewer import PageServer
 
     loaded = _LoadedRobots(catalogue())
     if robot.name not in loaded.names:
@@ -145,9 +145,9 @@ def _simulate(
 ) -> None:
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.page import PageServer
     from pliant.robots import list_robots
     from pliant.simulation import find_scenario, read_scenario_file
-    from pliant.viewer import PageServer
 
     if console and not any(device.requests for device in make_devices(robot)):
         raise PliantError("--console: this robot has no requests to type; omit it", field="console")
@@ -208,9 +208,9 @@ def _show(
     """Simulate one robot; return its page, which knows the next robot."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
+    from pliant.page import PageView
     from pliant.recording.recording import recorded_names
     from pliant.simulation import Simulation, paced
-    from pliant.viewer import PageView
 
     devices = make_devices(robot)
     engine = MujocoEngine(robot, check=False)
@@ -238,7 +238,7 @@ def _say(text: str) -> None:
 def _tell(url: str, open_browser: bool) -> None:
     print(f"view: {url} (Ctrl-C ends)", file=sys.stderr, flush=True)
     if open_browser:
-        from pliant.viewer.server import open_browser as show
+        from pliant.page.server import open_browser as show
 
         if not show(url):
             _say("no browser can be opened here; open the address above in one")

@@ -16,8 +16,8 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.devices.base import Device, Sample
+from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.simulation.bridge import SimulationControl
-from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded
 
 if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm

@@ -5,9 +5,9 @@ import pytest
 
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page.server import PageServer
 from pliant.rods import load_robot
 from pliant.rods.page.rod_drawing import RodColours, RodDrawing, round_scale, scale_bar
-from pliant.viewer.server import PageServer
 
 
 @pytest.mark.network

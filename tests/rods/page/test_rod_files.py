@@ -8,10 +8,10 @@ from tripod import TRIPOD
 
 from pliant.base.documents.yaml_tree import parse_yaml
 from pliant.base.errors import PliantError
+from pliant.page.server import PageServer
 from pliant.rods import load_robot
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.tables import parse_table
-from pliant.viewer.server import PageServer
 
 pytestmark = pytest.mark.network
 

@@ -12,8 +12,8 @@ from pliant.base.spatial import exp_so3
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page.server import PageServer
 from pliant.rods.page.rods import RodPanel
-from pliant.viewer.server import PageServer
 
 pytestmark = pytest.mark.network
 HAND = SimpleNamespace(client=object())
@@ -262,8 +262,8 @@ def test_an_error_of_the_store_is_told_and_nothing_is_raised(panel):
 
 
 def test_the_simulated_plate_goes_where_the_handle_was_dragged(tmp_path, monkeypatch):
+    from pliant.page import PageView
     from pliant.simulation import Simulation
-    from pliant.viewer import PageView
 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     robot = load("2RR", options={"segments": 4, "damping": 0.3})

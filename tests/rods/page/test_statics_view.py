@@ -13,9 +13,9 @@ from tripod import TRIPOD
 
 from pliant.base.errors import BridgeError
 from pliant.base.spatial import rotation_from_quaternion
+from pliant.page.server import PageServer
 from pliant.rods import catalogue, load_robot
 from pliant.rods.page.statics_view import StaticsView
-from pliant.viewer.server import PageServer
 
 pytestmark = pytest.mark.network
 

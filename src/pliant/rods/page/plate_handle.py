@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.spatial import pose, quaternion_from_rotation, rotation_from_quaternion
-from pliant.viewer.server import PageServer
+from pliant.page.server import PageServer
 
 __all__ = ["PlateHandle", "WrenchArrow"]
 

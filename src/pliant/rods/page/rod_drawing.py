@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.page.server import PageServer
 from pliant.rods.device.rod_lines import STOPS, RodLines, bending_strain, rod_radius, strain_colours
-from pliant.viewer.server import PageServer
 
 __all__ = ["RodColours", "RodDrawing", "rod_thickness", "scale_bar"]
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.page.controls import Say, guarded
+from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot, Solution
 from pliant.rods.page.pose_path import PosePath
 from pliant.rods.page.robot_files import read_robot
@@ -16,8 +18,6 @@ from pliant.rods.page.rod_facts import small
 from pliant.rods.page.saved_poses import SavedPoses
 from pliant.rods.page.statics import StaticsSolver, Target
 from pliant.rods.tables import SHAPE_COLUMNS, joint_columns, plate_columns, shape_rows, table_text
-from pliant.viewer.controls import Say, guarded
-from pliant.viewer.server import PageServer
 
 __all__ = ["RodFiles"]
 

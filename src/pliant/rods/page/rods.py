@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.page.controls import Say, guarded
+from pliant.page.ranges import step_of
+from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.page.plate_handle import PlateHandle, WrenchArrow
@@ -32,9 +35,6 @@ from pliant.rods.page.statics import (
     pose_ranges,
     wrench_ranges,
 )
-from pliant.viewer.controls import Say, guarded
-from pliant.viewer.ranges import step_of
-from pliant.viewer.server import PageServer
 
 __all__ = ["RodPanel"]
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from pliant.base.errors import BridgeError
 from pliant.base.spatial import quaternion_from_rotation
+from pliant.page.controls import plain_name, plain_text
+from pliant.page.document import READY
+from pliant.page.panel import theme_button
+from pliant.page.scene import Scene
+from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.page.rod_drawing import THINNEST, RodDrawing
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics import PlainEquilibrium
-from pliant.viewer.controls import plain_name, plain_text
-from pliant.viewer.document import READY
-from pliant.viewer.panel import theme_button
-from pliant.viewer.scene import Scene
-from pliant.viewer.server import PageServer
 
 __all__ = ["StaticsView"]
 

@@ -15,8 +15,8 @@ import pytest
 import zstandard
 
 from pliant.base.errors import PliantError
+from pliant.page.playable import MAX_FRAMES, playable_page, playable_scene, write_client, write_page
 from pliant.recording.motion import Motion
-from pliant.viewer.playable import MAX_FRAMES, playable_page, playable_scene, write_client, write_page
 
 _spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
 chromium = importlib.util.module_from_spec(_spec)

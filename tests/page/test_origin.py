@@ -3,7 +3,7 @@
 import pytest
 
 from pliant.base.errors import BridgeError
-from pliant.viewer.origin import check_page_host, foreign
+from pliant.page.origin import check_page_host, foreign
 
 
 @pytest.mark.parametrize(

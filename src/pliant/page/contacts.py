@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from pliant.engine.base import MujocoState
-from pliant.viewer.scene import Contacts
+from pliant.page.scene import Contacts
 
 __all__ = ["find_contacts"]
 

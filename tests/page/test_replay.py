@@ -14,11 +14,11 @@ from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page import PageServer
+from pliant.page.replay import ReplayView
 from pliant.recording import Recorder
 from pliant.recording.recording import read_recording
 from pliant.simulation import Simulation
-from pliant.viewer import PageServer
-from pliant.viewer.replay import ReplayView
 
 pytestmark = pytest.mark.network
 

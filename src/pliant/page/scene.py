@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from pliant.viewer.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
+from pliant.page.shapes import DEFAULT_RGBA, colour_of, geom_mesh, inertia_box, textured
 
 if TYPE_CHECKING:
-    from pliant.viewer.server import PageServer
+    from pliant.page.server import PageServer
 
 __all__ = ["Contacts", "Layers", "PullHandler", "Scene"]
 

@@ -10,11 +10,11 @@ import pytest
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page import PageView
+from pliant.page.server import PageServer, set_theme
 from pliant.rods import load_robot
 from pliant.rods.page.statics_view import StaticsView
 from pliant.simulation import Simulation
-from pliant.viewer import PageView
-from pliant.viewer.server import PageServer, set_theme
 
 _spec = importlib.util.spec_from_file_location("chromium", Path(__file__).with_name("chromium.py"))
 chromium = importlib.util.module_from_spec(_spec)

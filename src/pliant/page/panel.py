@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
+from pliant.page.server import set_theme
 from pliant.simulation.bridge import SimulationControl
-from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded
-from pliant.viewer.server import set_theme
 
 __all__ = ["RunPanel", "theme_button"]
 

@@ -20,8 +20,8 @@ from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.loading import load
+from pliant.page import PageView
 from pliant.simulation import Simulation, paced
-from pliant.viewer import PageView
 
 pytestmark = pytest.mark.network
 
@@ -117,7 +117,7 @@ def test_a_run_that_is_for_the_page_only_ends_with_an_error_when_the_page_does(e
 
 
 def test_the_tab_of_the_browser_has_the_name_of_the_robot_and_a_line_while_it_loads():
-    from pliant.viewer import PageServer
+    from pliant.page import PageServer
 
     with PageServer(port=free_port(), title="<b>elbow") as server:
         with urllib.request.urlopen(server.url, timeout=60) as answer:
@@ -377,7 +377,7 @@ def test_sliders_are_made_from_the_field_tables_and_refuse_nothing_that_they_off
 
 
 def test_a_choice_of_another_robot_ends_the_run_and_the_server_goes_on(engine):
-    from pliant.viewer import PageServer
+    from pliant.page import PageServer
 
     with PageServer(port=free_port()) as server:
         view = PageView(engine, server=server, title="qbmove-1dof", robots=["qbmove-1dof", "sea-1dof"])
@@ -461,7 +461,7 @@ def test_no_stand_and_no_loose_object_is_between_the_camera_and_the_links_of_the
 
 
 def test_names_of_a_robot_do_not_become_part_of_the_scene_or_of_html():
-    from pliant.viewer.controls import plain_name
+    from pliant.page.controls import plain_name
 
     assert plain_name("a\n\x00b" + 100 * "c").isprintable()
     assert len(plain_name(100 * "c")) == 60
@@ -472,7 +472,7 @@ LOADING = "getComputedStyle(document.getElementById('pliant-loading')).display"
 
 @with_browser
 def test_in_a_browser_a_slider_moves_the_joint_and_the_picture():
-    from pliant.viewer import PageServer
+    from pliant.page import PageServer
 
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(PageServer(port=free_port(), title="qbmove-1dof"))

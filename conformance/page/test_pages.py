@@ -1,7 +1,7 @@
 """The page of every robot of the catalogue in a real browser, one start of it for all.
 
 Robots whose files come with a package that is not installed are named and left out. It takes two minutes or more, so
-that continuous integration leaves it out and opens three robots (tests/viewer/test_catalogue_pages.py).
+that continuous integration leaves it out and opens three robots (tests/page/test_catalogue_pages.py).
 """
 
 import os

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import eventually, running
 
-from pliant.viewer.document import MOVING_PIXELS, document
+from pliant.page.document import MOVING_PIXELS, document
 
 pytestmark = pytest.mark.network
 

@@ -12,8 +12,8 @@ from pliant.base.errors import PliantError
 from pliant.devices.base import Device, FieldInfo, Sample
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
+from pliant.page.ranges import MAX_SLIDERS, slider_range, step_of
 from pliant.simulation.bridge import SimulationControl
-from pliant.viewer.ranges import MAX_SLIDERS, slider_range, step_of
 
 __all__ = ["DeviceControls", "Panel", "Say", "guarded", "plain_name"]
 

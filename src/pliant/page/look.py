@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.viewer.panel import theme_button
-from pliant.viewer.scene import Scene
+from pliant.page.panel import theme_button
+from pliant.page.scene import Scene
 
 __all__ = ["LAYERS", "add_layers"]
 
@@ -17,7 +17,7 @@ LAYERS = (
     ("tendons", "tendons"),
     ("shadows", "shadows"),
 )
-"""Fields of `pliant.viewer.scene.Layers` and their labels."""
+"""Fields of `pliant.page.scene.Layers` and their labels."""
 
 
 def add_layers(gui: Any, scene: Scene, *, tendons: bool) -> dict[str, Any]:

@@ -23,21 +23,21 @@ from pliant.devices.base import Device, Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.feet.device.press import PressDevice
 from pliant.franka.page import ArmPanel, franka_arm
+from pliant.page.cameras import Cameras
+from pliant.page.contacts import find_contacts
+from pliant.page.controls import DeviceControls, plain_name, plain_text
+from pliant.page.document import READY
+from pliant.page.look import add_layers
+from pliant.page.panel import RunPanel
+from pliant.page.payload import PayloadPanel
+from pliant.page.plots import Plots
+from pliant.page.pull import Pull
+from pliant.page.scenarios import ScenarioPanel
+from pliant.page.scene import Contacts, Scene
+from pliant.page.server import PageServer, open_browser
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
-from pliant.viewer.cameras import Cameras
-from pliant.viewer.contacts import find_contacts
-from pliant.viewer.controls import DeviceControls, plain_name, plain_text
-from pliant.viewer.document import READY
-from pliant.viewer.look import add_layers
-from pliant.viewer.panel import RunPanel
-from pliant.viewer.payload import PayloadPanel
-from pliant.viewer.plots import Plots
-from pliant.viewer.pull import Pull
-from pliant.viewer.scenarios import ScenarioPanel
-from pliant.viewer.scene import Contacts, Scene
-from pliant.viewer.server import PageServer, open_browser
 
 if TYPE_CHECKING:
     from pliant.engine.base import Engine
@@ -60,7 +60,7 @@ class PageView(BridgeBase):
     """A page of a `MujocoEngine`; give it to `Simulation` as a bridge.
 
     The page has no password and no encryption, so it is served to this machine only; from another one use
-    ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.viewer.origin`).
+    ``ssh -L 8080:localhost:8080``. Requests of other sites are refused (`pliant.page.origin`).
 
     A part of the page that cannot be drawn is told once, in the log and on the page, and the rest goes on. If the page
     itself ends, that is told and the simulation goes on without it, unless the page is what the run is for.

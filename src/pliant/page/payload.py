@@ -10,10 +10,10 @@ import numpy as np
 
 from pliant.base.errors import PliantError, nearest
 from pliant.engine.base import MujocoState
+from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
+from pliant.page.ranges import step_of
+from pliant.page.server import PageServer
 from pliant.simulation.bridge import SimulationControl
-from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
-from pliant.viewer.ranges import step_of
-from pliant.viewer.server import PageServer
 
 __all__ = ["PayloadPanel", "end_effector"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.base.errors import MissingDependency, PliantError
 from pliant.devices.base import FieldInfo, Sample, SampleSource
-from pliant.viewer.controls import plain_name
+from pliant.page.controls import plain_name
 
 __all__ = ["Cameras"]
 

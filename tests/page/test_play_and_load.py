@@ -5,9 +5,9 @@ import pytest
 from running import eventually, running
 
 from pliant.base.errors import PliantError
+from pliant.page.payload import end_effector, largest_payload
 from pliant.simulation import Scenario
 from pliant.simulation.scenario import ExternalTorque, Set
-from pliant.viewer.payload import end_effector, largest_payload
 
 pytestmark = pytest.mark.network
 PUSH = Scenario(
@@ -69,7 +69,7 @@ def test_a_scenario_that_does_not_fit_is_told_and_the_simulation_goes_on():
     wrong = Scenario(events=[Set(at=0.0, device="elbow", values={"x": 1.0})])
     with running("sea-1dof", prepare=lambda view: view.offer("wrong.yaml", wrong)) as (simulation, view):
         panel = view._scenarios
-        from pliant.viewer.controls import guarded
+        from pliant.page.controls import guarded
 
         panel._buttons._impl.value = "Start"
         guarded(view._say, panel._pressed)(None)
@@ -169,7 +169,7 @@ def test_a_payload_hangs_on_the_end_effector_at_first(name, body):
 def test_a_point_that_comes_while_a_curve_is_drawn_is_no_fault():
     from collections import deque
 
-    from pliant.viewer.plots import Signal, _data
+    from pliant.page.plots import Signal, _data
 
     class Busy(deque):
         """Points to which one is added while they are first copied."""

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pliant.viewer.look import LAYERS, add_layers
-from pliant.viewer.scene import Layers
+from pliant.page.look import LAYERS, add_layers
+from pliant.page.scene import Layers
 
 
 class Gui:

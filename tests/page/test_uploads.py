@@ -5,7 +5,7 @@ import threading
 import pytest
 from viser import _messages
 
-from pliant.viewer.server import PageServer
+from pliant.page.server import PageServer
 
 pytestmark = pytest.mark.network
 LIMIT = 1000

@@ -13,12 +13,12 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.page.document import player
+from pliant.page.scene import Scene
+from pliant.page.server import PageServer
 from pliant.recording.motion import Motion, rows_at
 from pliant.rods.device.rod_lines import RodLines, bending_strain, has_rods, rod_radius
 from pliant.rods.page.rod_drawing import RodDrawing, rod_thickness
-from pliant.viewer.document import player
-from pliant.viewer.scene import Scene
-from pliant.viewer.server import PageServer
 
 if TYPE_CHECKING:
     from viser.infra import StateSerializer

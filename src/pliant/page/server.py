@@ -2,7 +2,7 @@
 
 viser listens on every interface unless told, moves to another port without a word, answers every site and can open a
 tunnel to the internet. Here the socket is bound before viser starts, each request and WebSocket passes
-`pliant.viewer.origin`, and the tunnel is switched off.
+`pliant.page.origin`, and the tunnel is switched off.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import BridgeError, MissingDependency
-from pliant.viewer.document import IN_SOFTWARE, document, naming_script
-from pliant.viewer.origin import PROTECTION, check_page_host, foreign
-from pliant.viewer.uploads import Uploads
+from pliant.page.document import IN_SOFTWARE, document, naming_script
+from pliant.page.origin import PROTECTION, check_page_host, foreign
+from pliant.page.uploads import Uploads
 
 __all__ = ["PageServer", "open_browser", "set_theme"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.devices.base import FieldInfo, Sample, SampleSource
-from pliant.viewer.controls import Say, guarded, plain_name
+from pliant.page.controls import Say, guarded, plain_name
 
 __all__ = ["MAX_SIGNALS", "Plots", "Signal"]
 

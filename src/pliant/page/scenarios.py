@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from pliant.base.errors import PliantError
+from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
-from pliant.viewer.controls import REQUEST_TIMEOUT, Say, guarded, plain_name
 
 if TYPE_CHECKING:
     from pliant.simulation.loop import Simulation

@@ -10,13 +10,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from pliant.page.document import READY
+from pliant.page.panel import SPEEDS, theme_button
+from pliant.page.plots import MAX_POINTS, WINDOW, Plots
+from pliant.page.scene import Scene
+from pliant.page.server import PageServer
 from pliant.recording.recording import Recording
 from pliant.recording.replay_film import recorded_poses
-from pliant.viewer.document import READY
-from pliant.viewer.panel import SPEEDS, theme_button
-from pliant.viewer.plots import MAX_POINTS, WINDOW, Plots
-from pliant.viewer.scene import Scene
-from pliant.viewer.server import PageServer
 
 __all__ = ["ReplayView"]
 
