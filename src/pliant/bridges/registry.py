@@ -50,7 +50,7 @@ _OWN: dict[str, BridgeEntry] = {
     ),
     "foxglove": BridgeEntry(
         "Foxglove: devices, scene, cameras and commands for Foxglove's app, over WebSocket",
-        "pliant.bridges.foxglove:make",
+        "pliant.foxglove:make",
         ("foxglove",),
     ),
     "pictures": BridgeEntry(

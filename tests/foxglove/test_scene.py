@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import mujoco
 import pytest
 
-from pliant.bridges.foxglove.scene import scene_entities
+from pliant.foxglove.scene import scene_entities
 from pliant.loading import load
 
 

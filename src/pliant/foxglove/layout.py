@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pliant.bridges.foxglove.commands import command_json
 from pliant.devices.base import Command, FieldInfo, SampleSource
 from pliant.devices.compliant_joint import CompliantJoint
+from pliant.foxglove.commands import command_json
 from pliant.recording.sample_message import MessageTypes, has_images, sample_topic
 
 __all__ = ["make_layout"]

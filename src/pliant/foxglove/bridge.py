@@ -18,18 +18,18 @@ from pliant.base.errors import BridgeError
 from pliant.base.listening import listening_address
 from pliant.base.ratelimit import RateLimit
 from pliant.base.threads import WorkerPool
-from pliant.bridges.foxglove.cameras import ENCODINGS, CameraTopics, is_camera
-from pliant.bridges.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
-from pliant.bridges.foxglove.layout import make_layout
-from pliant.bridges.foxglove.listener import Listener
-from pliant.bridges.foxglove.options import FoxgloveOptions
-from pliant.bridges.foxglove.scene import frame_names, mounted, scene_entities, transforms
-from pliant.bridges.foxglove.sdk import load_sdk
 from pliant.bridges.live_parameters import live_parameters
 from pliant.bridges.rate_timer import RateTimer
 from pliant.bridges.switching import SwitchInterval
 from pliant.devices.base import Command, Sample, SampleSource
 from pliant.engine.base import MujocoState
+from pliant.foxglove.cameras import ENCODINGS, CameraTopics, is_camera
+from pliant.foxglove.commands import CommandTopics, answer_call, command_json, command_schema, service_actions
+from pliant.foxglove.layout import make_layout
+from pliant.foxglove.listener import Listener
+from pliant.foxglove.options import FoxgloveOptions
+from pliant.foxglove.scene import frame_names, mounted, scene_entities, transforms
+from pliant.foxglove.sdk import load_sdk
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
 

@@ -16,11 +16,12 @@ def load_sdk() -> Any:
         MissingDependency: it is not installed, or is too old.
     """
     try:
-        import foxglove
         import foxglove.channels
         import foxglove.layouts
         import foxglove.messages
         import foxglove.websocket
+
+        import foxglove
     except ImportError as error:
         raise MissingDependency(
             "foxglove-sdk", command="pip install 'pliant[foxglove]'", purpose="the bridge foxglove"
