@@ -66,7 +66,7 @@ def server(*, product: bool = False, mode: str = "lockstep") -> Iterator[Server]
     if product:
         command = ["-m", "pliant", "run", "fr3", "--json", "--bridge", f"fci:host={made.host},mode={mode}"]
     else:
-        command = ["-m", "pliant.experiments._franka", "--arm=fr3", f"--host={made.host}", f"--mode={mode}", "--report"]
+        command = ["-m", "pliant.papers._franka", "--arm=fr3", f"--host={made.host}", f"--mode={mode}", "--report"]
     child = subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
@@ -201,7 +201,7 @@ def bench_wall(seconds: float) -> list[Figure]:
 
 def bench_dynamics(_: float) -> list[Figure]:
     """Calls of the dynamics library from Python, with hand."""
-    from pliant.experiments.franka_float import call_times
+    from pliant.papers.franka_float import call_times
 
     targets = {"mass": (10, 1), "coriolis": (15, 3), "gravity": (10, 1), "friction": (None, None)}
     figures = []

@@ -25,8 +25,8 @@ from run import Figure
 
 import pliant
 from pliant.base.errors import MissingDependency
-from pliant.experiments.walking import run_walk
 from pliant.feet.softfoot import SoftFoot
+from pliant.papers.walking import run_walk
 from pliant.walking.robots.humanoids.build import FEET
 
 ROBOTS = {"biped": ("l_foot", "r_foot"), **FEET}

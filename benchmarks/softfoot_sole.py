@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from pliant.engine import MujocoEngine
-from pliant.experiments.softfoot_trials import Trial, all_trials
 from pliant.feet.device.sole import SoleDevice
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot_bench import SoftFootBenchOptions
 from pliant.feet.softfoot_bench.build import build
+from pliant.papers.softfoot_trials import Trial, all_trials
 from pliant.robots import find_robot
 
 PARTS = {

@@ -216,7 +216,7 @@ def test_every_option_that_a_page_mentions_exists():
 
 
 def test_every_command_of_the_page_how_we_know_exists():
-    from pliant.experiments import list_experiments
+    from pliant.papers import list_experiments
 
     text = (ROOT / "docs" / "how-we-know.md").read_text()
     rows = [

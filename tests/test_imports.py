@@ -42,7 +42,7 @@ LOADERS = {
     "learn/envs/make.py",
     "plugins.py",
     "bridges/registry.py",
-    "experiments/runner.py",
+    "papers/runner.py",
     "robots/catalogue.py",
     "robots/lookup.py",
     "recording/mcap.py",

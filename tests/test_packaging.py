@@ -108,7 +108,7 @@ def bag(folder):
 
 
 def report(folder):
-    from pliant.experiments import reproduce
+    from pliant.papers import reproduce
 
     reproduce("chirp", folder, quick=True)
 

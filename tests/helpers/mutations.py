@@ -1,7 +1,7 @@
 """Mutations of experiments: a broken cause, and the targets whose result it must turn around.
 
-Each experiment has a file in ``tests/experiments/mutations`` with a list ``MUTATIONS``; the file is named as the module
-of the experiment. `tests/experiments/test_mutations.py` runs them, and checks that each target occurs in one.
+Each experiment has a file in ``tests/papers/mutations`` with a list ``MUTATIONS``; the file is named as the module
+of the experiment. `tests/papers/test_mutations.py` runs them, and checks that each target occurs in one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 from pliant.base.options import parse
-from pliant.experiments import Context, Result, Statement, Target, find_experiment
-from pliant.experiments.curves import draw_curves
+from pliant.papers import Context, Result, Statement, Target, find_experiment
+from pliant.papers.curves import draw_curves
 
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "mutations"
 SHARED: Path | None = None
@@ -111,7 +111,7 @@ def _run(experiment: str) -> Run:
     progress: list[float] = []
     curves: list[str] = []
     found = find_experiment(experiment)
-    module = importlib.import_module(f"pliant.experiments.{experiment.replace('-', '_')}")
+    module = importlib.import_module(f"pliant.papers.{experiment.replace('-', '_')}")
 
     def draw(context: Context, axis: Any, place: str) -> None:
         assert axis.plot

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from pliant.base.options import describe, markdown_table
 from pliant.bridges import bridge_options, list_bridges
-from pliant.experiments import find_experiment, list_experiments
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
 from pliant.laws.friction import PreslidingFriction
 from pliant.laws.motor import LeverDrive
 from pliant.model.sensors import Camera, ForceTorque, Imu, SensorDescription
+from pliant.papers import find_experiment, list_experiments
 from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions
@@ -110,7 +110,7 @@ def page() -> str:
     )
     for listed in list_experiments():
         kind = find_experiment(listed.name).options_class
-        if kind.__module__.startswith("pliant.experiments.") and describe(kind):
+        if kind.__module__.startswith("pliant.papers.") and describe(kind):
             parts.append(f"### {listed.name}\n\n{markdown_table(kind)}\n")
     parts.append(
         "## Fields of a joint\n\nSamples, recordings, plots and messages have these names.\n\n" + _fields() + "\n"

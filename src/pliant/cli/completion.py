@@ -78,8 +78,8 @@ def completion_script(app: App, shell: str) -> str:
 
 def _script(app: App) -> str:
     from pliant.bridges import list_bridges
-    from pliant.experiments import list_experiments
     from pliant.laws import registered_laws
+    from pliant.papers import list_experiments
     from pliant.robots import list_robots
     from pliant.rods import catalogue
 

@@ -30,8 +30,8 @@ def list_(
     """
     import_modules(import_)
     from pliant.bridges import list_bridges
-    from pliant.experiments import list_experiments
     from pliant.laws import registered_laws
+    from pliant.papers import list_experiments
     from pliant.robots import list_robots
 
     laws = registered_laws()
@@ -66,7 +66,7 @@ def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], la
     """Show the options of a robot, an experiment, a bridge or a law."""
     from pliant.base.options import describe
     from pliant.bridges import bridge_options
-    from pliant.experiments import list_experiments
+    from pliant.papers import list_experiments
     from pliant.robots import find_robot
 
     experiments = {found.name: found for found in list_experiments()}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from pliant.experiments import Result, Target
-    from pliant.experiments.films import Video
+    from pliant.papers import Result, Target
+    from pliant.papers.films import Video
 
 __all__ = ["reproduce"]
 
@@ -84,8 +84,8 @@ def reproduce(
     """
     import_modules(import_)
     films = _films(video, video_format, video_size, video_fps, video_speed, video_camera)
-    from pliant.experiments import find_experiment, list_experiments
-    from pliant.experiments import reproduce as run_experiments
+    from pliant.papers import find_experiment, list_experiments
+    from pliant.papers import reproduce as run_experiments
 
     console = make_console(quiet=json)
     chosen = list(
@@ -151,7 +151,7 @@ def _films(
     if looks is None:
         return None
     from pliant.base.errors import MissingDependency
-    from pliant.experiments.films import Video
+    from pliant.papers.films import Video
     from pliant.recording.encoders import require
     from pliant.recording.film import check_film
 

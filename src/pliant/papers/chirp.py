@@ -1,0 +1,497 @@
+"""Frequency response of one qbMove, soft and stiff (Mengacci et al. 2021, section 4.2.1, figure 11)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.base.options import option
+from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.curves import draw_curves, read_curves
+from pliant.papers.films import Film, Shot
+from pliant.papers.runs import drive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pliant.model.robot import Robot
+
+__all__ = [
+    "ChirpOptions",
+    "Run",
+    "build_joint",
+    "chirp",
+    "judge_peaks",
+    "measured_peaks",
+    "response",
+    "runs_of",
+    "servo_amplitude",
+    "simulate",
+    "verify_servo",
+    "verify_sticking",
+]
+
+AMPLITUDE = 0.15
+"""Amplitude of the chirp [rad]. Section 4.2.1."""
+LOW, HIGH = 0.5, 6.0
+"""Its first and last frequency [Hz]. Section 4.2.1."""
+PRESETS = {"soft": 0.2, "stiff": 0.6}
+"""Stiffness presets [rad]. Section 4.2."""
+TIMESTEP = 1e-3
+"""Time step of the quick version [s]; the full one takes half of it and compares. The paper prints none."""
+TEMPLATE = 0.002
+"""Inertia of the link in the toolbox's template [kg m^2]; the load adds 0.00032."""
+PRESLIDING = 100.0
+"""Presliding stiffness of the joint's friction [N m/rad]: assumed."""
+SIMILAR = 0.25
+"""Part by which two peak deflections may differ and still be similar. Ours: the paper has no number."""
+MEASURED = "identified-1"
+"""Springs that stand in for the real joint: identified on the authors' arm of the same actuators, section 4.3."""
+HEAVIER = {0.004: (0.205, 5.4), 0.008: (0.315, 3.9)}
+"""Inertia of heavier links [kg m^2]: peak [rad] and its frequency [Hz] of the stiff joint with friction 0.025 N m,
+integrated by a program that shares no code with pliant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChirpOptions:
+    """Assumptions of the experiment ``chirp``."""
+
+    springs: str = option(
+        "toolbox", choices=("toolbox", "kit", "maker-pro"), source="assumed: defaults of the original toolbox"
+    )
+    """Set of spring parameters of the simulated joint, see `pliant.robots.qbmove.SPRINGS`."""
+    friction: float = option(0.025, unit="N m", low=0.0, high=10.0, source="section 4.2")
+    """Friction of the joint, the same in the soft and in the stiff run."""
+    damping: float = option(0.065, unit="N m s/rad", low=0.0, high=10.0, source="section 4.2")
+    """Damping of the joint."""
+    link_inertia: float = option(
+        TEMPLATE, unit="kg m^2", low=1e-6, high=1.0, source="assumed: URDF templates of the toolbox"
+    )
+    """Inertia of the link beside that of the load."""
+    duration: float = option(30.0, unit="s", low=5.0, high=600.0, source="assumed")
+    """Length of the chirp; its frequency rises linearly."""
+    gravity: float = option(0.0, unit="m/s^2", low=0.0, high=30.0, source="assumed: the joint's axis is vertical")
+    """Gravity perpendicular to the joint's axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One chirp."""
+
+    name: str
+    """Short name."""
+    behaviour: str
+    """"soft" or "stiff"."""
+    options: ChirpOptions
+    """The joint."""
+    springs: str = ""
+    """Set of springs; empty for that of the options."""
+
+    @property
+    def inertia(self) -> float:
+        """Inertia about the axis [kg m^2]."""
+        return self.options.link_inertia + 0.2 * 0.04**2
+
+
+def runs_of(options: ChirpOptions) -> dict[str, Run]:
+    """Return the chirps of the experiment by name; every soft one has a stiff one with the same friction."""
+    found = []
+    for behaviour in PRESETS:
+        free = replace(options, friction=0.0)
+        found.append(Run(behaviour, behaviour, options))
+        found.append(Run(f"{behaviour}, identified springs", behaviour, options, MEASURED))
+        found.append(Run(f"{behaviour}, no friction", behaviour, free))
+    for inertia in HEAVIER:
+        heavier = replace(options, link_inertia=inertia - 0.00032)
+        found.append(Run(f"stiff, I = {inertia:g} kg m\u00b2", "stiff", heavier))
+    return {run.name: run for run in found}
+
+
+def build_joint(run: Run, timestep: float) -> Robot:
+    """Return the one-joint robot of a chirp, in mode 6."""
+    from pliant.robots import build_robot
+
+    robot = build_robot(
+        "qbmove-1dof",
+        {
+            "mode": 6,
+            "preset": PRESETS[run.behaviour],
+            "springs": run.springs or run.options.springs,
+            "friction": run.options.friction,
+            "friction_stiffness": PRESLIDING,
+            "damping": run.options.damping,
+            "link_inertia": run.options.link_inertia,
+            "timestep": timestep,
+        },
+    )
+    robot.set("option.gravity", -run.options.gravity)
+    return robot
+
+
+def simulate(run: Run, timestep: float = TIMESTEP, progress: Any = None) -> dict[str, NDArray[np.float64]]:
+    """Run one chirp.
+
+    Returns:
+        "time", "joint/position", "joint/equilibrium", every millisecond or every step if that is longer.
+    """
+    from pliant.engine import MujocoEngine
+
+    engine = MujocoEngine(build_joint(run, timestep))
+    duration = run.options.duration
+    steps = round(duration / timestep)
+    t = np.arange(steps) * timestep
+    phase = 2.0 * math.pi * (LOW * t + 0.5 * (HIGH - LOW) / duration * t * t)
+    inputs = {"joint/reference_1": AMPLITUDE * np.sin(phase), "joint/reference_2": PRESETS[run.behaviour]}
+    every = max(1, round(1e-3 / timestep))
+    return drive(engine, inputs, ["joint/position", "joint/equilibrium"], steps, every=every, progress=progress)
+
+
+def response(time: NDArray[np.float64], q: NDArray[np.float64], at: Any, duration: float = 30.0) -> NDArray[np.float64]:
+    """Return half the peak-to-peak value of a trace over one period around the moments of given frequencies.
+
+    Args:
+        time: time, shape (n,) [s].
+        q: trace, shape (n,).
+        at: frequencies, shape (m,) [Hz].
+        duration: length of the chirp [s].
+    """
+    out = []
+    for f in at:
+        middle = (f - LOW) / (HIGH - LOW) * duration
+        low, high = np.searchsorted(time, (middle - 0.5 / f, middle + 0.5 / f))
+        part = q[max(0, low) : high + 1]
+        out.append(0.5 * (part.max() - part.min()))
+    return np.array(out)
+
+
+def servo_amplitude(f: Any) -> NDArray[np.float64]:
+    """Return the amplitude of the motors without load and friction: PD gains on inertia and damping.
+
+    |kp / (kp - J w^2 + j w (D + kd))| times the chirp's amplitude.
+    """
+    from pliant.laws import PID, DCMotor
+
+    motor, pid = DCMotor(), PID()
+    w = 2.0 * math.pi * np.asarray(f)
+    return AMPLITUDE * np.abs(pid.kp / (pid.kp - motor.inertia * w * w + 1j * w * (motor.damping + pid.kd)))
+
+
+def judge_peaks(peaks: Mapping[str, float], measured: Mapping[str, float] | None = None) -> list[Statement]:
+    """Judge what section 4.2.1 says about figure 11.
+
+    Args:
+        peaks: largest amplitude of "soft", "stiff", and of both with identified springs [rad].
+        measured: largest amplitude of the real link by behaviour, from curves of the user [rad].
+    """
+    targets, found = [], []
+    measured = measured or {}
+    for behaviour in PRESETS:
+        ours, real = peaks[behaviour], measured.get(behaviour, peaks[f"{behaviour}, identified springs"])
+        other = "measured" if behaviour in measured else "identified springs"
+        targets.append(
+            Target(
+                f"{behaviour}: peak deflection of the simulated link over the real one's",
+                equals=1.0,
+                tolerance=SIMILAR,
+                source="section 4.2.1: similar; 25 % is ours",
+            ).measure(ours / real)
+        )
+        found.append(f"{behaviour} {ours:.4f} rad against {real:.4f} rad ({other})")
+    unknown = "The curves of the real joint were never published as numbers."
+    return [
+        Statement(
+            what="The peak deflection of the simulated link is similar to the real one's, soft and stiff.",
+            where="section 4.2.1, figure 11",
+            targets=targets,
+            found=f"The simulated link against the real one: {', '.join(found)}.",
+            rests_on="The springs of the simulated joint were never published."
+            if len(measured) == len(PRESETS)
+            else "The real joint's curves and the springs of the simulated one were never published as numbers. "
+            "The springs that section 4.3 identifies on the authors' arm stand in for the real joint, with the same "
+            "friction.",
+        ),
+        Statement(
+            what="The simulated link equilibrium position evolves as that of the real actuator.",
+            where="section 4.2.1, figure 11",
+            found=f"{unknown} The simulated motors follow the transfer function of their servo (see the checks).",
+        ),
+        Statement(
+            what="The evolution of the link and the bandwidth differ a little between simulation and reality.",
+            where="section 4.2.1, figure 11",
+            found=f"{unknown} The table has our amplitudes over the band.",
+        ),
+    ]
+
+
+def verify_servo(name: str, amplitude: float, frequency: float) -> Target:
+    """Check the amplitude of the motors' equilibrium against the servo's transfer function."""
+    return Target(
+        f"{name}: amplitude of the motors' equilibrium at {frequency:.1f} Hz",
+        equals=float(servo_amplitude(frequency)),
+        relative=0.02,
+        unit="rad",
+        source="ours: transfer function of the PD servo",
+    ).measure(amplitude)
+
+
+def verify_sticking(run: Run, largest: float) -> Target | None:
+    """Check the angle of a link that sticks: torque of the spring over the presliding stiffness of the friction.
+
+    Args:
+        run: the chirp.
+        largest: largest angle of the link [rad].
+
+    Returns:
+        The check; None where the spring's torque at the chirp's amplitude overcomes the friction.
+    """
+    from pliant.robots.qbmove import spring_law
+
+    law = spring_law(run.springs or run.options.springs)
+    first, second = law.map_references(AMPLITUDE, PRESETS[run.behaviour])
+    torque = abs(float(type(law).torques(0.0, first, second, law.parameters())[0]))
+    if torque >= run.options.friction or run.options.gravity > 0.0:
+        return None
+    return Target(
+        f"{run.name}: largest angle of the link, which friction holds",
+        equals=torque / PRESLIDING,
+        relative=0.15,
+        unit="rad",
+        source="ours: statics of law and presliding friction",
+        note=f"The spring gives {torque:.4f} N m at 0.15 rad; friction holds {run.options.friction:g} N m.",
+    ).measure(largest)
+
+
+def verify_heavier(run: Run, at: NDArray[np.float64], amplitude: NDArray[np.float64]) -> list[Target]:
+    """Check peak and peak frequency of a heavier stiff link against an integration by another program."""
+    peak, frequency = HEAVIER[round(run.inertia, 6)]
+    source = "ours: integrated without the engine"
+    return [
+        Target(f"{run.name}: peak", equals=peak, relative=0.02, unit="rad", source=source).measure(amplitude.max()),
+        Target(f"{run.name}: frequency of the peak", equals=frequency, tolerance=0.2, unit="Hz", source=source).measure(
+            at[int(np.argmax(amplitude))]
+        ),
+    ]
+
+
+def _films(context: Context, options: ChirpOptions) -> list[Film]:
+    middle = slice(round(0.5 * options.duration / TIMESTEP), round(0.5 * options.duration / TIMESTEP) + 2000, 5)
+    shots = []
+    for behaviour in PRESETS:
+        run = runs_of(options)[f"{behaviour}, no friction"]
+        angle = simulate(run)["joint/position"]
+        model = build_joint(run, TIMESTEP).compile()
+        shots.append(Shot(title=behaviour, model=model, poses=angle[middle, None]))
+    return [
+        Film(
+            name="chirp",
+            caption="The joint without friction in the middle of the chirp, slowed down four times: the stiff link "
+            "follows, the soft one rolls off.",
+            time=TIMESTEP * 5 * np.arange(len(shots[0].poses)),
+            shots=shots,
+            speed=0.25,
+        )
+    ]
+
+
+@experiment(
+    "chirp",
+    title="Frequency response of one qbMove",
+    paper="Mengacci et al. 2021, Front. Robot. AI 8:713083",
+    section="4.2.1",
+    films=_films,
+    cameras=("front",),
+)
+def chirp(context: Context, options: ChirpOptions) -> Result:
+    """Move one qbMove by a chirp of 0.15 rad from 0.5 to 6 Hz, soft and stiff."""
+    at = np.linspace(LOW + 0.1, HIGH - 0.1, 107)
+    runs = runs_of(options)
+    timestep = TIMESTEP if context.quick else 0.5 * TIMESTEP
+    traces: dict[str, dict[str, NDArray[np.float64]]] = {}
+    link: dict[str, NDArray[np.float64]] = {}
+    motor: dict[str, NDArray[np.float64]] = {}
+    total = len(runs) + (0 if context.quick else 2)
+    for i, run in enumerate(runs.values()):
+        traces[run.name] = found = simulate(
+            run, timestep, lambda f, i=i, run=run: context.progress(0.95 * (i + f) / total, run.name)
+        )
+        link[run.name] = response(found["time"], found["joint/position"], at, options.duration)
+        motor[run.name] = response(found["time"], found["joint/equilibrium"], at, options.duration)
+    peaks = {name: float(amplitude.max()) for name, amplitude in link.items()}
+    heavier = [name for name in runs if "I = " in name]
+    targets = [verify_servo(name, float(motor[name][-1]), float(at[-1])) for name in ("soft", "soft, no friction")]
+    if options == replace(ChirpOptions(), duration=options.duration):
+        targets += [t for name in heavier for t in verify_heavier(runs[name], at, link[name])]
+    stuck = [
+        target
+        for name in PRESETS
+        if (target := verify_sticking(runs[name], float(np.abs(traces[name]["joint/position"]).max()))) is not None
+    ]
+    targets += stuck
+    if not context.quick:
+        changes = []
+        for k, name in enumerate(("soft, no friction", heavier[0])):
+            coarse = simulate(
+                runs[name],
+                TIMESTEP,
+                lambda f, k=k: context.progress(0.95 * (len(runs) + k + f) / total, "twice the time step"),
+            )
+            amplitude = response(coarse["time"], coarse["joint/position"], at, options.duration)
+            changes.append(abs(float(amplitude.max() / peaks[name]) - 1.0))
+        targets.append(
+            Target(
+                "change of the largest amplitude with twice the time step",
+                high=0.01,
+                source="ours: convergence",
+            ).measure(max(changes))
+        )
+    context.progress(0.96, "figures")
+    rows = []
+    for name, run in runs.items():
+        amplitude = link[name]
+        rows.append(
+            [
+                name,
+                run.springs or options.springs,
+                run.inertia,
+                run.options.friction,
+                round(peaks[name], 4),
+                round(float(at[int(np.argmax(amplitude))]), 2),
+                round(float(amplitude[0]), 4),
+                round(float(amplitude[-1]), 4),
+                round(float(motor[name][-1]), 4),
+            ]
+        )
+    notes = [f"Time step {1e3 * timestep:g} ms, duration {options.duration:g} s, {len(runs)} runs."]
+    if stuck:
+        notes.insert(
+            0,
+            "With the default springs and the friction of 0.025 N m that the paper prints, the soft link sticks: its "
+            "spring reaches 0.025 N m only at 0.166 rad, and the chirp has 0.15 rad. The paper's soft link moves, so "
+            "its joint had other springs, less friction, or gravity.",
+        )
+    result = Result(
+        statements=judge_peaks(peaks, measured_peaks(context)),
+        targets=targets,
+        summary=(
+            "A qbMove Advanced follows, in mode 6, a chirp of 0.15 rad of its commanded equilibrium from 0.5 to 6 Hz, "
+            "at the presets 0.2 (soft) and 0.6 rad (stiff), with the same friction in both. The largest link angle is "
+            f"{peaks['soft']:.4f} rad soft and {peaks['stiff']:.4f} rad stiff; with the springs that were "
+            f"identified on the authors' arm it is {peaks['soft, identified springs']:.4f} and "
+            f"{peaks['stiff, identified springs']:.4f} rad."
+        ),
+        assumptions=[
+            "Duration, springs, inertia of the link and direction of gravity: the paper prints none of them.",
+            f"Presliding stiffness of the joint's friction: {PRESLIDING:g} N m/rad.",
+            "Two heavier links show where a resonance enters the band.",
+        ],
+        notes=notes,
+    )
+    result.tables = [
+        Table(
+            title="Amplitudes",
+            columns=[
+                "run",
+                "springs",
+                "I [kg m\u00b2]",
+                "friction [N m]",
+                "largest [rad]",
+                "at [Hz]",
+                "at 0.6 Hz [rad]",
+                "at 5.9 Hz [rad]",
+                "motors at 5.9 Hz [rad]",
+            ],
+            rows=rows,
+            note="Half the peak-to-peak value of the link angle over one period. The rows of soft and stiff runs of "
+            "one name have the same friction.",
+        )
+    ]
+    shown = [name for name in runs if name not in heavier]
+    result.figures = [
+        Figure(
+            name="chirp",
+            caption="Commanded equilibrium, motors and link during the chirp. Soft on the left, stiff on the right, as "
+            "in figure 11 of the paper. Top: the springs of the simulated joint with the printed friction. Middle: the "
+            "springs identified in section 4.3 with the same friction; unequal springs shift the soft link's middle. "
+            "Bottom: no friction.",
+            figure=_figure_time(context, {name: traces[name] for name in shown}, options.duration),
+        ),
+        Figure(
+            name="frequency",
+            caption="Amplitude against frequency. The motors (grey: their transfer function) attenuate to 0.093 rad at "
+            "6 Hz; behind them the soft link rolls off, and the stiff link follows with a resonance that moves into "
+            "the band as the link gets heavier. A soft link that friction holds lies below the frame.",
+            figure=_figure_frequency(at, link, motor["soft, no friction"]),
+        ),
+    ]
+    for name in runs:
+        key = name.replace(" kg m\u00b2", "").replace(", ", "_").replace(" = ", "").replace(" ", "_")
+        result.traces[f"{key}_angle_rad"] = traces[name]["joint/position"]
+        result.traces[f"{key}_equilibrium_rad"] = traces[name]["joint/equilibrium"]
+    result.traces["time_s"] = traces["soft"]["time"]
+    return result
+
+
+def measured_peaks(context: Context) -> dict[str, float]:
+    """Return half the peak-to-peak value of the real link's digitised curves, by behaviour [rad]."""
+    found = {}
+    for behaviour in PRESETS:
+        curves = read_curves(context, f"figure11-{behaviour}")
+        if curves:
+            found[behaviour] = max(0.5 * float(np.ptp(curve.y)) for curve in curves)
+    return found
+
+
+def _figure_time(context: Context, runs: dict[str, dict[str, NDArray[np.float64]]], duration: float) -> Any:
+    from pliant.base.figures import COLORS, figure_legend, label, new_figure, thin
+
+    names = list(runs)
+    half = len(names) // 2
+    figure, axes = new_figure(half, 2, height=1.7, sharex=True, sharey=True)
+    for k, name in enumerate(names):
+        row, column = k % half, k // half
+        axis, run = axes[row, column], runs[name]
+        draw_curves(context, axis, f"figure11-{name.partition(',')[0]}")
+        for port, color, width, text in (
+            ("position", "link", 1.1, "link"),
+            ("equilibrium", "equilibrium", 0.6, "equilibrium of the motors"),
+        ):
+            time, q = thin(run["time"], run[f"joint/{port}"], points=3000)
+            axis.plot(time, q, color=COLORS[color], linewidth=width, alpha=0.85, label=text)
+        axis.set_xlim(0.0, duration)
+        axis.set_ylim(-0.27, 0.27)
+        label(axis, "time [s]" if row == half - 1 else "", "angle [rad]" if column == 0 else "", name)
+    figure_legend(figure, axes[0, 1])
+    return figure
+
+
+def _figure_frequency(at: NDArray[np.float64], link: dict[str, NDArray[np.float64]], motor: NDArray[np.float64]) -> Any:
+    from pliant.base.figures import COLORS, CYCLE, label, legend, new_figure
+
+    figure, axis = new_figure(height=3.3, width=7.2)
+    axis.loglog(at, servo_amplitude(at), color=COLORS["reference"], linewidth=3.0, alpha=0.45, label="motors, computed")
+    axis.loglog(at, motor, color=COLORS["reference"], linewidth=1.0, label="motors, simulated")
+    styles: dict[str, Any] = {
+        "soft": (CYCLE[1], "-"),
+        "soft, identified springs": (CYCLE[4], "-"),
+        "soft, no friction": (CYCLE[1], (0, (5, 1.5))),
+        "stiff": (CYCLE[0], "-"),
+        "stiff, identified springs": (CYCLE[5], "-"),
+        "stiff, no friction": (CYCLE[0], (0, (5, 1.5))),
+    }
+    for k, (name, amplitude) in enumerate(link.items()):
+        color, style = styles.get(name, (CYCLE[2], "-" if k % 2 else (0, (1.5, 1.2))))
+        axis.loglog(at, amplitude, color=color, linestyle=style, label=name)
+    ticks = [0.5, 1, 2, 3, 4, 5, 6]
+    axis.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axis.minorticks_off()
+    levels = [0.003, 0.01, 0.03, 0.1, 0.3]
+    axis.set_yticks(levels, [f"{x:g}" for x in levels])
+    axis.set_xlim(0.58, 6.1)
+    axis.set_ylim(0.0015, 0.4)
+    label(axis, "frequency [Hz]", "amplitude [rad]")
+    legend(axis, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure

@@ -1,0 +1,924 @@
+"""The bench validation of the SoftFoot's digital twin (Crotti et al. 2024, section III and the discussion of it).
+
+The measured forces and rotations were never published, and the loads, heights and positions of the set-up are missing
+in the text of the paper. Without data, what can be checked is simulated with an assumed set-up: rest, balance, trends,
+sensitivity, and the reduced foot against the exact one. With a user's measurements (``data``) every number of section
+III is computed and compared with the printed one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.base.errors import PliantError
+from pliant.base.options import option
+from pliant.feet.softfoot_bench import SoftFootBenchOptions, module_position
+from pliant.papers.base import Context, Figure, Result, Statement, Table, Target, experiment
+from pliant.papers.films import Film, film_of_tracks
+from pliant.papers.softfoot_measured import ForceErrors, force_errors, read_trials, rotation_errors, write_trials
+from pliant.papers.softfoot_trials import HEIGHTS, LOADS, PARTS, Trial, Trials, all_trials, simulate_trials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pliant.papers.softfoot_fit import SetupFit
+
+__all__ = ["BenchValidationOptions", "softfoot_bench"]
+
+PAPER = "Crotti et al. 2024, arXiv 2412.03191"
+_BENCH = SoftFootBenchOptions()
+_LOST = "assumed: the number is missing in the paper's text"
+_SETUP = "Loads, heights, shapes and positions of the blocks and the initial pitch are missing in the paper's text."
+_NO_DATA = "Not judged: it compares with measured {what}, which were never published. `--set data=FILE.csv` judges it."
+
+TABLE_1 = {"MuJoCo": (14.6, 33.2, 21.7), "MuJoCo filtered": (10.5, 21.2, 13.1)}
+"""Mean relative error of heel, fascia modules and metatarsus [%] (table I)."""
+ANALYTICAL = {"analytical": (31.0, 59.5, 7.2), "analytical filtered": (22.4, 54.5, 5.2)}
+"""The same of the analytical model of Mura et al. 2020 [%] (table I)."""
+SENSITIVITY = {
+    "heel block": (7.0, 1.5, 13.0),
+    "metatarsus block": (1.5, 10.0, 9.0),
+    "initial pitch": (14.0, 19.0, 20.0),
+}
+"""Change of the mean relative errors of heel, fascia and metatarsus with the set-up [%] (section V-A)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchValidationOptions:
+    """Set-up, measured data, and the sizes of changes that the paper does not give."""
+
+    data: str = option("", source="the measurements were never published")
+    """CSV file of measured trials; empty: none. The page on the SoftFoot has its columns; loads and heights are those
+    of the file."""
+    data_trials: int = option(48, low=2, high=100000, source="section III-B")
+    """Number of trials in the file."""
+    fit: bool = option(False, source="of pliant")
+    """Whether the positions of the blocks, the initial pitch, the closure compliance and the band stiffness are fitted
+    to the data first; takes some minutes."""
+    loads: tuple[float, ...] = option(LOADS, unit="N", low=0.0, above=True, high=5000.0, source=_LOST)
+    """Loads."""
+    heights: tuple[float, ...] = option(HEIGHTS, unit="m", low=-0.05, high=0.06, source=_LOST)
+    """Heights of the obstacle above the fixed blocks."""
+    heel_block: float = option(_BENCH.heel_block, unit="m", low=-0.3, high=0.3, source=_LOST)
+    """Middle of the block under the heel, ahead of the ankle."""
+    metatarsus_block: float = option(_BENCH.metatarsus_block, unit="m", low=-0.3, high=0.4, source=_LOST)
+    """Middle of the block under the metatarsus, ahead of the ankle."""
+    pitch: float = option(
+        _BENCH.pitch,
+        unit="rad",
+        low=-0.5,
+        high=0.5,
+        source="inferred: relative errors of all three blocks in all trials need that they carry; here most do",
+    )
+    """Pitch at which the ankle is fixed to the slide; positive turns the toes down."""
+    block_length: float = option(_BENCH.block_length, unit="m", low=0.0, above=True, high=0.2, source="assumed")
+    """Length of the two fixed blocks along the foot."""
+    obstacle_length: float = option(_BENCH.obstacle_length, unit="m", low=0.0, above=True, high=0.2, source="assumed")
+    """Length of the obstacle along the foot."""
+    edge_radius: float = option(_BENCH.edge_radius, unit="m", low=0.0, high=0.1, source="assumed")
+    """Radius of the edges of the blocks."""
+    closure_compliance: float = option(
+        _BENCH.closure_compliance, unit="m/N", low=0.0, above=True, high=1.0, source="as of `softfoot`"
+    )
+    """Compliance of the closure of a whole foot."""
+    band_stiffness: float = option(
+        _BENCH.band_stiffness, unit="N m/rad", low=0.0, high=1000.0, source="as of `softfoot`"
+    )
+    """Stiffness of the elastic bands on each hinge."""
+    duration: float = option(5.0, unit="s", low=0.01, high=100.0, source="section III-B")
+    """Length of a trial."""
+    timestep: float = option(0.004, unit="s", low=1e-4, high=0.01, source="of pliant")
+    """Length of a simulation step."""
+    block_move: float = option(0.005, unit="m", low=0.0, high=0.05, source=_LOST)
+    """How far a fixed block is moved, to both sides, for the sensitivity."""
+    pitch_change: float = option(0.026, unit="rad", low=0.0, high=0.2, source=_LOST)
+    """By how much the initial pitch is changed, to both sides, for the sensitivity."""
+
+    def bench(self) -> SoftFootBenchOptions:
+        """Return the options of the bench."""
+        names = {f.name for f in dataclasses.fields(SoftFootBenchOptions)} & {f.name for f in dataclasses.fields(self)}
+        return SoftFootBenchOptions(**{name: getattr(self, name) for name in names})
+
+
+def chosen_trials(options: BenchValidationOptions, quick: bool) -> tuple[Trial, ...]:
+    """Return the trials: all combinations, or in the quick version 12 of them.
+
+    Raises:
+        PliantError: two loads or heights are equal, or there are fewer than two heights.
+    """
+    for name, values in (("loads", options.loads), ("heights", options.heights)):
+        if len(set(values)) != len(values) or (name == "heights" and len(values) < 2) or not values:
+            least = 2 if name == "heights" else 1
+            raise PliantError(f"{name} is {values}; must be {least} or more different numbers", field=name)
+    heights = sorted(options.heights)
+    if quick:
+        return all_trials(options.loads, (heights[0], heights[-1]), (1, 3, 6))
+    return all_trials(options.loads, heights)
+
+
+def run_trials(
+    trials: Sequence[Trial], options: BenchValidationOptions, *, seconds: float = 0.0, **changes: Any
+) -> Trials:
+    """Simulate trials with the set-up of the experiment; ``seconds`` in place of the chosen duration."""
+    return simulate_trials(trials, options.bench(), duration=seconds or options.duration, **changes)
+
+
+# -- checks of the simulation -----------------------------------------------------------------------------------------
+
+
+def balance_checks(found: Trials) -> list[Target]:
+    """Return the checks of an equilibrium: the blocks carry what presses the foot down."""
+    off = float(np.abs(found.total - found.load - found.weight).max())
+    target = Target("Balance: blocks against load and weight, largest difference", off, high=1e-6, unit="N",
+                    source="ours: sum of the vertical forces at rest")  # fmt: skip
+    return [target]
+
+
+def step_checks(trials: Sequence[Trial], options: BenchValidationOptions, found: Trials | None = None) -> list[Target]:
+    """Return the check of the time step, on some of the trials: forces with a quarter of the step."""
+    few = list(trials)[:: max(1, len(trials) // 4)]
+    coarse = run_trials(few, options) if found is None else _some(found, few)
+    fine = run_trials(few, options, timestep=0.25 * options.timestep)
+    off = float(np.abs(coarse.force - fine.force).max())
+    target = Target("Time step: forces with a quarter of the step, largest difference", off, high=1e-6, unit="N",
+                    source="ours: an equilibrium does not depend on the step")  # fmt: skip
+    return [target]
+
+
+def _some(found: Trials, trials: Sequence[Trial]) -> Trials:
+    rows = [found.trials.index(trial) for trial in trials]
+    return Trials(trials=tuple(trials), force=found.force[rows], pitch=found.pitch[rows], weight=found.weight)
+
+
+REDUCED: dict[str, Any] = {"coupling": "midpoint", "tendon": "fixed"}
+"""The reduced foot: one hinge a coupling, tendons with a constant lever arm."""
+
+
+def reduced_checks(exact: Trials, reduced: Trials) -> list[Target]:
+    """Return the checks of the reduced foot against the exact one."""
+    force = np.abs(reduced.force - exact.force).mean(axis=0)
+    raw = float(np.degrees(np.abs(reduced.pitch - exact.pitch)).mean())
+    pitch = float(np.degrees(np.abs(rotation_errors(reduced, exact))).mean())
+    source = "ours: well inside the printed errors of the twin"
+    targets = [
+        Target(f"Reduced foot: mean difference of the force, {part}", float(value), high=2.0, unit="N", source=source)
+        for part, value in zip(PARTS, force, strict=True)
+    ]
+    return [
+        *targets,
+        Target("Reduced foot: mean difference of the rotations", pitch, high=0.3, unit="deg", source=source,
+               note=f"Without the mean difference of each module, as section III-B; {raw:.3g} deg with it."),
+    ]  # fmt: skip
+
+
+def tendon_checks(exact: Trials, fixed: Trials) -> list[Target]:
+    """Return the check of the constant lever arm of the tendons."""
+    off = float(np.abs(fixed.force - exact.force).max())
+    return [Target("Fixed tendon: largest difference of a force", off, high=0.1, unit="N",
+                   source="ours: the lever arm is constant within 1 %")]  # fmt: skip
+
+
+# -- statements that need no data -------------------------------------------------------------------------------------
+
+
+def rest_statement(found: Trials, longer: Trials, seconds: float) -> Statement:
+    """Judge that a trial of 5 s ends at rest."""
+    speed = found.speed
+    change = float(np.abs(longer.force - found.force).max())
+    return Statement(
+        what="Each trial lasted 5 s, sufficient to reach the equilibrium.",
+        where="section III-B",
+        targets=[
+            Target("Rest: largest joint speed at the end", speed, high=1e-4, unit="rad/s or m/s",
+                   source="section III-B; what counts as rest is ours"),
+            Target("Rest: largest change of a force in twice the time", change, high=0.1, unit="N",
+                   source="section III-B; what counts as rest is ours"),
+        ],
+        found=f"After {seconds:g} s the largest joint speed of {len(found)} trials is {speed:.1e}, and in twice the "
+        f"time no force changes by more than {change:.1e} N.",
+        rests_on=_SETUP,
+    )  # fmt: skip
+
+
+def vertical_statement(found: Trials) -> Statement:
+    """Judge that the vertical force is the major component."""
+    horizontal = np.zeros_like(found.force) if found.horizontal is None else found.horizontal
+    carrying = found.force > 0.5
+    share = float((found.force[carrying] / np.hypot(found.force, horizontal)[carrying]).min())
+    return Statement(
+        what="The vertical component is the major component of the total force on an obstacle.",
+        where="section III-B",
+        targets=[
+            Target("Vertical force: smallest share of the total force", share, low=0.5**0.5,
+                   source="section III-B: larger than the horizontal component"),
+        ],
+        found=f"On every block that carries more than 0.5 N the vertical force is at least {100 * share:.0f} % of the "
+        "total force.",
+        rests_on=_SETUP,
+    )  # fmt: skip
+
+
+def trend_statements(found: Trials) -> list[Statement]:
+    """Judge how the force on the fascia changes with height and position of the obstacle."""
+    fascia = found.force[:, 1]
+    heights = sorted({t.height for t in found.trials})
+    places = sorted({t.position for t in found.trials})
+    loads = sorted({t.load for t in found.trials})
+    lowest = [
+        all(
+            fascia[found.where(load=a, height=heights[0], position=p)][0]
+            < fascia[found.where(load=a, height=h, position=p)][0]
+            for h in heights[1:]
+        )
+        for a in loads
+        for p in places
+    ]
+    nearer = [
+        bool(
+            fascia[found.where(load=a, height=h, position=places[-1])][0]
+            < fascia[found.where(load=a, height=h, position=places[0])][0]
+        )
+        for a in loads
+        for h in heights
+    ]
+    carried = found.force > 0.5
+    return [
+        Statement(
+            what="Each of the three obstacles carries in each of the 48 trials (follows from relative errors for all).",
+            where="section III-B, figure 5 and table I",
+            targets=[
+                Target("Contact: forces above 0.5 N, as a share", float(carried.mean()), equals=1.0,
+                       source="section III-B; the threshold is ours"),
+            ],
+            found=f"{int(carried.sum())} of {carried.size} forces are above 0.5 N, the smallest is "
+            f"{found.force.min():.2g} N. No initial pitch gives more; high obstacles at p1 lift the metatarsus.",
+            rests_on=_SETUP,
+        ),
+        Statement(
+            what="With a shorter obstacle, the force acting on the plantar fascia module diminishes.",
+            where="section V-A",
+            targets=[
+                Target("Height: positions at which the lowest obstacle carries least, as a share",
+                       float(np.mean(lowest)), equals=1.0, source="section V-A"),
+            ],
+            found=f"At {sum(lowest)} of {len(lowest)} pairs of load and position the lowest obstacle carries least.",
+            rests_on=_SETUP,
+        ),
+        Statement(
+            what="The force on the plantar fascia module is smaller with the obstacle at p6 than at p1.",
+            where="section V-A (said of the measured forces)",
+            targets=[
+                Target("Position: heights at which p6 carries less than p1, as a share", float(np.mean(nearer)),
+                       equals=1.0, source="section V-A"),
+            ],
+            found=f"So it is at {sum(nearer)} of {len(nearer)} pairs of load and height; the fascia carries a mean of "
+            f"{fascia[found.where(position=places[0])].mean():.1f} N at p{places[0]} and "
+            f"{fascia[found.where(position=places[-1])].mean():.1f} N at p{places[-1]}.",
+            rests_on=_SETUP,
+        ),
+    ]  # fmt: skip
+
+
+def sensitivity(trials: Sequence[Trial], options: BenchValidationOptions, nominal: Trials) -> dict[str, NDArray]:
+    """Return the mean change of the forces on heel, fascia and metatarsus with the set-up, as a part of their mean.
+
+    The mean is over the trials and over a change to both sides.
+    """
+    size, turn = options.block_move, options.pitch_change
+    moves: dict[str, list[dict[str, float]]] = {
+        "heel block": [{"heel_block": options.heel_block + s * size} for s in (-1.0, 1.0)],
+        "metatarsus block": [{"metatarsus_block": options.metatarsus_block + s * size} for s in (-1.0, 1.0)],
+        # The obstacle stays where it is under the foot before its pitch is changed.
+        "initial pitch": [
+            {
+                "pitch": options.pitch + s * turn,
+                "obstacle_shift": module_position(3, pitch=options.pitch)
+                - module_position(3, pitch=options.pitch + s * turn),
+            }
+            for s in (-1.0, 1.0)
+        ],
+    }
+    found = {}
+    for name, changes in moves.items():
+        differences = [np.abs(run_trials(trials, options, **change).force - nominal.force) for change in changes]
+        found[name] = np.mean(differences, axis=(0, 1)) / nominal.force.mean(axis=0)
+    return found
+
+
+SIGNIFICANT = 5.0
+"""Change of a mean force from which on an influence counts as significant [%]; ours."""
+PROPORTION = 1.5
+"""Factor within which the proportions of the changes must agree; ours."""
+
+
+def free_size(changes: NDArray[np.float64], printed: Sequence[float]) -> float:
+    """Return by which factor a change of the set-up must be larger so that the printed numbers are met best.
+
+    The geometric mean of printed over found changes: small changes of the forces are proportional to that of the
+    set-up, whose size the paper's text no longer has.
+    """
+    return float(np.exp(np.mean(np.log(np.array(printed) / np.maximum(changes, 1e-9)))))
+
+
+def sensitivity_statements(changes: dict[str, NDArray], options: BenchValidationOptions) -> list[Statement]:
+    """Judge the influence of the set-up on the forces: whether it is there, and its proportions.
+
+    The sizes of the paper's changes of the set-up are lost. So the proportions of the three parts are judged, with the
+    size of the change free, and the sizes are not judged.
+    """
+    amounts = {
+        "heel block": (1e3 * options.block_move, "mm"),
+        "metatarsus block": (1e3 * options.block_move, "mm"),
+        "initial pitch": (float(np.degrees(options.pitch_change)), "deg"),
+    }
+    sizes = {name: f"{amount:.2g} {unit}" for name, (amount, unit) in amounts.items()}
+    percent = {name: 100.0 * values for name, values in changes.items()}
+    factors = {name: free_size(values, SENSITIVITY[name]) for name, values in percent.items()}
+    statements = [
+        Statement(
+            what="The positions of heel and metatarsus obstacle and the initial pitch significantly influence the "
+            "forces.",
+            where="section V-A",
+            targets=[
+                Target(f"Sensitivity to the {name}: largest change of a mean force", float(values.max()),
+                       low=SIGNIFICANT, unit="%", source="section V-A; what counts as significant is ours",
+                       note=f"For {sizes[name]}, which is ours.")
+                for name, values in percent.items()
+            ],
+            found="The most influenced force changes by "
+            + ", ".join(f"{v.max():.0f} % ({name}, {sizes[name]})" for name, v in percent.items()) + ".",
+            rests_on=f"{_SETUP} So are the sizes of the changes.",
+        )
+    ]  # fmt: skip
+    texts = {
+        "heel block": "Moving the heel obstacle changes the mean errors of heel, fascia and metatarsus in the "
+        "proportion 7 : 1.5 : 13.",
+        "metatarsus block": "Moving the metatarsus obstacle changes them in the proportion 1.5 : 10 : 9.",
+        "initial pitch": "Altering the initial inclination changes them in the proportion 14 : 19 : 20.",
+    }
+    for name, values in percent.items():
+        printed = SENSITIVITY[name]
+        ratio = factors[name] * values / np.array(printed)
+        targets = [
+            Target(f"Sensitivity to the {name}: {part} over its printed part", float(value), low=1.0 / PROPORTION,
+                   high=PROPORTION, source="section V-A; the factor of 1.5 is ours",
+                   note="With the size of the change with which the three parts are met best.")
+            for part, value in zip(PARTS, ratio, strict=True)
+        ]  # fmt: skip
+        least = PARTS[int(np.argmin(printed))]
+        targets.append(
+            Target(
+                f"Sensitivity to the {name}: the {least} changes least",
+                float(PARTS[int(np.argmin(values))] == least),
+                equals=1.0,
+                source="section V-A",
+            )
+        )
+        numbers = " / ".join(f"{v:.2g}" for v in values)
+        amount, unit = amounts[name]
+        statements.append(
+            Statement(
+                what=texts[name],
+                where="section V-A",
+                targets=targets,
+                found=f"A change of {sizes[name]} changes the forces by {numbers} % of their mean; "
+                f"{factors[name] * amount:.2g} {unit} would come nearest to the printed numbers: then the parts are "
+                + " / ".join(f"{v:.2g}" for v in ratio)
+                + " times the printed ones. The paper's numbers are changes of errors against measurements; ours are "
+                "changes of the simulated forces, which they approach where simulation and measurement agree.",
+                rests_on=f"{_SETUP} The size of the change is free.",
+            )
+        )
+    statements.append(
+        Statement(
+            what="The changes are 7 / 1.5 / 13 % (heel obstacle), 1.5 / 10 / 9 % (metatarsus obstacle) and 14 / 19 / "
+            "20 % (inclination) in size.",
+            where="section V-A",
+            found="Not judged: how far the obstacles were moved and the foot was turned is missing in the paper's "
+            "text. The printed numbers are met best with "
+            + ", ".join(f"{factors[n] * a:.2g} {unit} ({n})" for n, (a, unit) in amounts.items())
+            + ".",
+        )
+    )
+    return statements
+
+
+# -- statements that need data ----------------------------------------------------------------------------------------
+
+_STATEMENTS: dict[str, tuple[str, str, str]] = {
+    "total": (
+        "The error of the total vertical force is below 10 % of the applied load.", "section V-A", "forces",
+    ),
+    "table": (
+        "The mean relative force error is 14.6 % (heel), 33.2 % (fascia modules), 21.7 % (metatarsus).",
+        "table I, row MuJoCo", "forces",
+    ),
+    "filtered": (
+        "Without values above mean plus standard deviation it is 10.5 %, 21.2 % and 13.1 %.",
+        "table I, row MuJoCo filtered", "forces",
+    ),
+    "analytical": (
+        "The errors are smaller than those of the analytical model for heel and fascia (31.0 %, 59.5 %).",
+        "table I, rows MuJoCo and analytical", "forces",
+    ),
+    "heel side": (
+        "The errors of all three parts are higher when the obstacle is closest to the heel (p1).",
+        "figure 5 and section V-A", "forces",
+    ),
+    "signs": (
+        "With the obstacle near the heel the simulated force is too high at fascia and heel and too low at the "
+        "metatarsus.", "figure 6 and section V-A", "forces",
+    ),
+    "middle": (
+        "Away from p1 and p6 the errors remain below 24.2 % with the lower load and 31.4 % with the higher load.",
+        "figure 5 and section V-A", "forces",
+    ),
+    "front": (
+        "At p6 the relative error of the fascia increases substantially, the error in newtons is lower than at p1.",
+        "figures 5 and 6 and section V-A", "forces",
+    ),
+    "height": (
+        "The relative error of the fascia modules is highest with the lowest obstacle.", "figure 5 and section V-A",
+        "forces",
+    ),
+    "rotations": (
+        "The rotation errors are largest at the modules m1 and m6.", "figure 8 and section V-B", "rotations",
+    ),
+    "rotation heel side": (
+        "The rotation errors are higher when the obstacle is closer to the heel.", "figure 7 and section V-B",
+        "rotations",
+    ),
+}  # fmt: skip
+
+
+def data_statements(simulated: Trials, measured: Trials | None) -> list[Statement]:
+    """Judge everything that compares with measurements; without them, say that it cannot be judged."""
+    rows: dict[str, tuple[list[Target], str]] = {}
+    if measured is not None:
+        errors = force_errors(simulated, measured)
+        rows = _force_targets(errors, measured) | _rotation_targets(rotation_errors(simulated, measured), measured)
+    statements = []
+    for key, (what, where, data) in _STATEMENTS.items():
+        targets, found = rows.get(key, ([], _NO_DATA.format(what=data)))
+        statements.append(Statement(what=what, where=where, targets=targets, found=found))
+    statements.append(
+        Statement(
+            what="The rotation error of the modules has a maximum, and from the first to the third quartile is "
+            "confined to a range, in degrees.",
+            where="figures 7 and 8 and section V-B",
+            found="Not judged: the degrees are missing in the paper's text. The table of rotation errors has ours."
+            if measured is not None
+            else "Not judged: the degrees are missing in the paper's text, and the rotations were never published.",
+        )
+    )
+    return statements
+
+
+def _force_targets(errors: ForceErrors, measured: Trials) -> dict[str, tuple[list[Target], str]]:
+    percent = 100.0 * errors.relative
+    mean, kept = 100.0 * errors.mean, 100.0 * errors.filtered_mean
+    places = sorted({t.position for t in measured.trials})
+    loads, heights = (sorted({getattr(t, k) for t in measured.trials}) for k in ("load", "height"))
+    total = float(100.0 * np.abs(errors.total_of_load).max())
+
+    def over(part: int, **fixed: float) -> float:
+        return float(np.nanmean(percent[measured.where(**fixed), part]))
+
+    def table(name: str, values: NDArray) -> list[Target]:
+        return [
+            Target(f"Data, {name}: {part}", float(v), high=number + 0.05, unit="%", source="table I",
+                   note="A smaller error supports the statement as well.")
+            for part, v, number in zip(PARTS, values, TABLE_1[name], strict=True)
+        ]  # fmt: skip
+
+    text = "{:.1f} % (heel), {:.1f} % (fascia), {:.1f} % (metatarsus)"
+    first, others = measured.where(position=1), [p for p in places if p not in (1, 6)]
+    rows = {
+        "total": (
+            [Target("Data, total: largest error as a part of the load", total, high=10.0, unit="%",
+                    source="section V-A")],
+            f"The largest error of the total force is {total:.1f} % of the load.",
+        ),
+        "table": (table("MuJoCo", mean), f"It is {text.format(*mean)}; {errors.undefined} undefined values left out."),
+        "filtered": (table("MuJoCo filtered", kept), f"It is {text.format(*kept)}."),
+        "analytical": (
+            [Target(f"Data, against the analytical model: {PARTS[i]}", float(mean[i]), high=ANALYTICAL["analytical"][i],
+                    unit="%", source="table I") for i in (0, 1)],
+            f"It is {mean[0]:.1f} % (heel) and {mean[1]:.1f} % (fascia).",
+        ),
+        "height": (
+            [Target("Data, heights: the lowest obstacle has the largest error of the fascia",
+                    float(np.argmax([over(1, height=h) for h in heights]) == 0), equals=1.0, source="section V-A")],
+            "From the lowest to the highest obstacle it is " + ", ".join(f"{over(1, height=h):.1f} %" for h in heights)
+            + ".",
+        ),
+    }  # fmt: skip
+    if 1 in places:
+        signs = errors.absolute[first].mean(axis=0)
+        rows["signs"] = (
+            [
+                Target("Data, p1: mean error of the heel", float(signs[0]), low=0.0, unit="N", source="figure 6"),
+                Target("Data, p1: mean error of the fascia", float(signs[1]), low=0.0, unit="N", source="figure 6"),
+                Target(
+                    "Data, p1: mean error of the metatarsus", float(signs[2]), high=0.0, unit="N", source="figure 6"
+                ),
+            ],
+            "At p1 the mean errors are {:.2g} N (heel), {:.2g} N (fascia), {:.2g} N (metatarsus).".format(*signs),
+        )
+    if 1 in places and others:
+        pairs = [(over(i, position=1), float(np.nanmean([over(i, position=p) for p in others]))) for i in range(3)]
+        rows["heel side"] = (
+            [Target(f"Data, p1 against the middle: {part}", a / b if b else np.inf, low=1.0, source="section V-A")
+             for part, (a, b) in zip(PARTS, pairs, strict=True)],
+            "At p1 and in the middle they are "
+            + ", ".join(f"{a:.1f} and {b:.1f} % ({part})" for part, (a, b) in zip(PARTS, pairs, strict=True)) + ".",
+        )  # fmt: skip
+    if others:
+        limits = dict(zip((loads[0], loads[-1]), (24.2, 31.4), strict=True))
+        worst = {a: max(over(i, load=a, position=p) for i in range(3) for p in others) for a in limits}
+        rows["middle"] = (
+            [Target(f"Data, middle, {a:g} N: largest error", worst[a], high=limit, unit="%", source="section V-A",
+                    note="Mean over the heights; the text does not say which errors it means.")
+             for a, limit in limits.items()],
+            "They reach " + " and ".join(f"{worst[a]:.1f} % ({a:g} N)" for a in limits) + ", means over the heights.",
+        )  # fmt: skip
+    if {1, 6} <= set(places) and others:
+        here, there = over(1, position=6), float(np.nanmean([over(1, position=p) for p in others]))
+        newtons = [float(np.abs(errors.absolute[measured.where(position=p), 1]).mean()) for p in (6, 1)]
+        rows["front"] = (
+            [
+                Target("Data, p6: relative error of the fascia over that of the middle",
+                       here / there if there else np.inf, low=1.0, source="section V-A"),
+                Target("Data, p6: error of the fascia over that of p1, in newtons",
+                       newtons[0] / newtons[1] if newtons[1] else np.inf, high=1.0, source="section V-A"),
+            ],
+            f"It is {here:.1f} % at p6 and {there:.1f} % in the middle; {newtons[0]:.2g} N at p6 and "
+            f"{newtons[1]:.2g} N at p1.",
+        )  # fmt: skip
+    return rows
+
+
+def _rotation_targets(errors: NDArray[np.float64], measured: Trials) -> dict[str, tuple[list[Target], str]]:
+    spread = np.degrees(np.sqrt((errors**2).mean(axis=0)))
+    order = np.argsort(spread)[::-1][:2]
+    places = sorted({t.position for t in measured.trials})
+    by_place = [float(np.degrees(np.abs(errors[measured.where(position=p)])).mean()) for p in places]
+    return {
+        "rotations": (
+            [Target("Data, rotations: m1 and m6 have the largest errors", float({*order} == {0, 5}), equals=1.0,
+                    source="figure 8")],
+            "The root mean square errors of m1 to m6 are " + ", ".join(f"{v:.2f}" for v in spread) + " deg.",
+        ),
+        "rotation heel side": (
+            [Target("Data, rotations: the position with the largest error", float(places[int(np.argmax(by_place))]),
+                    high=2.0, source="figure 7")],
+            "From the heel to the toes the mean errors are " + ", ".join(f"{v:.2f}" for v in by_place) + " deg.",
+        ),
+    }  # fmt: skip
+
+
+# -- tables and figures -----------------------------------------------------------------------------------------------
+
+
+def _tables(found: Trials, reduced: Trials, measured: Trials | None, changes: dict[str, NDArray]) -> list[Table]:
+    tables = []
+    if measured is not None:
+        errors = force_errors(found, measured)
+        rows: list[list[Any]] = [
+            ["pliant", *(100.0 * errors.mean)],
+            ["pliant filtered", *(100.0 * errors.filtered_mean)],
+            *([f"{name}, printed", *values] for name, values in {**TABLE_1, **ANALYTICAL}.items()),
+        ]
+        tables.append(
+            Table(title="Mean relative errors of the forces (table I) [%]", columns=["", *PARTS], rows=rows,
+                  note="Filtered: without values above the mean plus one standard deviation.")
+        )  # fmt: skip
+        turned = np.degrees(rotation_errors(found, measured))
+        tables.append(
+            Table(
+                title="Errors of the rotations (figure 8) [deg]",
+                columns=["module", "first quartile", "median", "third quartile", "largest"],
+                rows=[
+                    [f"m{i}", *np.percentile(column, [25, 50, 75]), np.abs(column).max()]
+                    for i, column in enumerate(turned.T, 1)
+                ],
+                note="The mean difference of each module is taken out.",
+            )
+        )
+    apart = np.abs(reduced.force - found.force)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(found.force > 0.5, apart / found.force, np.nan)
+    tables += [
+        Table(
+            title="Reduced foot against the exact one",
+            columns=["part", "mean difference [N]", "largest difference [N]", "mean relative difference [%]"],
+            rows=[
+                [part, a.mean(), a.max(), 100.0 * float(np.nanmean(r))]
+                for part, a, r in zip(PARTS, apart.T, relative.T, strict=True)
+            ],
+            note="One hinge a coupling and tendons with a constant lever arm. Relative differences of forces above "
+            "0.5 N.",
+        ),
+        Table(
+            title="Change of the forces with the set-up [% of the mean force]",
+            columns=["change", *PARTS, *(f"{part}, printed" for part in PARTS)],
+            rows=[[name, *(100.0 * values), *SENSITIVITY[name]] for name, values in changes.items()],
+            note="Printed: change of the mean relative errors against measurements. The sizes of the changes are ours.",
+        ),
+        Table(
+            title="Forces and rotations of all trials",
+            columns=["load [N]", "height [mm]", "position", *(f"{part} [N]" for part in PARTS),
+                     *(f"m{i} [deg]" for i in range(1, 7))],
+            rows=[[t.load, 1e3 * t.height, f"p{t.position}", *f, *np.degrees(p)]
+                  for t, f, p in zip(found.trials, found.force, found.pitch, strict=True)],
+            note="Rotations: front of the module up is positive.",
+        ),
+    ]  # fmt: skip
+    return tables
+
+
+def _bars(found: Trials, values: NDArray, unit: str, title: str, *, reference: NDArray | None = None) -> Any:
+    """Return a figure of one value a part and trial: parts as rows, loads as columns, positions as groups of bars."""
+    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
+
+    loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
+    figure, axes = new_figure(len(PARTS), len(loads), height=1.75, squeeze=False, sharex=True, sharey="row")
+    width = 0.8 / len(heights)
+    for i, part in enumerate(PARTS):
+        for j, load in enumerate(loads):
+            axis = axes[i, j]
+            for k, height in enumerate(heights):
+                rows = [found.where(load=load, height=height, position=p) for p in places]
+                x = np.arange(len(places)) + (k - 0.5 * (len(heights) - 1)) * width
+                y = [values[row, i][0] for row in rows]
+                axis.bar(x, y, 0.92 * width, color=CYCLE[k % len(CYCLE)], label=f"{1e3 * height:g} mm")
+                if reference is not None:
+                    axis.plot(x, [reference[row, i][0] for row in rows], "_", color=INK, markersize=5,
+                              label="measured" if k == len(heights) - 1 else None)  # fmt: skip
+            axis.set_xticks(np.arange(len(places)), [f"p{p}" for p in places])
+            axis.axhline(0.0, color=INK, linewidth=0.6)
+            name = f"{title}, {load:g} N" if i == 0 else ""
+            label(axis, "position of the obstacle" if i == 2 else "", f"{part} [{unit}]" if j == 0 else "", name)
+    figure_legend(figure, axes[0, 0])
+    return figure
+
+
+def _turns(found: Trials, values: NDArray, title: str) -> Any:
+    """Return a figure of the rotations of the six modules by position, one panel a load, as figure 7."""
+    from pliant.base.figures import CYCLE, INK, figure_legend, label, new_figure
+
+    loads, heights, places = (sorted({getattr(t, k) for t in found.trials}) for k in ("load", "height", "position"))
+    figure, axes = new_figure(len(loads), len(places), height=1.9, width=7.6, squeeze=False, sharex=True, sharey=True)
+    for i, load in enumerate(loads):
+        for j, place in enumerate(places):
+            axis = axes[i, j]
+            for k, height in enumerate(heights):
+                row = values[found.where(load=load, height=height, position=place)][0]
+                axis.plot(range(1, 7), np.degrees(row), "o-", color=CYCLE[k % len(CYCLE)], markersize=2.5,
+                          linewidth=1.1, label=f"{1e3 * height:g} mm")  # fmt: skip
+            axis.axhline(0.0, color=INK, linewidth=0.6)
+            axis.set_xticks(range(1, 7), [f"m{m}" for m in range(1, 7)], fontsize=6.5)
+            text = f"{title} [deg], {load:g} N" if j == 0 else ""
+            label(axis, "", text, f"p{place}" if i == 0 else "")
+    figure_legend(figure, axes[0, 0])
+    return figure
+
+
+def _boxes(values: NDArray, title: str) -> Any:
+    """Return box plots of the rotations of each module over all trials, as figure 8."""
+    from pliant.base.figures import CYCLE, INK, label, new_figure
+
+    figure, axis = new_figure(height=2.5, width=5.0)
+    boxes = axis.boxplot(np.degrees(values), patch_artist=True, widths=0.55, flierprops={"markersize": 3})
+    for patch in boxes["boxes"]:
+        patch.set(facecolor=CYCLE[5], edgecolor=INK)
+    for line in boxes["medians"]:
+        line.set(color=INK)
+    axis.set_xticks(range(1, 7), [f"m{i}" for i in range(1, 7)])
+    label(axis, "module of the plantar fascia", "[deg]", title)
+    return figure
+
+
+def _figures(found: Trials, reduced: Trials, measured: Trials | None) -> list[Figure]:
+    figures = [
+        Figure(
+            name="forces",
+            caption="Vertical forces on the three blocks. Bars: exact foot at rest, by position and height of the "
+            "obstacle" + ("; marks: measured." if measured is not None else "."),
+            figure=_bars(found, found.force, "N", "Force", reference=None if measured is None else measured.force),
+        ),
+        Figure(
+            name="rotations",
+            caption="Rotations of the modules of the plantar fascia at rest. Front of a module up is positive; the "
+            "modules behind the obstacle climb to it, those ahead of it descend.",
+            figure=_turns(found, found.pitch, "rotation"),
+        ),
+    ]
+    if measured is None:
+        name, higher, difference, base = "Reduced - exact", "reduced foot", reduced.force - found.force, found.force
+        forces = turns = (
+            "In place of the measurements, which were never published: the reduced foot less the exact one."
+        )
+        turned = reduced.pitch - found.pitch
+    else:
+        name, higher, difference = "Simulated - measured", "simulation", found.force - measured.force
+        base, turned = measured.force, rotation_errors(found, measured)
+        forces = "Simulation less the measurements of the user."
+        turns = "Simulation less the measurements of the user, without the mean difference of each module."
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(base > 0.5, 100.0 * np.abs(difference) / base, np.nan)
+    figures += [
+        Figure(
+            name="figure5",
+            caption=f"Relative errors of the forces, as figure 5. {forces} Forces below 0.5 N have no bar.",
+            figure=_bars(found, relative, "%", f"|{name}|"),
+        ),
+        Figure(
+            name="figure6",
+            caption=f"Errors of the forces, as figure 6. {forces} Positive: the {higher} is higher.",
+            figure=_bars(found, difference, "N", name),
+        ),
+        Figure(
+            name="figure7",
+            caption=f"Errors of the rotations, as figure 7. {turns}",
+            figure=_turns(found, turned, name.lower()),
+        ),
+        Figure(
+            name="figure8",
+            caption=f"Errors of the rotations over all trials, as figure 8. {turns}",
+            figure=_boxes(turned, f"Rotations: {name.lower()}"),
+        ),
+    ]
+    return figures
+
+
+def _picture(options: BenchValidationOptions) -> Figure | str:
+    """Return a picture of three trials at rest, or the reason why there is none."""
+    from pliant.engine import MujocoEngine
+    from pliant.feet.softfoot_bench.build import build
+    from pliant.model.snapshots import snapshots
+    from pliant.papers._render import strip
+
+    shots = []
+    bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=max(options.loads))
+    for module in (1, 3, 6):
+        engine = MujocoEngine(build(dataclasses.replace(bench, module=module)))
+        engine.step(round(2.0 / engine.dt))
+        found, reason = snapshots(engine.model, [engine.data.qpos], camera="side", width=560, height=400)
+        if not found:
+            return reason
+        shots += found
+    return Figure(
+        name="bench",
+        caption="The bench, as figure 4. The foot with one chain under the larger load, the highest obstacle under the "
+        "modules m1, m3 and m6.",
+        figure=strip(shots, [""], ["p1", "p3", "p6"], height=1.9),
+    )
+
+
+def _fit_table(fit: SetupFit) -> Table:
+    warnings = "; ".join(fit.warnings)
+    return Table(
+        title="Fitted set-up",
+        columns=["parameter", "unit", "start", "fitted", "standard error"],
+        rows=[[e.name, e.unit, e.start, e.value, e.standard_error] for e in fit.estimates],
+        note=f"Root mean square difference of the forces {fit.rms_force[0]:.3g} N before, {fit.rms_force[1]:.3g} N "
+        f"after; of the rotations {np.degrees(fit.rms_pitch[0]):.3g} and {np.degrees(fit.rms_pitch[1]):.3g} deg."
+        + f" Remarks: {warnings}."
+        * bool(warnings),
+    )
+
+
+# -- the experiment ---------------------------------------------------------------------------------------------------
+
+
+def _measurements(options: BenchValidationOptions) -> Trials | None:
+    """Return the measured trials, or None without a file of them.
+
+    Raises:
+        PliantError: the file is refused, or a set-up is to be fitted without data.
+    """
+    measured = read_trials(options.data, count=options.data_trials) if options.data else None
+    if options.fit and measured is None:
+        raise PliantError("fit is true and there are no data; set data to a CSV file of measured trials", field="fit")
+    return measured
+
+
+def check_options(options: BenchValidationOptions) -> None:
+    """Refuse what cannot be run: a bad file of measurements, a fit without data, equal loads or heights.
+
+    Raises:
+        PliantError: says which option and why.
+    """
+    if _measurements(options) is None:
+        chosen_trials(options, quick=False)
+
+
+def _films(context: Context, options: BenchValidationOptions) -> list[Film]:
+    from pliant.engine import MujocoEngine
+    from pliant.feet.softfoot_bench.build import build
+    from pliant.simulation.film import PoseTrack
+
+    load, seconds, tracks = max(options.loads), 2.5, {}
+    bench = dataclasses.replace(options.bench(), obstacle_height=max(options.heights), load=0.0)
+    for module in (1, 3, 6):
+        engine = MujocoEngine(build(dataclasses.replace(bench, module=module)))
+        tracks[f"p{module}"] = track = PoseTrack().watch(engine.model, engine.data)
+        column = engine.model.actuator("load").id
+        for _ in range(round(seconds / engine.dt)):
+            engine.data.ctrl[column] = load * min(1.0, engine.data.time / (0.8 * seconds))
+            engine.step()
+            track.take()
+    return [
+        film_of_tracks(
+            tracks,
+            name="trials",
+            caption=f"Three trials: the load grows to {load:g} N, with the highest obstacle under the modules m1, m3 "
+            "and m6.",
+            camera="side",
+            size="480x360",
+        )
+    ]
+
+
+@experiment(
+    "softfoot-bench",
+    title="Bench validation of the SoftFoot",
+    paper=PAPER,
+    section="III, V-A, V-B",
+    check=check_options,
+    films=_films,
+    cameras=("side",),
+)
+def softfoot_bench(context: Context, options: BenchValidationOptions) -> Result:
+    """Press a SoftFoot on three force sensors in 48 trials, and judge section III of the paper."""
+    measured = _measurements(options)
+    result = Result(
+        summary="The foot with one chain is pressed on three blocks with force sensors, once for each load, height and "
+        "position of the middle one. "
+        + (
+            "The measurements were never published: what compares with them is not judged, and figures 5 to 8 show the "
+            "reduced foot against the exact one instead."
+            if measured is None
+            else f"Simulation and printed numbers are compared with the measurements in {options.data!r}."
+        ),
+        assumptions=[
+            _SETUP,
+            "The load grows to its value within 1 s; the paper says that the foot is pressed down gradually.",
+        ],
+    )
+    if options.fit and measured is not None:
+        from pliant.papers.softfoot_fit import fit_setup
+
+        fit = fit_setup(
+            measured, options=options.bench(), progress=lambda f: context.progress(0.5 * f, "fitting the set-up")
+        )
+        options = dataclasses.replace(options, **{e.name: e.value for e in fit.estimates})
+        result.tables.append(_fit_table(fit))
+    trials = chosen_trials(options, context.quick) if measured is None else measured.trials
+    context.progress(0.5 if options.fit else 0.05, f"{len(trials)} trials")
+    found = run_trials(trials, options)
+    context.progress(0.6, "reduced foot")
+    reduced = run_trials(trials, options, **REDUCED)
+    few = trials[::2] if context.quick else trials
+    fixed = run_trials(few, options, tendon="fixed")
+    context.progress(0.7, "longer trials")
+    longer = run_trials(few, options, seconds=2.0 * options.duration)
+    context.progress(0.75, "sensitivity")
+    changes = sensitivity(few, options, _some(found, few))
+    result.statements += [
+        rest_statement(_with_speed(_some(found, few), found), longer, options.duration),
+        vertical_statement(found),
+        *trend_statements(found),
+        *data_statements(found, measured),
+        *sensitivity_statements(changes, options),
+    ]
+    context.progress(0.9, "time step")
+    result.targets += [
+        *balance_checks(found),
+        *step_checks(trials, options, found),
+        *reduced_checks(found, reduced),
+        *tendon_checks(_some(found, few), fixed),
+    ]
+    result.tables += _tables(found, reduced, measured, changes)
+    if not context.quick:
+        picture = _picture(options)
+        if isinstance(picture, Figure):
+            result.figures.append(picture)
+        else:
+            result.notes.append(f"There is no picture of the bench: {picture}.")
+    result.figures += _figures(found, reduced, measured)
+    write_trials(context.output / "trials.csv", found)
+    result.notes.append("`trials.csv` beside the figures has the simulated trials in the form in which data are read.")
+    result.traces |= {"force_N": found.force, "pitch_rad": found.pitch}
+    context.progress(1.0)
+    return result
+
+
+def _with_speed(some: Trials, every: Trials) -> Trials:
+    return dataclasses.replace(some, speed=every.speed)

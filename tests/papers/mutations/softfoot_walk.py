@@ -1,0 +1,62 @@
+"""Broken causes of the experiment ``softfoot-walk``."""
+
+from mutations import Mutation
+
+from pliant.base.errors import DivergedError
+from pliant.papers import softfoot_walk
+from pliant.papers.walk_trials import Crossing, Walk, walk_many
+from pliant.papers.walking import run_walk
+from pliant.simulation import Simulation
+
+OFF = {"dcm_rate": 0.0, "max_adjustment": 0.0, "posture_stiffness": 0.0, "posture_damping": 0.0}
+
+
+def without_stabiliser(context, options):
+    walks = [Walk(feet=feet, height=0.0, seed=0, goal=0.95, duration=10.0) for feet in softfoot_walk.FEET]
+    bar = Walk(feet="soft", height=0.01, seed=0, goal=0.95, duration=10.0, bar_range=(0.25, 0.6))
+    found = walk_many([*walks, bar], settings=dict.fromkeys(softfoot_walk.FEET, OFF))
+    return [*softfoot_walk.checks(found), softfoot_walk.passes_likely_sizes(found, [0.01])]
+
+
+def a_step_diverges(monkeypatch):
+    def step(self, count=1):
+        raise DivergedError("the acceleration of a joint is no number", joint="l_knee")
+
+    monkeypatch.setattr(Simulation, "step", step)
+
+
+def one_walk(context, options):
+    result = run_walk(feet="rigid", duration=0.1)
+    return softfoot_walk.checks({Walk(feet="rigid", height=0.0, seed=0): Crossing(result=result, offset=float("nan"))})
+
+
+def lift_the_soft_feet_higher(monkeypatch):
+    monkeypatch.setitem(softfoot_walk.SETTINGS, "soft", {"lift": 0.09})
+
+
+def only_settings(context, options):
+    return [softfoot_walk.unmodified(softfoot_walk.settings_that_differ())]
+
+
+MUTATIONS = [
+    Mutation(
+        experiment="softfoot-walk",
+        name="the stabiliser is off",
+        turns=("flat ground: completed walks with * feet", "soft: completed walks on the likely sizes, the worse"),
+        run=without_stabiliser,
+    ),
+    Mutation(
+        experiment="softfoot-walk",
+        name="the simulation diverges",
+        turns=("walks whose simulation diverged",),
+        patch=a_step_diverges,
+        run=one_walk,
+    ),
+    Mutation(
+        experiment="softfoot-walk",
+        name="the soft feet are lifted higher",
+        turns=("settings of the controller that differ between the feet",),
+        patch=lift_the_soft_feet_higher,
+        run=only_settings,
+    ),
+]
