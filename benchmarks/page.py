@@ -20,8 +20,8 @@ from typing import Any
 from pliant.devices import make_devices
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page import PageView
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
 HOOK = """

@@ -19,11 +19,11 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import MissingDependency
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 
 PARTS, AXES, WRENCHES, UNITS = 6, 32, 6, 4
 

@@ -7,14 +7,14 @@ import pytest
 
 from pliant.base.errors import BridgeError, DeviceError, ModelError
 from pliant.base.plugins import import_user_module
-from pliant.bridges import make_bridge
 from pliant.cli import main
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.recording import read_recording
+from pliant.robots.loading import load
 from pliant.ros.bridge import RosBridge, RosOptions
 from pliant.simulation import Bridge, Simulation
+from pliant.simulation.bridges import make_bridge
 
 LAW = """
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ LOADERS = {
     "learn/envs/__init__.py",
     "learn/envs/make.py",
     "plugins.py",
-    "bridges/registry.py",
+    "simulation/bridges.py",
     "papers/runner.py",
     "robots/catalogue.py",
     "robots/lookup.py",

@@ -7,12 +7,12 @@ import sys
 
 import mujoco
 
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.model import Robot
 from pliant.model.sensors import ForceTorque, Imu
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 from pliant.yarp.model.control_board import add_control_boards
 
 BENCH = """

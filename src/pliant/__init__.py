@@ -21,7 +21,7 @@ _EXPORTS: dict[str, str] = {
     "PreslidingFriction": "pliant.laws",
     "Mode": "pliant.laws",
     "law": "pliant.laws",
-    "load": "pliant.loading",
+    "load": "pliant.robots.loading",
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
     "CpuBatch": "pliant.engine.worlds",

@@ -261,7 +261,7 @@ class SweepResult:
 
 def _load(plan: SweepPlan) -> Any:
     from pliant.base.plugins import import_user_module
-    from pliant.loading import load_with_settings
+    from pliant.robots.loading import load_with_settings
 
     for name in plan.imports:
         import_user_module(name)

@@ -386,7 +386,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.mark.parametrize("bridge", ["fci", "foxglove", "pictures", "ros1", "ros2", "zenoh"])
 def test_the_options_of_bridges_in_the_documentation_exist(bridge):
-    from pliant.bridges import bridge_options
+    from pliant.simulation.bridges import bridge_options
 
     valid = {info.name for info in describe(bridge_options(bridge))}
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:

@@ -8,7 +8,7 @@ from pliant.base.errors import ModelError
 from pliant.base.plugins import import_user_module
 from pliant.cli import main
 from pliant.laws import get_law
-from pliant.loading import load
+from pliant.robots.loading import load
 
 LAW = """
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ ROBOT = """
 from dataclasses import dataclass
 from pathlib import Path
 
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.base.options import option
 from pliant.robots import CatalogueRobot
 

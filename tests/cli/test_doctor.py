@@ -156,7 +156,7 @@ def test_a_graphics_library_that_crashes_is_reported_with_its_last_words(monkeyp
 
 
 def test_a_bridge_that_cannot_run_says_what_it_lacks(monkeypatch):
-    from pliant.bridges import registry
+    from pliant.simulation import bridges as registry
 
     def check(name):
         if name == "zenoh":

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pliant.loading import load
+from pliant.robots.loading import load
 
 MESH = """<mujoco model="boat"><asset><mesh name="hull" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
   <worldbody><geom name="sea" type="plane" size="1 1 1"/>

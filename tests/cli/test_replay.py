@@ -4,8 +4,8 @@ import json
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.recording import Recorder
+from pliant.robots.loading import load
 from pliant.simulation import Simulation
 
 

@@ -10,10 +10,10 @@ import pytest
 from wires import LONG
 
 from pliant.base.errors import DeviceError, PliantError
-from pliant.bridges.registry import _OWN, BridgeEntry
 from pliant.cli import simulating
 from pliant.recording import read_recording
 from pliant.simulation import realtime as room
+from pliant.simulation.bridges import _OWN, BridgeEntry
 
 
 @pytest.fixture(autouse=True)

@@ -90,7 +90,7 @@ def test_a_camera_that_does_not_exist_is_refused_before_the_run(call, robot_file
 
 
 def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path, monkeypatch):
-    from pliant.bridges.registry import _OWN, BridgeEntry
+    from pliant.simulation.bridges import _OWN, BridgeEntry
 
     monkeypatch.setitem(_OWN, "ctrl_c", BridgeEntry("a test's ctrl_c", "wires:ctrl_c"))
     film = tmp_path / "a.gif"

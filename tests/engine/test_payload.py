@@ -9,7 +9,7 @@ import pytest
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
 from pliant.engine.payload import DERIVED, Payload, Payloads
-from pliant.loading import load
+from pliant.robots.loading import load
 
 G = 9.81
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
 from pliant.formats.sensor_tags import is_sensor_plugin, read_sensor_tags
-from pliant.loading import load
 from pliant.model import Camera, ForceTorque, Imu, Laser, Noise
+from pliant.robots.loading import load
 
 URDF = """<?xml version="1.0"?>
 <robot name="bench">

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.formats.urdf_extension import BODY, GEOM, INERTIAL, JOINT, PAIR, SITE
-from pliant.loading import load
+from pliant.robots.loading import load
 
 LINK = """<link name="{name}"><inertial><mass value="1"/>
   <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>{more}</link>"""

@@ -13,11 +13,11 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 pytest.importorskip("foxglove", reason="no foxglove-sdk; type: pip install 'pliant[foxglove]'")
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 

@@ -7,7 +7,7 @@ import mujoco
 import pytest
 
 from pliant.foxglove.scene import scene_entities
-from pliant.loading import load
+from pliant.robots.loading import load
 
 
 class Messages:

@@ -14,7 +14,7 @@ from pliant.franka.bridge import FciBridge, FciOptions
 from pliant.franka.client import FrankaRobot
 from pliant.franka.page import ArmPanel
 from pliant.franka.wire import fci
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Simulation
 
 pytestmark = pytest.mark.network

@@ -130,11 +130,11 @@ def until(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT_S) -
 @contextlib.contextmanager
 def running(name: str, robot: str = "qbmove-1dof") -> Iterator[Any]:
     """Run a robot with a bridge in a thread; the end of the block fails if the run has ended before."""
-    from pliant.bridges import make_bridge
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.loading import load
+    from pliant.robots.loading import load
     from pliant.simulation import Simulation
+    from pliant.simulation.bridges import make_bridge
 
     loaded = load(robot)
     bridge = make_bridge(name, loaded)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.base.options import describe, markdown_table
-from pliant.bridges import bridge_options, list_bridges
 from pliant.feet.model.sole import Sole
 from pliant.feet.softfoot import SoftFeetOptions, SoftFootOptions
 from pliant.laws import COMMANDS, JOINT_FIELDS, PID, CompliantActuator, DCMotor, Electrical, registered_laws
@@ -17,6 +16,7 @@ from pliant.robots import find_robot
 from pliant.robots.benches.build import BENCHES, BenchOptions
 from pliant.robots.qbmove import ArmOptions
 from pliant.ros.bridge import RosOptions
+from pliant.simulation.bridges import bridge_options, list_bridges
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "options.md"
 OWN_BRIDGES = ("fci", "foxglove", "pictures", "ros1", "ros2", "yarp", "zenoh")

@@ -220,7 +220,7 @@ def pages(width: int = WIDTH, height: int = HEIGHT) -> Iterator[Pages]:
 def load_or_reason(name: str) -> tuple[Any, str]:
     """Return a robot of the catalogue, or None and why its files are not here."""
     from pliant.base.errors import MissingDependency
-    from pliant.loading import load
+    from pliant.robots.loading import load
 
     try:
         return load(name), ""

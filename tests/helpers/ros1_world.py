@@ -11,13 +11,13 @@ from urllib.parse import urlparse
 import pytest
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.ros1 import Ros1Node
 from pliant.ros.wire import Codec, decode_header, encode_header
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 

@@ -7,8 +7,8 @@ import time
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page import PageView
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
 

@@ -14,7 +14,6 @@ from fake_master import FakeMaster
 from ros1_world import until
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.learn.policy import Policy, PolicyError
@@ -23,6 +22,7 @@ from pliant.robots import build_robot
 from pliant.ros.controller_clock import WallClock
 from pliant.ros.ros1 import Ros1Node
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 PERIODS = 12

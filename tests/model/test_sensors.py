@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError
-from pliant.loading import load
 from pliant.model import Camera, ForceTorque, Imu, Noise, Robot
 from pliant.model.sensors import described_sensors, quaternion_product
+from pliant.robots.loading import load
 
 MJCF = """
 <mujoco model="sensed">

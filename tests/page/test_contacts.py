@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page.contacts import find_contacts
+from pliant.robots.loading import load
 
 
 def test_the_forces_of_a_ball_at_rest_carry_its_weight_where_it_touches(tmp_path):

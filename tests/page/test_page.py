@@ -19,8 +19,8 @@ from running import eventually, free_port, running
 from pliant.base.errors import BridgeError, DeadThreadError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page import PageView
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, paced
 
 pytestmark = pytest.mark.network

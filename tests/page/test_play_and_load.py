@@ -157,7 +157,7 @@ def test_what_the_page_writes_into_a_slider_is_no_command():
 )
 def test_a_payload_hangs_on_the_end_effector_at_first(name, body):
     from pliant.engine import MujocoEngine
-    from pliant.loading import load
+    from pliant.robots.loading import load
 
     engine = MujocoEngine(load(name), check=False)
     names = engine.payloads.bodies()

@@ -9,9 +9,9 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page import PageView
 from pliant.page.server import PageServer, set_theme
+from pliant.robots.loading import load
 from pliant.rods import load_robot
 from pliant.rods.page.statics_view import StaticsView
 from pliant.simulation import Simulation

@@ -13,11 +13,11 @@ import pytest
 from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page import PageServer
 from pliant.page.replay import ReplayView
 from pliant.recording import Recorder
 from pliant.recording.recording import read_recording
+from pliant.robots.loading import load
 from pliant.simulation import Simulation
 
 pytestmark = pytest.mark.network

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from pliant.base.errors import DeviceError, RecordingError
 from pliant.devices import Device, DeviceBase, FieldInfo, Noise, Sample, SampleSource, make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.recording import Recorder, RecordingWarning, compare, export, read_recording
 from pliant.recording import mcap as mcap_file
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, replay
 
 HERE = Path(__file__).resolve().parent
@@ -679,8 +679,8 @@ def drawn_of(robot, commands, tmp_path, **options):
     """Run a catalogue robot and return panel -> lines of its figure, each with label, style and last value."""
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
-    from pliant.loading import load
     from pliant.recording import plot_recording
+    from pliant.robots.loading import load
 
     robot = load(robot, options=options)
     path = tmp_path / "run.mcap"

@@ -234,7 +234,7 @@ def test_a_name_that_two_packages_give_is_refused_with_both_places(monkeypatch):
 
 
 def test_an_option_that_is_set_without_its_group_is_told_with_it():
-    from pliant.loading import load_with_settings
+    from pliant.robots.loading import load_with_settings
 
     with pytest.raises(ModelError, match=r"nothing is named .friction.*option of this name: robot\.friction=0.01"):
         load_with_settings("qbmove-2dof", {"friction": 0.01})

@@ -642,8 +642,8 @@ def test_with_hold_the_controller_leaves_the_plate_to_the_inverse_model(world):
 # ---------------------------------------------------------------------- a real wire
 @pytest.mark.network
 def test_a_node_of_ros_1_drives_the_robot():
-    from pliant.bridges import make_bridge
     from pliant.ros.ros1 import Ros1Node
+    from pliant.simulation.bridges import make_bridge
 
     master = FakeMaster()
     model = build_parallel(SPATIAL, segments=4, damping=0.02)

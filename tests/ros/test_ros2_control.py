@@ -14,7 +14,7 @@ from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
 from pliant.formats.served_joints import BANDWIDTH
 from pliant.laws import PID, Mode, QbMove
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.ros2_control import read_ros2_control, read_transmissions
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>

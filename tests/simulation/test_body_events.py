@@ -10,8 +10,8 @@ from fake_engine import SpringMassEngine
 from pliant.base.errors import DeviceError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.recording.recording import read_recording
+from pliant.robots.loading import load
 from pliant.simulation import Scenario, ScenarioRun, Simulation, read_scenario
 from pliant.simulation.scenario import ExternalForce, Reset, SetPayload
 

@@ -5,7 +5,7 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, find_scenario
 
 

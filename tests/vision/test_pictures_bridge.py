@@ -8,11 +8,11 @@ import pytest
 
 from pliant import load
 from pliant.base.errors import BridgeError, MissingDependency, PliantError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.devices.base import Sample
 from pliant.engine import MujocoEngine
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 from pliant.vision.client import SharedPictures
 from pliant.vision.pictures_bridge import Pictures, PicturesOptions
 from pliant.vision.wire.pictures import HEADER_BYTES, PictureHeader, encode_header

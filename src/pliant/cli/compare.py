@@ -185,7 +185,7 @@ def _refuse(
     """Refuse options that have no effect on recordings, and files that do not exist."""
     import math
 
-    from pliant.loading import SUFFIXES
+    from pliant.robots.loading import SUFFIXES
 
     recorded = [side.recorded for side in sides]
     for given, option in (

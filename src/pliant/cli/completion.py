@@ -77,11 +77,11 @@ def completion_script(app: App, shell: str) -> str:
 
 
 def _script(app: App) -> str:
-    from pliant.bridges import list_bridges
     from pliant.laws import registered_laws
     from pliant.papers import list_experiments
     from pliant.robots import list_robots
     from pliant.rods import catalogue
+    from pliant.simulation.bridges import list_bridges
 
     arguments: dict[str, list[Any]] = {}
     groups: dict[str, list[str]] = {}

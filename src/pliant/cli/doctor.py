@@ -241,7 +241,7 @@ def _start_probes() -> dict[str, subprocess.Popen[str]]:
 
 
 def _graphics(probes: dict[str, subprocess.Popen[str]]) -> Iterator[Finding]:
-    from pliant.devices.camera_renderer import APT
+    from pliant.recording.renderer import APT
 
     group, advice = "graphics", {"egl": APT, "osmesa": "apt-get install libosmesa6"}
     results: dict[str, str] = {}
@@ -326,7 +326,7 @@ def _code() -> Iterator[Finding]:
 
 def _bridges() -> Iterator[Finding]:
     from pliant.base.errors import MissingDependency, PliantError
-    from pliant.bridges.registry import check_bridge, find_bridge, list_bridges
+    from pliant.simulation.bridges import check_bridge, find_bridge, list_bridges
 
     for name in list_bridges():
         try:

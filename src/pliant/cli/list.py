@@ -29,10 +29,10 @@ def list_(
     For a robot it also lists the scenarios that fit it.
     """
     import_modules(import_)
-    from pliant.bridges import list_bridges
     from pliant.laws import registered_laws
     from pliant.papers import list_experiments
     from pliant.robots import list_robots
+    from pliant.simulation.bridges import list_bridges
 
     laws = registered_laws()
     bridges = list_bridges()
@@ -65,9 +65,9 @@ def list_(
 def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], laws: dict[str, type], json: bool) -> int:
     """Show the options of a robot, an experiment, a bridge or a law."""
     from pliant.base.options import describe
-    from pliant.bridges import bridge_options
     from pliant.papers import list_experiments
     from pliant.robots import find_robot
+    from pliant.simulation.bridges import bridge_options
 
     experiments = {found.name: found for found in list_experiments()}
     known = [*robots, *experiments, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]

@@ -112,7 +112,7 @@ def import_modules(names: list[str]) -> None:
 def check_bridges(texts: Sequence[str]) -> None:
     """Raise an error for a bridge that does not exist, and for a wrong option of one."""
     if texts:
-        from pliant.bridges.registry import check_bridge
+        from pliant.simulation.bridges import check_bridge
 
         for text in texts:
             check_bridge(text)
@@ -121,7 +121,7 @@ def check_bridges(texts: Sequence[str]) -> None:
 def load_robot(
     source: str, settings: list[str], timestep: float | None, packages: list[Path], manager: Path | None = None
 ) -> Robot:
-    from pliant.loading import load_with_settings
+    from pliant.robots.loading import load_with_settings
 
     for folder in packages:
         if not folder.is_dir():

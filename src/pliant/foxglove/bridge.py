@@ -18,9 +18,6 @@ from pliant.base.errors import BridgeError
 from pliant.base.listening import listening_address
 from pliant.base.ratelimit import RateLimit
 from pliant.base.threads import WorkerPool
-from pliant.bridges.live_parameters import live_parameters
-from pliant.bridges.rate_timer import RateTimer
-from pliant.bridges.switching import SwitchInterval
 from pliant.devices.base import Command, Sample, SampleSource
 from pliant.engine.base import MujocoState
 from pliant.foxglove.cameras import ENCODINGS, CameraTopics, is_camera
@@ -32,6 +29,9 @@ from pliant.foxglove.scene import frame_names, mounted, scene_entities, transfor
 from pliant.foxglove.sdk import load_sdk
 from pliant.recording.sample_message import MessageTypes, body_encoder, has_images, sample_topic
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.live_parameters import live_parameters
+from pliant.simulation.rate_timer import RateTimer
+from pliant.simulation.switching import SwitchInterval
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

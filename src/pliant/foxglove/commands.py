@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from pliant.base.errors import BridgeError, DeviceError, PliantError, nearest
-from pliant.bridges.answers import answered
 from pliant.devices.base import Command, Device, SampleSource
 from pliant.recording.sample_message import sample_topic
+from pliant.simulation.answers import answered
 from pliant.simulation.bridge import SimulationControl
 from pliant.simulation.commands import command_mode
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
-from pliant.bridges.live_parameters import LiveParameter
 from pliant.foxglove.commands import CommandTopics
+from pliant.simulation.live_parameters import LiveParameter
 
 __all__ = ["Listener"]
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import BridgeError, DeviceError
-from pliant.bridges.answers import answered
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
 from pliant.rods.description import Round
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.device.plate_controller import PlateController
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.wire import Template
+from pliant.simulation.answers import answered
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = [
     "LINE_POINTS",

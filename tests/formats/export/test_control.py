@@ -8,8 +8,8 @@ import pytest
 from pliant.formats.export import describe_urdf, export_urdf
 from pliant.formats.gazebo import PLUGINS
 from pliant.laws import PID, SEA, CompliantActuator, Mode, PreslidingFriction, QbMove
-from pliant.loading import load
 from pliant.model import Robot
+from pliant.robots.loading import load
 
 ONE = """<mujoco model="one"><compiler angle="radian"/><worldbody><body name="arm">
   <joint name="elbow" axis="0 1 0" range="-1 1"/>

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.export import describe_urdf, export_urdf
-from pliant.loading import load
 from pliant.model import Robot
 from pliant.robots import list_robots
+from pliant.robots.loading import load
 from pliant.rods.loaders import catalogue as parallel_robots
 from pliant.rods.model import build_parallel
 

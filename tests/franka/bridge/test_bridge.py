@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency
-from pliant.bridges.registry import make_bridge
 from pliant.franka.bridge import FciBridge, FciOptions
 from pliant.franka.robots.build import Q_START, ArmMount
 from pliant.franka.robots.parameters import FR3
 from pliant.franka.wire import fci
 from pliant.robots import build_robot
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 

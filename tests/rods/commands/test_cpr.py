@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import ModelError, PliantError
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods.commands import cpr
 from pliant.rods.model import compare_with_statics

@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from pliant.loading import load
 from pliant.recording import read_recording
+from pliant.robots.loading import load
 from pliant.rods import catalogue, load_robot
 from pliant.rods.model import find_mechanism, mechanism_of
 

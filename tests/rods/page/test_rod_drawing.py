@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page.server import PageServer
+from pliant.robots.loading import load
 from pliant.rods import load_robot
 from pliant.rods.page.rod_drawing import RodColours, RodDrawing, round_scale, scale_bar
 

@@ -11,8 +11,8 @@ from pliant.base.errors import PliantError
 from pliant.base.spatial import exp_so3
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.page.server import PageServer
+from pliant.robots.loading import load
 from pliant.rods.page.rods import RodPanel
 
 pytestmark = pytest.mark.network

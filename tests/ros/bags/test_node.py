@@ -12,9 +12,9 @@ from rosbags.typesys import Stores, get_typestore
 from pliant.base.errors import RecordingError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.recording import Recorder, read_recording
 from pliant.recording.recording import recorded_names
+from pliant.robots.loading import load
 from pliant.ros.bags import open_bag, read_traces
 from pliant.ros.bags.node import export_bag
 from pliant.simulation import Simulation, read_commands

@@ -5,7 +5,7 @@ import pytest
 from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.bags.node import BagNode
 from pliant.ros.bags.writing import BagWriter
 from pliant.ros.bridge import RosBridge

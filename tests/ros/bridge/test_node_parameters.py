@@ -6,7 +6,7 @@ import pytest
 
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.bridge import RosOptions
 from pliant.ros.bridge.node_parameters import NodeParameters, node_name, serve_node_parameters
 from pliant.ros.bridge.topics import RosTopics

@@ -7,9 +7,9 @@ import bag_files as bags
 import pytest
 from fake_master import FakeMaster
 
-from pliant.bridges import make_bridge
 from pliant.ros.ros1 import Ros1Node
 from pliant.simulation import open_replay
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 MS = 1_000_000

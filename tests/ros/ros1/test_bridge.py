@@ -12,13 +12,13 @@ from fake_master import FakeMaster
 from ros1_world import DATA, World, template, until
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.ros1 import Ros1Node
 from pliant.ros.wire import Codec, encode_header
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 MODE_TOPICS = {

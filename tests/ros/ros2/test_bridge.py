@@ -7,10 +7,10 @@ import pytest
 from ros2_clients import DOMAINS, until
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.ros2 import Ros2Node
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 

@@ -5,13 +5,13 @@ import threading
 import pytest
 from ros2_clients import DOMAINS, CycloneClient, FastClient, until
 
-from pliant.bridges import make_bridge
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.ros2 import Ros2Node
 from pliant.ros.ros2.node import DISTROS
 from pliant.ros.ros2.participant import RtpsParticipant
 from pliant.ros.wire import Codec, Registry, dds_type_name, registry
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 NODE = "/pliant_qbmove_2dof"

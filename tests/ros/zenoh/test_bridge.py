@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pliant.base.errors import BridgeError, MissingDependency
-from pliant.bridges import make_bridge
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.ros.wire import Codec
 from pliant.ros.zenoh import ZenohNode
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 
 pytestmark = pytest.mark.network
 DOMAINS = itertools.count(1 + os.getpid() % 200)

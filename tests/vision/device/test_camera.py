@@ -8,9 +8,9 @@ import pytest
 
 from pliant.base.errors import DeviceError, MissingDependency
 from pliant.devices import make_devices
-from pliant.devices.camera_renderer import APT, choose_backend
 from pliant.engine import MujocoEngine
 from pliant.model import Camera, Noise, Robot
+from pliant.recording.renderer import APT, choose_backend
 from pliant.simulation import Simulation
 from pliant.vision.device.camera import CameraDevice
 
@@ -265,7 +265,7 @@ def test_a_missing_graphics_library_is_told_with_the_command(monkeypatch):
     for name in ("MUJOCO_GL", "PYOPENGL_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: False)
+    monkeypatch.setattr("pliant.recording.renderer._loadable", lambda names: False)
     with pytest.raises(MissingDependency, match=f"camera 'eye' .*--set eye.enabled=false.*Type: {APT}"):
         camera_of(Camera(name="eye", **EYE)).__enter__()
     assert threads() == []
@@ -287,7 +287,7 @@ def test_the_library_is_egl_then_osmesa_unless_asked_otherwise(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     there = {"libEGL.so.1", "libOSMesa.so.8"}
-    monkeypatch.setattr("pliant.devices.camera_renderer._loadable", lambda names: bool(there & set(names)))
+    monkeypatch.setattr("pliant.recording.renderer._loadable", lambda names: bool(there & set(names)))
     assert choose_backend() == "egl"
     there.remove("libEGL.so.1")
     assert choose_backend() == "osmesa"

@@ -9,10 +9,10 @@ import pytest
 from fuzz import until
 
 import pliant
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.simulation import Simulation
+from pliant.simulation.bridges import make_bridge
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import bottle
 from pliant.yarp.wire.sensors import decode_measurements, decode_metadata

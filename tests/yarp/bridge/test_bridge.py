@@ -7,13 +7,13 @@ from fuzz import until
 from yarp_simulation import TWO_JOINTS, bench, served
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
 from pliant.model import Interface, Robot
 from pliant.model.sensors import ForceTorque, Imu
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, sync
+from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.model.services import (

@@ -7,10 +7,10 @@ import pytest
 from yarp_simulation import bench, served
 
 from pliant.base.errors import BridgeError
-from pliant.bridges import make_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.simulation import LockstepBridge, Simulation, sync
+from pliant.simulation.bridges import make_bridge
 from pliant.yarp.bridge.step_gate import StepGate
 from pliant.yarp.client import YarpNetwork
 from pliant.yarp.wire import Bottle, Vocab, bottle, parse_bottle

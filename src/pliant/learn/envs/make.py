@@ -82,7 +82,7 @@ def task_of(
 
     def build() -> Robot:
         if isinstance(robot, str):
-            from pliant.loading import load
+            from pliant.robots.loading import load
 
             return load(robot)
         return robot() if callable(robot) else robot.copy()

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from pliant.base.errors import BridgeError
-from pliant.bridges.rate_timer import RateTimer
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = [
     "ActionHandler",

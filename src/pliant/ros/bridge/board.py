@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
 from pliant.devices.board import BOARD_STATES
 from pliant.model.interface import PluginManager
 from pliant.ros.bridge.joint_state import joint_state_writer
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["is_board", "serve_board"]
 

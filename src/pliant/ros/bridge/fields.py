@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import PliantError
-from pliant.bridges.answers import answered
 from pliant.devices.base import Device, FieldInfo, Sample, SampleSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.answers import answered
 
 __all__ = ["serve_fields"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["joint_state_writer"]
 

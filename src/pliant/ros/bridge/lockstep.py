@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["Lockstep"]
 

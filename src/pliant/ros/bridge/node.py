@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pliant.base.threads import Threads
-from pliant.bridges.switching import SwitchInterval
 from pliant.ros.bridge.actions import ActionServer
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Codec
+from pliant.simulation.switching import SwitchInterval
 
 __all__ = ["Node", "TopicHandle"]
 

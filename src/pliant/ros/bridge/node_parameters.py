@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pliant.base.errors import DeviceError, PliantError, nearest
-from pliant.bridges.live_parameters import LiveParameter, live_parameters
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.live_parameters import LiveParameter, live_parameters
 
 __all__ = ["NodeParameters", "node_name", "serve_node_parameters"]
 

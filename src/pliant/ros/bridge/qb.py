@@ -11,12 +11,12 @@ from typing import cast
 
 import numpy as np
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.ros.bridge.board import is_board
 from pliant.ros.bridge.qb_controller import QB_PRESET, QB_SUFFIXES, Measured, QbController
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.rate_timer import RateTimer
 
 __all__ = ["QB_PRESET", "QB_SUFFIXES", "QbController", "serve_qb"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.base.errors import DeviceError, nearest
-from pliant.bridges.answers import answered
-from pliant.bridges.live_parameters import joint_gains
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.answers import answered
+from pliant.simulation.live_parameters import joint_gains
 
 __all__ = ["serve_reconfigure"]
 

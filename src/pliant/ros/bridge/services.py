@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.base.errors import BridgeError, PliantError
-from pliant.bridges.answers import ANSWER_TIMEOUT, answered
 from pliant.ros.bridge.topics import RosTopics
+from pliant.simulation.answers import ANSWER_TIMEOUT, answered
 
 __all__ = ["serve_control"]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, PliantError
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import DEFAULT_NAMESPACE, Interface
 from pliant.ros.bridge.actions import ActionHandler, ActionServer
@@ -17,6 +16,7 @@ from pliant.ros.bridge.options import RosOptions
 from pliant.ros.bridge.send_rate import SendRate
 from pliant.ros.wire import Template
 from pliant.simulation.bridge import SimulationControl
+from pliant.simulation.rate_timer import RateTimer
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
+from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.sensors import Numbers, channels, is_imu, is_wrench, measured_groups, metadata_answer
 from pliant.yarp.bridge.served import BottleTemplate, Served
 from pliant.yarp.model.services import AnalogServer, ForceTorqueSensor, InertialSensor, VectorServer, YarpInterface

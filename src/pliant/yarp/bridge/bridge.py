@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError, WireError, printable
 from pliant.base.listening import check_listening_host
-from pliant.bridges.switching import SwitchInterval
 from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.bridge import BridgeBase, SimulationControl, TopicReport
+from pliant.simulation.switching import SwitchInterval
 from pliant.yarp.bridge.analog_servers import serve_analog_servers
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.camera import serve_joined_cameras

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.sensors import Camera
+from pliant.simulation.rate_timer import RateTimer
 from pliant.vision.device.camera import CameraDevice
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.messages import Answer, Arrival

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import BridgeError
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import DEFAULT_NAMESPACE
 from pliant.model.robot import Robot
 from pliant.simulation.bridge import SimulationControl
+from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.options import YarpOptions
 from pliant.yarp.bridge.port import Port

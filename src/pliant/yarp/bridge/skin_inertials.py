@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pliant.bridges.rate_timer import RateTimer
 from pliant.devices.base import Sample
+from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.sensors import is_imu
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer

@@ -2,7 +2,7 @@
 
 import sys
 
-from pliant.bridges.switching import SWITCH_INTERVAL, SwitchInterval
+from pliant.simulation.switching import SWITCH_INTERVAL, SwitchInterval
 
 
 def test_the_interval_is_short_until_the_last_bridge_closes():

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from pliant.base.errors import DeviceError
-from pliant.bridges.live_parameters import live_parameters
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Simulation, sync
+from pliant.simulation.live_parameters import live_parameters
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import pliant
-from pliant import loading
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.source import Format
 from pliant.formats.urdf import find_resource
 from pliant.laws import SEA, Mode, QbMove
-from pliant.loading import load
 from pliant.model import Robot
+from pliant.robots import loading
+from pliant.robots.loading import load
 
 MESH = """<visual><geometry><mesh filename="{visual}"/></geometry></visual>
 <collision><geometry><mesh filename="{collision}"/></geometry></collision>"""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.bridges.rate_timer import RateTimer
+from pliant.simulation.rate_timer import RateTimer
 
 MS = 1_000_000
 

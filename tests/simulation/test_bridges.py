@@ -7,8 +7,8 @@ import pytest
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.options import check_declaration, describe, option
-from pliant.bridges import bridge_options, list_bridges, make_bridge, registry
-from pliant.bridges.registry import BridgeEntry
+from pliant.simulation import bridges as registry
+from pliant.simulation.bridges import BridgeEntry, bridge_options, list_bridges, make_bridge
 
 
 def make_smoke(robot, port: int = 1, label: str = "x", fast: bool = False, rate: float = 2.0):

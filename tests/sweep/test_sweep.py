@@ -14,7 +14,7 @@ import pytest
 from pliant import sweep
 from pliant.base.errors import MissingDependency, ModelError, PliantError
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.sweep import SweepPlan, Variation, parse_variation, run_sweep, run_tasks
 
 MODEL = """

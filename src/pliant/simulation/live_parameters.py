@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.base.errors import DeviceError
-from pliant.bridges.answers import answered
 from pliant.devices.base import SampleSource
 from pliant.devices.compliant_joint import CompliantJoint
 from pliant.laws import Mode
+from pliant.simulation.answers import answered
 
 __all__ = ["LiveParameter", "joint_gains", "live_parameters"]
 

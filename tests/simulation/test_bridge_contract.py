@@ -15,11 +15,11 @@ from threads_killed import kill
 
 from pliant.base.errors import BridgeError, DeadThreadError, MissingDependency, PliantError
 from pliant.base.options import describe
-from pliant.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
-from pliant.loading import load
+from pliant.robots.loading import load
 from pliant.simulation import Bridge, BridgeBase, LockstepBridge, Simulation, sync
+from pliant.simulation.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 
 pytestmark = pytest.mark.network
 

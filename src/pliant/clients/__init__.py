@@ -1,1 +1,0 @@
-"""Clients of a simulation: what a user's program holds instead of the robot's own driver."""
