@@ -8,10 +8,10 @@ from foxglove_client import FoxgloveClient
 
 pytest.importorskip("foxglove", reason="no foxglove-sdk; type: pip install 'pliant[foxglove]'")
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
 from pliant.devices.base import FieldInfo, Sample
 from pliant.simulation.bridges import make_bridge
-from pliant.vision import CameraModel
 
 pytestmark = pytest.mark.network
 

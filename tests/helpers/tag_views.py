@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from pliant.base.spatial import pose
-from pliant.recording.renderer import Renderer
+from pliant.devices.camera_renderer import Renderer
 from pliant.vision import AprilTagDetector, VisionError
 from pliant.vision.tags import add_tag
 

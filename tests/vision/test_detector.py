@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.base.camera import CameraModel
 from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
     TAG_FROM_APRILTAG,
-    CameraModel,
     Condition,
     ExactDetector,
     VisionError,

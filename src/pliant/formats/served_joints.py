@@ -23,10 +23,10 @@ import numpy as np
 
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
+from pliant.formats.ros2_control import HARDWARE, ControlledJoint
 from pliant.laws import PID, SEA, CompliantActuator, Mode, QbMove, get_law
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import parse_mode
-from pliant.ros.ros2_control import HARDWARE, ControlledJoint
 
 if TYPE_CHECKING:
     from pliant.formats.urdf_extension import Mimic

@@ -11,6 +11,7 @@ import dataclasses
 
 from pliant.base.documents.xml_tree import Node
 from pliant.formats.gazebo import Plugins, read_plugins
+from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
 from pliant.formats.source import DEFAULT_TIMESTEP, Source
@@ -19,7 +20,6 @@ from pliant.model.description import REST_KEY, is_authored
 from pliant.model.interface import Interface
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
-from pliant.ros.ros2_control import read_all
 from pliant.yarp.formats.plugins import YarpTags, read_yarp_tags
 from pliant.yarp.formats.textures import place_textures
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample, SampleSource
 from pliant.recording.sample_message import sample_topic
-from pliant.vision import CameraModel
 
 __all__ = ["ENCODINGS", "CameraSource", "CameraTopics", "is_camera"]
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.vision import AprilTagDetector, CameraModel, ExactDetector, VisionError, estimate_planar_pose
+from pliant.vision import AprilTagDetector, ExactDetector, VisionError, estimate_planar_pose
 from pliant.vision.conditions import require_fresh
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
@@ -326,7 +327,7 @@ def missing_for_pictures() -> str:
     """Return what is missing for rendered images, with the command that installs it; "" if nothing is."""
     import importlib.util
 
-    from pliant.recording.renderer import choose_backend
+    from pliant.devices.camera_renderer import choose_backend
 
     if importlib.util.find_spec("pyapriltags") is None:
         return 'pyapriltags is not installed: pip install "pliant[vision]"'

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import MissingDependency, PliantError, nearest
 from pliant.base.options import check_values, option
+from pliant.devices.camera_renderer import choose_backend
 from pliant.recording.encoders import MAX_GIF_FPS, SUFFIXES, require
 from pliant.recording.film_process import HEADER, PATCHED, view_angles
-from pliant.recording.renderer import choose_backend
 
 if TYPE_CHECKING:
     import mujoco

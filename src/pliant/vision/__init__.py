@@ -1,7 +1,6 @@
 """What a camera sees, in numbers: camera model, features, interaction matrices, tasks, exact detection."""
 
 from pliant.vision.apriltag import AprilTagDetector, TagDetection, tag_image
-from pliant.vision.camera import CameraModel
 from pliant.vision.conditions import Condition, VisionError
 from pliant.vision.detector import TAG_FROM_APRILTAG, Detection, ExactDetector, estimate_planar_pose, tag_corners
 from pliant.vision.ellipses import circle_ellipse, circle_plane, ellipse_interaction
@@ -27,7 +26,6 @@ __all__ = [
     "TAG_FROM_APRILTAG",
     "AdaptiveGain",
     "AprilTagDetector",
-    "CameraModel",
     "Condition",
     "Detection",
     "ExactDetector",

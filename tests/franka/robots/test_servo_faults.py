@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pliant import load
+from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import inverse, pose
 from pliant.devices import make_devices
@@ -21,7 +22,6 @@ from pliant.model import Camera
 from pliant.simulation import Simulation
 from pliant.vision import (
     AprilTagDetector,
-    CameraModel,
     Condition,
     ExactDetector,
     estimate_planar_pose,

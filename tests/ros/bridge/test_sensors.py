@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from ros1_world import until
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import MissingDependency
 from pliant.devices import make_devices
 from pliant.devices.base import FieldInfo, Sample
@@ -23,7 +24,6 @@ from pliant.ros.bridge.sensors import serve_sensor_frames
 from pliant.ros.bridge.topics import RosTopics
 from pliant.ros.ros1.node import QUEUE_BYTES, Publication, Ros1Node
 from pliant.ros.wire import Codec
-from pliant.vision import CameraModel
 
 MODEL = """
 <mujoco>

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
 from pliant.devices.base import Sample
-from pliant.vision import CameraModel
 from pliant.yarp.bridge.camera import changed, encode_image, serve_camera, serve_joined_cameras
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.model.services import CameraImages, ImageServer, YarpInterface

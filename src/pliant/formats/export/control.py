@@ -9,9 +9,9 @@ from typing import Any
 
 from pliant.formats.export.source import Source, numbers
 from pliant.formats.gazebo import CONTROLLER_TAGS, MOTOR_TAGS, PLUGINS
+from pliant.formats.ros2_control import HARDWARE
 from pliant.laws import CompliantActuator, Mode
 from pliant.model.interface import JointInterface
-from pliant.ros.ros2_control import HARDWARE
 
 __all__ = ["commands_of", "write_control"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.errors import PliantError, nearest
-from pliant.recording.renderer import Renderer
+from pliant.devices.camera_renderer import Renderer
 
 if TYPE_CHECKING:
     from pliant.model import Robot

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import BridgeError
 from pliant.devices.base import Sample, SampleSource
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.bridge.topics import RosTopics
-from pliant.vision import CameraModel
 
 __all__ = ["is_camera", "serve_camera"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.devices.base import Sample, SampleSource
+from pliant.devices.camera import CameraDevice
 from pliant.model.sensors import Camera
 from pliant.simulation.rate_timer import RateTimer
-from pliant.vision.device.camera import CameraDevice
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import WireError
-from pliant.vision import CameraModel
 from pliant.yarp.bridge.messages import Answer
 from pliant.yarp.wire import Bottle, Vocab
 from pliant.yarp.wire.binary import encode_bottle

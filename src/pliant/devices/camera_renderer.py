@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError, MissingDependency
-from pliant.vision import CameraModel
-from pliant.vision.device.camera_lens import Lens, gaussian_blur
+from pliant.devices.camera_lens import Lens, gaussian_blur
 
 if TYPE_CHECKING:
     import mujoco

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.vision import CameraModel, Condition, VisionError
+from pliant.base.camera import CameraModel
+from pliant.vision import Condition, VisionError
 
 PLAIN = CameraModel(fx=600.0, fy=610.0, cx=319.5, cy=239.5, width=640, height=480)
 LENS = CameraModel(

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError
-from pliant.vision import CameraModel, Condition, VisionError
+from pliant.vision import Condition, VisionError
 
 __all__ = ["Lens", "gaussian_blur"]
 
@@ -95,7 +96,7 @@ class Lens:
         """Return the camera's colours, shape (height, width, 3), from the pinhole's."""
         if self.columns is None or self.rows is None:
             return picture
-        from pliant.vision.device.camera_kernels import look_up_colors
+        from pliant.devices.camera_kernels import look_up_colors
 
         out = np.empty((*self.columns.shape, 3), dtype=np.uint8)
         look_up_colors(picture, self.columns, self.rows, out)
@@ -109,7 +110,7 @@ class Lens:
         """
         if self.columns is None or self.rows is None:
             return picture
-        from pliant.vision.device.camera_kernels import look_up_depths
+        from pliant.devices.camera_kernels import look_up_depths
 
         out = np.empty(self.columns.shape, dtype=np.float32)
         look_up_depths(picture, self.columns, self.rows, EDGE, out)
@@ -130,7 +131,7 @@ def _told(camera: CameraModel) -> str:
 
 def gaussian_blur(picture: np.ndarray, sigma: float) -> np.ndarray:
     """Return colours, shape (height, width, 3), blurred by a Gaussian of standard deviation `sigma` [pixels]."""
-    from pliant.vision.device.camera_kernels import blur
+    from pliant.devices.camera_kernels import blur
 
     radius = max(1, math.ceil(BLUR_REACH * sigma))
     k = np.arange(-radius, radius + 1)

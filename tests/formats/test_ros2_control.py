@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pliant.base.documents.xml_tree import parse_xml
 from pliant.base.errors import ModelError
 from pliant.engine import MujocoEngine
+from pliant.formats.ros2_control import read_ros2_control, read_transmissions
 from pliant.formats.served_joints import BANDWIDTH
 from pliant.laws import PID, Mode, QbMove
 from pliant.robots.loading import load
-from pliant.ros.ros2_control import read_ros2_control, read_transmissions
 
 LINK = """<link name="{name}"><inertial><origin xyz="{x} 0 0"/><mass value="{m}"/>
   <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from pliant.base.camera import CameraModel
 from pliant.base.errors import DeviceError
 from pliant.devices.base import FieldInfo, Mount, Sample
+from pliant.devices.camera_renderer import Exposure, Renderer, RenderThread
 from pliant.devices.kinds import device_for
 from pliant.devices.sensors import SensorDevice
 from pliant.engine.base import Engine, mujoco_state
 from pliant.model.noise import Noise
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera
-from pliant.recording.renderer import Exposure, Renderer, RenderThread
-from pliant.vision import CameraModel
 
 __all__ = ["CameraDevice"]
 
