@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
 from pliant.base.spatial import log_so3
 from pliant.franka.client import FrankaGroup
@@ -26,7 +27,6 @@ from pliant.papers.franka_dual_arm import (
     robots_statement,
     view_statement,
 )
-from pliant.vision.conditions import Condition, VisionError
 from pliant.vision.visual_servoing import AdaptiveGain
 
 SHORT = Plan(approach=False, step=3)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import MissingDependency
 from pliant.base.spatial import pose
-from pliant.vision import Condition, VisionError, facing_pose, tag_corners
+from pliant.vision import facing_pose, tag_corners
 from pliant.vision.apriltag import FAMILIES, AprilTagDetector, tag_cells, tag_image
 
 CAMERA = CameraModel(fx=600.0, fy=590.0, cx=310.0, cy=245.5, width=640, height=480)

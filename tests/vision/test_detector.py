@@ -4,12 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
     TAG_FROM_APRILTAG,
-    Condition,
     ExactDetector,
-    VisionError,
     estimate_planar_pose,
     facing_pose,
     pose_features,

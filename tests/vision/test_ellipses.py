@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
-    Condition,
-    VisionError,
     camera_moved,
     circle_ellipse,
     circle_plane,

@@ -3,10 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, pose
 from pliant.vision import (
-    Condition,
-    VisionError,
     camera_moved,
     facing_pose,
     moment_features,

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import exp_so3, hat, inverse, log_so3, pose
 from pliant.vision import (
-    Condition,
-    VisionError,
     camera_moved,
     facing_pose,
     nearest_alike_pose,

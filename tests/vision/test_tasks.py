@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from pliant.vision import Condition, SmoothStart, Task, VisionError, norm_projector, solve, stack
+from pliant.base.conditions import Condition, VisionError
+from pliant.vision import SmoothStart, Task, norm_projector, solve, stack
 
 TASK = Task(error=np.array([1.0, -2.0]), interaction=np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]))
 

@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.spatial import adjoint, exp_so3, inverse, pose
 from pliant.vision import (
-    Condition,
     Task,
-    VisionError,
     camera_moved,
     eye_in_hand_jacobian,
     eye_to_hand_jacobian,

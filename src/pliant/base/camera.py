@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.vision.conditions import (
+from pliant.base.conditions import (
     Array,
     Condition,
     VisionError,

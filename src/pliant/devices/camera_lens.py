@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import Condition, VisionError
 from pliant.base.errors import DeviceError
-from pliant.vision import Condition, VisionError
 
 __all__ = ["Lens", "gaussian_blur"]
 

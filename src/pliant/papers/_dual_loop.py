@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import VisionError
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
 from pliant.control import CartesianComputedTorque
@@ -24,7 +25,7 @@ from pliant.franka.client import FrankaGroup
 from pliant.franka.robots import dynamics, kinematics
 from pliant.franka.robots.parameters import EE_OF_HAND, FER, FRANKA_HAND
 from pliant.franka.robots.torso import CAMERA, TAG, base
-from pliant.vision import AprilTagDetector, ExactDetector, VisionError, estimate_planar_pose
+from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.poses import facing_pose, pose_features
 from pliant.vision.tasks import solve

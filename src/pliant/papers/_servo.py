@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import VisionError, require_fresh
 from pliant.base.errors import BridgeError, DeviceError, MissingDependency, ModelError
 from pliant.base.spatial import exp_so3, inverse, log_so3, pose
-from pliant.vision import AprilTagDetector, ExactDetector, VisionError, estimate_planar_pose
-from pliant.vision.conditions import require_fresh
+from pliant.vision import AprilTagDetector, ExactDetector, estimate_planar_pose
 from pliant.vision.detector import tag_corners
 from pliant.vision.points import project_points
 from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features

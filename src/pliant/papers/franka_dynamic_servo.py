@@ -130,8 +130,8 @@ class _Seen:
 
 def _carried(cell: Cell, look: Callable[[], Any]) -> _Seen:
     """Take an image."""
+    from pliant.base.conditions import require_fresh
     from pliant.papers._servo import MAX_AGE
-    from pliant.vision.conditions import require_fresh
 
     seen, age, _ = look()
     require_fresh(age, MAX_AGE)
@@ -230,11 +230,11 @@ def drive(
         carry: whether the kinematics carries the features on; else they are held for 20 ms.
         duration: length of the run [s]; None: until it has converged.
     """
+    from pliant.base.conditions import VisionError
     from pliant.base.errors import BridgeError, DeviceError
     from pliant.base.spatial import inverse
     from pliant.control.checks import ControlError
     from pliant.papers._servo import PERIOD, _eyes, make_run
-    from pliant.vision import VisionError
     from pliant.vision.poses import pose_features
     from pliant.vision.visual_servoing import ServoMonitor, ServoStatus, pose_below
 

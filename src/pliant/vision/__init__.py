@@ -1,7 +1,8 @@
 """What a camera sees, in numbers: camera model, features, interaction matrices, tasks, exact detection."""
 
+from pliant.base.camera import CameraModel
+from pliant.base.conditions import Condition, VisionError
 from pliant.vision.apriltag import AprilTagDetector, TagDetection, tag_image
-from pliant.vision.conditions import Condition, VisionError
 from pliant.vision.detector import TAG_FROM_APRILTAG, Detection, ExactDetector, estimate_planar_pose, tag_corners
 from pliant.vision.ellipses import circle_ellipse, circle_plane, ellipse_interaction
 from pliant.vision.kinematics import camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
@@ -26,6 +27,7 @@ __all__ = [
     "TAG_FROM_APRILTAG",
     "AdaptiveGain",
     "AprilTagDetector",
+    "CameraModel",
     "Condition",
     "Detection",
     "ExactDetector",

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import Array, Condition, VisionError, number, whole_number
 from pliant.base.errors import MissingDependency
-from pliant.vision.conditions import Array, Condition, VisionError, number, whole_number
 from pliant.vision.detector import estimate_planar_pose, tag_corners
 from pliant.vision.points import project_points
 

@@ -11,15 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.vision.conditions import (
-    Array,
-    Condition,
-    VisionError,
-    finite_array,
-    finite_result,
-    number,
-    positive_depth,
-)
+from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, number, positive_depth
 from pliant.vision.moments import shape_interaction
 
 __all__ = ["circle_ellipse", "circle_plane", "ellipse_interaction"]

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.conditions import Array, finite_array, finite_result, number, pose_matrix
 from pliant.base.spatial import adjoint, exp_so3, hat, inverse, pose
-from pliant.vision.conditions import Array, finite_array, finite_result, number, pose_matrix
 
 __all__ = ["camera_moved", "eye_in_hand_jacobian", "eye_to_hand_jacobian"]
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.vision.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
+from pliant.base.conditions import Array, Condition, VisionError, finite_array, finite_result, positive_depth
 
 __all__ = ["line_error", "line_features", "line_interaction"]
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.base.conditions import Array, Condition, VisionError, finite_array, number, pose_matrix
 from pliant.base.spatial import hat, inverse, log_so3, pose
-from pliant.vision.conditions import Array, Condition, VisionError, finite_array, number, pose_matrix
 
 __all__ = ["facing_pose", "nearest_alike_pose", "pose_features", "pose_interaction", "theta_u_interaction"]
 

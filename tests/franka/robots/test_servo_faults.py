@@ -12,6 +12,7 @@ import pytest
 
 from pliant import load
 from pliant.base.camera import CameraModel
+from pliant.base.conditions import Condition
 from pliant.base.errors import DeviceError, PliantError
 from pliant.base.spatial import inverse, pose
 from pliant.devices import make_devices
@@ -22,7 +23,6 @@ from pliant.model import Camera
 from pliant.simulation import Simulation
 from pliant.vision import (
     AprilTagDetector,
-    Condition,
     ExactDetector,
     estimate_planar_pose,
     facing_pose,

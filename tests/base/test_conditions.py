@@ -3,9 +3,16 @@ import math
 import numpy as np
 import pytest
 
+from pliant.base.conditions import (
+    Condition,
+    VisionError,
+    finite_array,
+    finite_result,
+    number,
+    positive_depth,
+    require_fresh,
+)
 from pliant.base.errors import PliantError
-from pliant.vision import Condition, VisionError
-from pliant.vision.conditions import finite_array, finite_result, number, positive_depth, require_fresh
 
 
 def test_a_message_names_the_argument_the_entry_and_what_is_valid():
