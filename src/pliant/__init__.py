@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from pliant.base.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -25,21 +24,10 @@ _EXPORTS: dict[str, str] = {
     "Robot": "pliant.model",
     "Simulation": "pliant.simulation",
     "CpuBatch": "pliant.engine.worlds",
-    "WarpBatch": "pliant.learn.warp",
     "randomize_around": "pliant.engine.identified",
 }
 
 __all__ = ["__version__", *_EXPORTS]
 
 
-def __getattr__(name: str) -> Any:
-    module = _EXPORTS.get(name)
-    if module is None:
-        raise AttributeError(f"module 'pliant' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS])
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

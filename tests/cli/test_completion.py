@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pliant.cli.application import COMMANDS, app, load_commands
+from pliant.cli.application import COMMANDS, OF_WINGS, app, load_commands
 
 TRY = """
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
@@ -38,7 +38,7 @@ def complete(tmp_path_factory):
 
 
 def test_commands_options_and_names_are_completed(complete):
-    assert set(complete("")) == {*COMMANDS, "completion"}
+    assert set(complete("")) == {*COMMANDS, *OF_WINGS, "completion"}
     assert complete("rep") == ["replay", "reproduce"] or complete("rep") == ["reproduce", "replay"]
     assert complete("run", "qbmove-1dof", "--dura") == ["--duration"]
     assert {"ros1", "ros2", "yarp"} <= set(complete("run", "qbmove-1dof", "--bridge", ""))

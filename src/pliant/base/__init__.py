@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Foundations: errors, options, documents, compiled code, threads, spatial algebra, wings."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib
-import importlib.metadata
 import importlib.util
 import sys
 from pathlib import Path
@@ -13,7 +11,7 @@ from types import ModuleType
 
 from pliant.base.errors import ModelError, PliantError
 
-__all__ = ["import_user_module", "load_entry_points", "user_modules"]
+__all__ = ["import_user_module", "user_modules"]
 
 _MODULES: dict[str, ModuleType] = {}
 
@@ -65,24 +63,6 @@ def import_user_module(name: str | Path) -> ModuleType:
         raise ModelError(f"the import fails: {type(error).__name__}: {error}", file=path, line=line) from error
     _MODULES[key] = module
     return module
-
-
-@functools.cache
-def load_entry_points(group: str) -> None:
-    """Import what installed packages offer under a group, once; each registers itself.
-
-    Args:
-        group: such as ``pliant.devices``.
-
-    Raises:
-        ModelError: an import fails; the message names the package.
-    """
-    for point in importlib.metadata.entry_points(group=group):
-        try:
-            point.load()
-        except Exception as error:
-            origin = point.dist.name if point.dist else point.value
-            raise ModelError(f"the entry point {point.name!r} of {origin} fails: {error}", field=group) from error
 
 
 def user_modules() -> list[ModuleType]:

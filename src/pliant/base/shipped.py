@@ -2,8 +2,8 @@
 
 A wheel is built with the code of everything that the robots of the catalogue run (``hatch_build.py``). It lies in
 ``pliant/_compiled``, in a folder named after Python, system and processor family. The names of its files have the
-digests of `pliant.base.codecache` over the same code and constants, and each file has a digest of its contents, so a file
-of another version of pliant, numba or NumPy is not used: then the code is compiled as in a checkout.
+digests of `pliant.base.codecache` over the same code and constants, and each file has a digest of its contents. A
+file of another version of pliant, numba or NumPy is not used: then the code is compiled as in a checkout.
 
 Functions of numba are compiled for a family of processors (`FAMILIES`), not for one of them. On an older processor
 they are compiled again.
@@ -39,7 +39,7 @@ def _label() -> str:
 @functools.cache
 def folder() -> Path | None:
     """Return the folder of compiled code in the installed package, None where the package has none for this machine."""
-    found = Path(__file__).parent / "_compiled" / _label()
+    found = Path(__file__).parents[1] / "_compiled" / _label()
     return found if found.is_dir() else None
 
 

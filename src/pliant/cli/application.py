@@ -20,6 +20,7 @@ from cyclopts import (
 
 from pliant import __version__
 from pliant.base.errors import DivergedError, PliantError, nearest
+from pliant.base.wing import offers
 from pliant.cli.messages import Messages, as_dict, say
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, only_json
@@ -40,7 +41,6 @@ COMMANDS = {
     "run": "pliant.cli.run:run",
     "check": "pliant.cli.check:check",
     "view": "pliant.cli.view:view",
-    "reproduce": "pliant.cli.reproduce:reproduce",
     "sweep": "pliant.cli.sweep:sweep",
     "compare": "pliant.cli.compare:compare",
     "export": "pliant.cli.export:export",
@@ -48,15 +48,16 @@ COMMANDS = {
     "identify": "pliant.cli.identify:identify",
     "doctor": "pliant.cli.doctor:doctor",
     "list": "pliant.cli.list:list_",
-    "cpr": "pliant.rods.commands.application:cpr",
-    "policy": "pliant.learn.commands:policy",
-    "yarp": "pliant.yarp.commands.yarp:yarp",
-    "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
 }
-"""Command -> its function or group."""
+"""Command of the core -> its function or group."""
+
+OF_WINGS = {offer.key: offer for offer in offers("commands") if offer.key not in (*COMMANDS, "completion")}
+"""Command of a wing -> its declaration; a command of the core keeps its name."""
 
 for name, place in COMMANDS.items():
     app.command(place, name=name)  # imported when it is used
+for name, offer in OF_WINGS.items():
+    app.command(offer.value, name=name)
 
 
 @app.command
@@ -75,9 +76,19 @@ def completion(
 
 
 def load_commands() -> None:
-    """Import all commands; the list of commands has the first line of each."""
+    """Import all commands; the list of commands has the first line of each.
+
+    A command of a wing that cannot be imported is left out, with a message.
+    """
     for name in COMMANDS:
         app[name]
+    for name, offer in OF_WINGS.items():
+        try:
+            offer.load()
+            app[name]
+        except PliantError as error:
+            say(str(error))
+            del app[name]
 
 
 class WrongUsage(Exception):
@@ -143,7 +154,7 @@ def check_environment() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not arguments or arguments[0] not in COMMANDS:
+    if not arguments or arguments[0] not in (*COMMANDS, *OF_WINGS):
         load_commands()
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     debug, as_json = "--debug" in before, "--json" in before
@@ -167,6 +178,8 @@ def main(arguments: list[str] | None = None) -> None:
     ):
         try:
             check_environment()
+            if arguments and arguments[0] in OF_WINGS:
+                OF_WINGS[arguments[0]].load()
             code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         except CycloptsError as error:
             fail(WrongUsage(usage(error)), 2)

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, Source, Timestep, import_modules, load_robot
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.cli.simulating import refuse_unused
+from pliant.model.interface import ModelPart
 
 __all__ = ["check"]
 
@@ -37,10 +38,11 @@ def check(
     robot = load_robot(source, set, timestep, package_path, manager)
     problems = robot.check()
     if simulate:
-        from pliant.rods.model import compare_with_statics, find_mechanism
-
-        refuse_unused(find_mechanism(robot) is None, "--simulate", "a parallel robot")
-        problems += compare_with_statics(robot)
+        found = [part.compare(robot) for part in robot.devices if isinstance(part, ModelPart)]
+        refuse_unused(
+            all(one is None for one in found), "--simulate", "a robot with a theory, such as a parallel robot"
+        )
+        problems += [problem for one in found for problem in one or ()]
     errors = sum(p.severity == "error" for p in problems)
     if json:
         emit(

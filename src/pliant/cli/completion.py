@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.wing import offers
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -78,9 +79,7 @@ def completion_script(app: App, shell: str) -> str:
 
 def _script(app: App) -> str:
     from pliant.laws import registered_laws
-    from pliant.papers import list_experiments
     from pliant.robots import list_robots
-    from pliant.rods import catalogue
     from pliant.simulation.bridges import list_bridges
 
     arguments: dict[str, list[Any]] = {}
@@ -98,15 +97,17 @@ def _script(app: App) -> str:
     for entry in list_robots():
         fitting.setdefault(entry.scenarios, []).extend(entries[entry.name])
     robots = [name for names in entries.values() for name in names]
-    parallel = [name for robot in catalogue() for name in entries.get(robot, [robot])]
-    experiments = [entry.name for entry in list_experiments()]
+    further = {offer.key: [row.name for row in offer.load()()] for offer in offers("lists")}
+    listed = [name for found in further.values() for name in found]
+    of_commands = {offer.key: offer.load()() for offer in offers("arguments")}
     names = {
         "completion": (list(SHELLS), False),
-        "reproduce": (["all", *experiments], False),
-        "list": ([*robots, *experiments, *registered_laws(), *list_bridges()], False),
-        "export": (["urdf", "mjcf", "bag", *robots], True),
+        "list": ([*robots, *listed, *registered_laws(), *list_bridges()], False),
+        "export": (["urdf", "mjcf", *(offer.key for offer in offers("exports")), *robots], True),
         **dict.fromkeys(("run", "check", "view", "sweep", "compare"), (robots, True)),
-        **{key: (parallel, True) for key in arguments if key.startswith("cpr ")},
+        **{
+            key: words for start, words in of_commands.items() for key in arguments if f"{key} ".startswith(f"{start} ")
+        },
     }
     values = {n for found in arguments.values() for a in found if a.hint is not bool for n in a.names if n[0] == "-"}
     pad = " " * 28

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import resources
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError, nearest
+from pliant.base.wing import Listed, offers
 from pliant.cli.options import Debug, Imports, Json, import_modules
 from pliant.cli.output import emit, make_console, plain, print_table
+
+if TYPE_CHECKING:
+    from pliant.robots import CatalogueRobot
 
 __all__ = ["list_"]
 
@@ -30,61 +34,62 @@ def list_(
     """
     import_modules(import_)
     from pliant.laws import registered_laws
-    from pliant.papers import list_experiments
     from pliant.robots import list_robots
     from pliant.simulation.bridges import list_bridges
 
     laws = registered_laws()
     bridges = list_bridges()
     robots = {r.name: r for r in list_robots()}
+    further = {offer.key: {row.name: row for row in offer.load()()} for offer in offers("lists")}
     if name is not None:
-        return _show_options(name, robots, bridges, laws, json)
+        return _show_options(name, robots, bridges, laws, further, json)
     summaries = {r.name: r.summary for r in robots.values()}
-    experiments = {e.name: e.summary for e in list_experiments()}
+    rows = {title: {row.name: row.summary for row in found.values()} for title, found in further.items()}
     parameters = {n: {f: getattr(cls(), f) for f in cls.parameter_fields()} for n, cls in sorted(laws.items())}
     if json:
-        emit({"robots": summaries, "experiments": experiments, "laws": parameters, "bridges": bridges})
+        emit({"robots": summaries, **rows, "laws": parameters, "bridges": bridges})
         return 0
     from rich.table import Table
 
     console = make_console()
-    for title, rows in (
-        ("robots", summaries),
-        ("experiments", experiments),
-        ("laws", {n: ", ".join(f"{k}={v:g}" for k, v in p.items()) for n, p in parameters.items()}),
-        ("bridges", bridges),
-    ):
+    shown = {n: ", ".join(f"{k}={v:g}" for k, v in p.items()) for n, p in parameters.items()}
+    for title, texts in {"robots": summaries, **rows, "laws": shown, "bridges": bridges}.items():
         table = Table(title=title, title_justify="left", box=None, show_header=False)
-        for key, text in rows.items():
+        for key, text in texts.items():
             table.add_row(f"[bold]{key}[/bold]", plain(text))
         print_table(console, table, prose=True)
         console.print()
     return 0
 
 
-def _show_options(name: str, robots: dict[str, Any], bridges: dict[str, str], laws: dict[str, type], json: bool) -> int:
-    """Show the options of a robot, an experiment, a bridge or a law."""
+def _show_options(
+    name: str,
+    robots: dict[str, CatalogueRobot],
+    bridges: dict[str, str],
+    laws: dict[str, type],
+    further: dict[str, dict[str, Listed]],
+    json: bool,
+) -> int:
+    """Show the options of a robot, a bridge, a law or an entry of a wing's table."""
     from pliant.base.options import describe
-    from pliant.papers import list_experiments
     from pliant.robots import find_robot
     from pliant.simulation.bridges import bridge_options
 
-    experiments = {found.name: found for found in list_experiments()}
-    known = [*robots, *experiments, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
+    others = {key: row for found in further.values() for key, row in found.items()}
+    known = [*robots, *others, *bridges, *laws, *(alias for robot in robots.values() for alias in robot.aliases)]
     scenarios: tuple[str, ...] = ()
     if name in bridges:
         kind, written = bridge_options(name), f"--bridge {name}:KEY=VALUE,..."
     elif name in laws:
         kind, written = laws[name], "--set JOINT.KEY=VALUE"
-    elif name in experiments:
-        kind, written = experiments[name].options_class, f"pliant reproduce {name} --set KEY=VALUE"
+    elif name in others:
+        kind, written = others[name].options, others[name].written
     elif name in known:
         robot = find_robot(name)
         kind, written, scenarios = robot.options_class, "--set robot.KEY=VALUE", robot.scenarios
     else:
-        raise PliantError(
-            f"no robot, experiment, bridge or law {name!r}; {nearest(name, known, limit=40)}", field="name"
-        )
+        kinds = ["robot", *(title.removesuffix("s") for title in further), "bridge"]
+        raise PliantError(f"no {', '.join(kinds)} or law {name!r}; {nearest(name, known, limit=40)}", field="name")
     infos = describe(kind)
     fitting = _descriptions(scenarios)
     if json:

@@ -80,7 +80,7 @@ def run(
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.model import add_world
-    from pliant.rods.model import find_mechanism
+    from pliant.model.interface import ModelPart
     from pliant.simulation import find_scenario, read_commands, read_scenario_file
 
     console = make_console(quiet=plan.json)
@@ -103,9 +103,8 @@ def run(
         )
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
-    mechanism = find_mechanism(robot)
-    # The balance does not count what a flex stores.
-    engine = MujocoEngine(robot, audit=mechanism is None or mechanism.options.variant != "flex", check=False)
+    audited = all(part.audited for part in robot.devices if isinstance(part, ModelPart))
+    engine = MujocoEngine(robot, audit=audited, check=False)
     devices = make_devices(robot, joint_sample_period=period)
     if not devices and not constants:
         _explain_no_device(robot, plan, console)

@@ -1,60 +1,9 @@
-"""Controllers that a user would run on a robot: trajectories, inverse kinematics, spring compensation, learning,
-visual servoing, sensing by a sole.
+"""Controllers that a user would run on a robot: trajectories, inverse kinematics, spring compensation, learning.
 
 Names resolve on first use: what needs one controller does not import the others.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pliant.control.cartesian import CartesianComputedTorque
-    from pliant.control.clik import (
-        ClosedLoopInverseKinematics,
-        InverseKinematicsSolution,
-        damped_pseudo_inverse,
-        pose_error,
-    )
-    from pliant.control.computed_torque import ComputedTorque, ElasticFeedforward, ServoFeedforward
-    from pliant.control.gravity import (
-        GravityCompensation,
-        equilibrium_for_torque,
-        preset_for_stiffness,
-        qbmove_deflection,
-        torque_range,
-    )
-    from pliant.control.ilc import IterationRecord, IterativeLearning, LearningResult, low_pass, model_gains
-    from pliant.control.trajectory import Chirp, Hold, MinimumJerk, Motion, Sinusoid, Step, Trajectory
-
-__all__ = [
-    "CartesianComputedTorque",
-    "Chirp",
-    "ClosedLoopInverseKinematics",
-    "ComputedTorque",
-    "ElasticFeedforward",
-    "GravityCompensation",
-    "Hold",
-    "InverseKinematicsSolution",
-    "IterationRecord",
-    "IterativeLearning",
-    "LearningResult",
-    "MinimumJerk",
-    "Motion",
-    "ServoFeedforward",
-    "Sinusoid",
-    "Step",
-    "Trajectory",
-    "damped_pseudo_inverse",
-    "equilibrium_for_torque",
-    "low_pass",
-    "model_gains",
-    "pose_error",
-    "preset_for_stiffness",
-    "qbmove_deflection",
-    "torque_range",
-]
+from pliant.base.lazy import lazy_names
 
 _EXPORTS: dict[str, str] = {
     "CartesianComputedTorque": "pliant.control.cartesian",
@@ -84,15 +33,6 @@ _EXPORTS: dict[str, str] = {
     "torque_range": "pliant.control.gravity",
 }
 
+__all__ = [*_EXPORTS]
 
-def __getattr__(name: str) -> Any:
-    module = _EXPORTS.get(name)
-    if module is None:
-        raise AttributeError(f"module 'pliant.control' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS])
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

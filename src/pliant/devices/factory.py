@@ -7,13 +7,10 @@ from typing import Any
 from pliant.devices.base import DeviceBase
 from pliant.devices.board import Board
 from pliant.devices.compliant_joint import CompliantJoint
-from pliant.devices.kinds import find_device, has_device
-from pliant.feet.model import ReplacedFoot
-from pliant.model.interface import DeviceSpec
+from pliant.devices.kinds import devices_of, has_device
+from pliant.model.interface import DeviceSpec, ModelPart
 from pliant.model.robot import Robot
 from pliant.model.sensors import SensorDescription
-from pliant.rods.device.plate_controller import parallel_devices
-from pliant.rods.model.mechanism import ParallelMechanism
 
 __all__ = ["make_devices"]
 
@@ -23,8 +20,8 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
 
     Commands reach the joints at every step. The board is sampled at every step. The joints, whose samples have the
     same quantities in more detail, are sampled at 100 Hz by default. Further devices come from `Robot.devices`:
-    enabled sensors, the controller of a parallel robot, and descriptions for which a device is registered
-    (`pliant.devices.device_for`). A `DeviceSpec` and a replaced foot have no device.
+    enabled sensors and descriptions for which a device is registered (`pliant.devices.device_for`). A `DeviceSpec`,
+    and a part of the model for which none is registered, have no device.
 
     Args:
         robot: a `pliant.model.Robot`.
@@ -38,18 +35,16 @@ def make_devices(robot: Robot, *, joint_sample_period: float | None = None, **op
         CompliantJoint(joint, actuator, sample_period=period, **options) for joint, actuator in robot.actuators.items()
     ]
     for described in robot.devices:
-        if isinstance(described, ParallelMechanism):
-            devices.extend(parallel_devices(described, **options))
-        elif not isinstance(described, DeviceSpec | ReplacedFoot) and not (
-            isinstance(described, SensorDescription) and not described.enabled
-        ):
-            devices.append(find_device(described)(described, robot))
-    if robot.interface.yarp is not None:
-        # Services and sensors that plugin tags describe; those without a device of their own are made by bridges.
+        if isinstance(described, DeviceSpec) or (isinstance(described, SensorDescription) and not described.enabled):
+            continue
+        if not isinstance(described, ModelPart) or has_device(described):
+            devices.extend(devices_of(described, robot, options))
+    # Services and sensors that plugin tags describe; those without a device of their own are made by bridges.
+    for extension in robot.interface.extensions.values():
         taken = {device.name for device in devices}
-        for service in robot.interface.yarp.devices:
+        for service in extension.devices:
             if has_device(service) and service.name not in taken:
-                devices.append(find_device(service)(service, robot))
+                devices.extend(devices_of(service, robot, options))
     if not robot.actuators:
         return devices
     manager = robot.interface.manager

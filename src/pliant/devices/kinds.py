@@ -1,23 +1,24 @@
-"""Which description is made into which device: pliant's own kinds and those that a user's module registers."""
+"""The device of each description: those of the core, of wings and of a user's module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pliant.base.errors import DeviceError
 from pliant.base.options import place_of
-from pliant.base.plugins import load_entry_points
+from pliant.base.wing import offers
 from pliant.devices.base import DeviceBase
 from pliant.model.sensors import SensorDescription
 
-__all__ = ["DeviceFactory", "device_for", "device_kinds", "find_device", "has_device"]
+__all__ = ["DeviceFactory", "device_for", "device_kinds", "devices_for", "devices_of", "find_device", "has_device"]
 
 DeviceFactory = Callable[[Any, Any], DeviceBase]
 """Takes a description and the robot that it is described on."""
 F = TypeVar("F", bound=Callable[..., DeviceBase])
 
 _FACTORIES: dict[type, DeviceFactory] = {}
+_SEVERAL: dict[type, Callable[..., list[DeviceBase]]] = {}
 
 
 def device_for(description: type) -> Callable[[F], F]:
@@ -44,6 +45,36 @@ def device_for(description: type) -> Callable[[F], F]:
     return register
 
 
+def devices_for(description: type) -> Callable[[F], F]:
+    """Register a function that returns several devices of a kind of description, as `device_for` does for one.
+
+    The function takes the description and the options of `pliant.devices.make_devices`.
+    """
+
+    def register(factory: F) -> F:
+        device_for(description)(factory)
+        _SEVERAL[description] = factory
+        return factory
+
+    return register
+
+
+def devices_of(description: object, robot: Any, options: Mapping[str, Any]) -> list[DeviceBase]:
+    """Return the devices of a description on a robot.
+
+    Args:
+        description: the description.
+        robot: the robot.
+        options: of `pliant.devices.make_devices`, for functions that are registered by `devices_for`.
+
+    Raises:
+        DeviceError: no device is registered for it.
+    """
+    factory = find_device(description)
+    several = _SEVERAL.get(type(description))
+    return [factory(description, robot)] if several is None else several(description, **options)
+
+
 def find_device(description: object) -> DeviceFactory:
     """Return what makes the device of a description.
 
@@ -51,9 +82,7 @@ def find_device(description: object) -> DeviceFactory:
         DeviceError: no device is registered for it.
     """
     kind = type(description)
-    if kind not in _FACTORIES:
-        load_entry_points("pliant.devices")
-    if kind not in _FACTORIES:
+    if not _load(kind):
         raise DeviceError(
             f"no device is registered for {kind.__name__} ({place_of(kind)}); register one with "
             f"@device_for({kind.__name__}), and import its module with --import",
@@ -64,10 +93,22 @@ def find_device(description: object) -> DeviceFactory:
 
 def has_device(description: object) -> bool:
     """Return whether a device is registered for a description."""
-    return type(description) in _FACTORIES
+    return _load(type(description))
 
 
 def device_kinds() -> dict[type[SensorDescription], DeviceFactory]:
     """Return the registered devices of sensors, by their description; contract tests run on each."""
-    load_entry_points("pliant.devices")
+    for offer in offers("devices"):
+        offer.load()
     return {kind: factory for kind, factory in _FACTORIES.items() if issubclass(kind, SensorDescription)}
+
+
+def _load(kind: type) -> bool:
+    """Return whether a description has a device; modules of wings are imported until one registers it."""
+    if kind not in _FACTORIES:
+        # Those of the description's own wing first: most runs need no other.
+        near = kind.__module__.split(".")[:2]
+        for offer in sorted(offers("devices"), key=lambda offer: offer.value.split(".")[:2] != near):
+            if offer.load() and kind in _FACTORIES:
+                break
+    return kind in _FACTORIES

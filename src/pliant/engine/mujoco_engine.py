@@ -25,6 +25,7 @@ from pliant.engine.ports import port_places
 from pliant.laws import Mode, layout
 from pliant.laws.actuator import CompliantActuator, call_hold
 from pliant.laws.compile import compiled
+from pliant.model.interface import ModelPart
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -166,10 +167,9 @@ class MujocoEngine:
         self._watchers: list[weakref.WeakMethod[Callable[[], None]]] = []
         self.audit = None
         if audit:
-            from pliant.rods.model import find_mechanism
-
-            mechanism = None if self.robot is None else find_mechanism(self.robot)
-            changes = mechanism is not None and bool(mechanism.stretches)
+            changes = self.robot is not None and any(
+                isinstance(part, ModelPart) and part.varies for part in self.robot.devices
+            )
             self.audit = EnergyAudit(
                 model,
                 self.data,

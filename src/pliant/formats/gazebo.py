@@ -21,11 +21,11 @@ from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import LawError, ModelError, nearest
 from pliant.base.options import parse_number
 from pliant.formats.sensor_tags import is_sensor_plugin
+from pliant.formats.source import tag_readers
 from pliant.formats.tags import Tags, place_of
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Law, Mode, PreslidingFriction, QbMove
 from pliant.model.interface import JointInterface
 from pliant.model.parameters import MODE_NAMES
-from pliant.yarp.formats.plugins import is_yarp_plugin
 
 __all__ = ["PLUGINS", "PluginKind", "Plugins", "read_plugins"]
 
@@ -142,6 +142,7 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
     """
     found = Plugins()
     # Those of ros2_control name its hardware.
+    of_wings = tag_readers()
     hardware = {id(plugin) for system in root.iter("ros2_control") for plugin in system.iter("plugin")}
     for element in root.iter("plugin"):
         if id(element) in hardware:
@@ -149,7 +150,7 @@ def read_plugins(root: ET.Element, joints: Mapping[str, str], file: str | Path |
         filename = element.get("filename", "")
         name = element.get("name", "")
         kind = _kind(filename)
-        if kind is None and (is_sensor_plugin(filename) or is_yarp_plugin(filename)):
+        if kind is None and (is_sensor_plugin(filename) or any(reader.owns(filename) for reader in of_wings)):
             continue  # read with the sensors, or with what YARP shows
         if kind is None:
             what = f"plugin {name!r} ({filename or 'no filename'})"

@@ -9,17 +9,32 @@ from typing import Any
 
 from pliant.base.documents.yaml_tree import Document
 from pliant.base.errors import LawError, ModelError, nearest
+from pliant.base.wing import offer, offers
 from pliant.formats.manager import manager_from_mapping, read_manager
-from pliant.formats.source import Source
+from pliant.formats.source import Block, Source
 from pliant.laws import CompliantActuator, get_law, registered_laws
 from pliant.model.parameters import change_actuator
 from pliant.model.robot import Robot
 from pliant.model.sensors import sensor_from_mapping
-from pliant.yarp.model.control_board import board_from_mapping
 
 __all__ = ["read_robot_yaml"]
 
-YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "boards", "soft_feet", "set")
+YAML_FIELDS = ("model", "name", "namespace", "manager", "option", "actuators", "sensors", "set")
+"""Fields of the core; blocks of wings stand beside them."""
+
+
+def find_block(name: str) -> Block:
+    """Return a block of options that a wing declares.
+
+    Raises:
+        ModelError: no wing declares one of this name.
+    """
+    found = offer("blocks", name)
+    if found is None:
+        raise ModelError(
+            f"no block of options {name!r}; {nearest(name, [o.key for o in offers('blocks')])}", field=name
+        )
+    return found.load()
 
 
 def read_robot_yaml(source: Source) -> Robot:
@@ -34,14 +49,17 @@ def read_robot_yaml(source: Source) -> Robot:
     def fail(message: str, *keys: Any) -> ModelError:
         return ModelError(message, file=path, line=document.line(*keys), field=".".join(map(str, keys)) or None)
 
+    blocks = [found.key for found in offers("blocks")]
+    known = [*YAML_FIELDS[:-1], *blocks, YAML_FIELDS[-1]]
     if not isinstance(top, Mapping):
-        raise fail(f"the file holds {top!r}; must be a mapping with {', '.join(YAML_FIELDS)}")
+        raise fail(f"the file holds {top!r}; must be a mapping with {', '.join(known)}")
     if "joints_name" in top and "model" not in top:
         raise fail("this is a plugin manager's file; load the robot's URDF and name this file with manager=")
     for key in top:
-        if key not in YAML_FIELDS:
-            raise fail(f"unknown field {key!r}; {nearest(str(key), YAML_FIELDS)}", key)
-    _check_types(document, path)
+        if key not in known:
+            raise fail(f"unknown field {key!r}; {nearest(str(key), known)}", key)
+    given = {name: find_block(name) for name in blocks if top.get(name) is not None}
+    _check_types(document, path, given)
     if "model" not in top:
         raise fail("the field 'model' is missing; name a robot of the catalogue, or a file relative to this one")
     model = str(top["model"])
@@ -49,26 +67,32 @@ def read_robot_yaml(source: Source) -> Robot:
     inner = beside if beside.exists() or re.fullmatch(r"\.[A-Za-z]+", beside.suffix) else model
     if isinstance(inner, Path) and inner.suffix.lower() in (".yaml", ".yml"):
         raise fail(f"model is {model!r}; must be a file of another kind, or a name of the catalogue", "model")
-    feet = top.get("soft_feet")
     try:
-        robot = source.load(inner) if feet is None else source.load(inner, soft_feet=feet)
+        robot = source.load(inner)
     except ModelError as error:
-        if feet is not None and (error.message.startswith(("soft_feet: ", "replace_foot: "))):
-            key = (error.field or "").removeprefix("soft_feet.")
-            raise fail(error.message, "soft_feet", *([key] if key in feet else [])) from error
         if error.line is None and (error.file is None or Path(error.file) == Path(inner)):
             raise fail(f"model: {error.message}", "model") from error
         raise
     robot.file = str(path)
+    keys: list[Any]
     if "name" in top:
         robot.spec.modelname = str(top["name"])
     if "namespace" in top:
         robot.interface = robot.interface.replace(namespace=str(top["namespace"]).strip("/"))
+    for name, block in given.items():
+        try:
+            block.apply(robot, top[name])
+        except ModelError as error:
+            keys = [name]
+            for part in (error.field or "").removeprefix(f"{name}.").split("."):
+                if (*keys, part) in document.lines:
+                    keys.append(part)
+            raise fail(error.message, *keys) from error
     for joint, tree in (top.get("actuators") or {}).items():
         try:
             _actuator_from_yaml(robot, joint, tree)
         except ModelError as error:
-            keys: list[Any] = ["actuators", joint]
+            keys = ["actuators", joint]
             for part in (error.field or "").removeprefix(f"{joint}.").split("."):
                 if (*keys, part) in document.lines:
                     keys.append(part)
@@ -81,18 +105,6 @@ def read_robot_yaml(source: Source) -> Robot:
         except ModelError as error:
             inner = (error.field or "").removeprefix(f"sensors.{name}.")
             raise fail(error.message, "sensors", name, *([inner] if inner in tree else [])) from error
-    for name, tree in (top.get("boards") or {}).items():
-        try:
-            if any(device.name == name for device in robot.devices):
-                raise ModelError(f"boards.{name}: the model has a device of this name")
-            fields = dict(tree) if isinstance(tree, Mapping) else {"joints": tree}
-            board = board_from_mapping(name, fields, f"boards.{name}: ")
-            for problem in board.check(robot.spec):
-                raise ModelError(f"boards.{name}: {problem.message}; {problem.hint}", field="joints")
-            robot.devices.append(board)
-        except ModelError as error:
-            inner = error.field or ""
-            raise fail(error.message, "boards", name, *([inner] if inner in tree else [])) from error
     for section in ("option", "set"):
         for name, value in (top.get(section) or {}).items():
             dotted = f"option.{name}" if section == "option" else name
@@ -116,7 +128,7 @@ def read_robot_yaml(source: Source) -> Robot:
     return robot
 
 
-def _check_types(document: Document, path: Path) -> None:
+def _check_types(document: Document, path: Path, blocks: Mapping[str, Block]) -> None:
     """Check the types of the top level; what lies below is checked where it is used."""
     import msgspec
 
@@ -130,8 +142,7 @@ def _check_types(document: Document, path: Path) -> None:
             ("option", dict[str, Any] | None, None),
             ("actuators", dict[str, dict[str, Any]] | None, None),
             ("sensors", dict[str, dict[str, Any]] | None, None),
-            ("boards", dict[str, dict[str, Any] | list[str]] | None, None),
-            ("soft_feet", dict[str, Any] | None, None),
+            *((name, block.type | None, None) for name, block in blocks.items()),
             ("set", dict[str, Any] | None, None),
         ],
     )

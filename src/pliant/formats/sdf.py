@@ -11,10 +11,9 @@ from pliant.base.documents.xml_tree import Node, line_of, parse_xml
 from pliant.base.errors import MissingDependency, ModelError
 from pliant.formats.gazebo import read_plugins
 from pliant.formats.sensor_tags import read_sensor_tags
-from pliant.formats.source import Source
+from pliant.formats.source import Source, read_wing_tags
 from pliant.formats.urdf_robot import robot_of_urdf
 from pliant.model.robot import Robot
-from pliant.yarp.formats.plugins import read_yarp_tags
 
 __all__ = ["read_sdf"]
 
@@ -41,7 +40,7 @@ def read_sdf(source: Source) -> Robot:
     joints = {j.get("name", ""): j.get("type", "") for j in models[0].findall("joint")}
     plugins = read_plugins(root, joints, path)
     sensors = read_sensor_tags(models[0], path, joints)
-    yarp = read_yarp_tags(models[0], joints, sensors.devices, path, source.package_paths)
+    tags = read_wing_tags(models[0], joints, sensors.devices, path, source.package_paths)
     try:
         import rod
         from rod.urdf.exporter import UrdfExporter
@@ -72,7 +71,7 @@ def read_sdf(source: Source) -> Robot:
         ) from error
     urdf = parse_xml(text.encode(), None)
     robot = robot_of_urdf(
-        _without_lines(urdf), dataclasses.replace(source, self_collision=collision), plugins, sensors, yarp
+        _without_lines(urdf), dataclasses.replace(source, self_collision=collision), plugins, sensors, tags
     )
     _physics(root, robot, path)
     robot.notes.append("the SDF was read through rod, as the URDF that it writes")

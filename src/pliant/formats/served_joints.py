@@ -275,7 +275,7 @@ def place_initially(
     controlled: Mapping[str, ControlledJoint],
     mimics: Iterable[Mimic],
     key: str,
-    boards: Mapping[str, float],
+    started: Mapping[str, float],
 ) -> list[str]:
     """Give a spec a key frame with the joints at the initial positions of their state interfaces.
 
@@ -286,13 +286,13 @@ def place_initially(
         controlled: the joints of the ros2_control tags.
         mimics: joints that follow others.
         key: name of the key frame.
-        boards: initial positions that control boards of YARP give their joints [rad or m]; those of the tags win.
+        started: initial positions that the plugin tags of wings give [rad or m]; those of ros2_control win.
 
     Returns:
         Notes: initial positions outside of the joint's limits, other initial values.
     """
     notes = []
-    initial = {**boards, **{j: d.initial["position"] for j, d in controlled.items() if "position" in d.initial}}
+    initial = {**started, **{j: d.initial["position"] for j, d in controlled.items() if "position" in d.initial}}
     for joint, described in controlled.items():
         ignored = [k for k, v in described.initial.items() if k != "position" and v != 0.0]
         if ignored:

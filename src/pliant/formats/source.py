@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import functools
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import mujoco
+
 from pliant.base.documents.files import read_file
 from pliant.base.documents.xml_tree import Node, parse_xml
 from pliant.base.documents.yaml_tree import Document, parse_yaml
+from pliant.base.wing import offers
 
 if TYPE_CHECKING:
+    from pliant.model.interface import DescribedDevice, InterfaceExtension
     from pliant.model.robot import Robot
+    from pliant.model.sensors import SensorDescription
 
-__all__ = ["DEFAULT_TIMESTEP", "Format", "Source"]
+__all__ = ["DEFAULT_TIMESTEP", "Block", "Format", "Source", "TagReader", "WingTags", "read_wing_tags", "tag_readers"]
 
 DEFAULT_TIMESTEP = 0.001
 """Time step if neither the file nor the caller gives one [s]."""
@@ -77,3 +83,68 @@ class Format:
             return source.root.tag == self.root
         value: Any = source.document.value
         return not self.key or (isinstance(value, Mapping) and self.key in value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Block of options that a wing adds to robot files, to `pliant.load` and, if it says so, to ``--set``."""
+
+    apply: Callable[[Robot, Any], None]
+    """Function that changes the robot. A `ModelError` of it names the field at fault, "block.key.key"."""
+    type: Any
+    """Type of the block in a YAML file, for msgspec."""
+    settable: bool = False
+    """Whether ``--set BLOCK.KEY=VALUE`` sets a key of it."""
+
+
+@dataclass(slots=True)
+class WingTags:
+    """What a wing found in the plugin tags of a description."""
+
+    extension: InterfaceExtension | None = None
+    """What the robot shows over the wing's bridge; None without such tags."""
+    devices: list[DescribedDevice] = field(default_factory=list)
+    """Further devices, in the order of the file."""
+    initial: dict[str, float] = field(default_factory=dict)
+    """Positions at the start [rad or m] by joint."""
+    used: set[str] = field(default_factory=set)
+    """Described sensors that the wing shows; with an extension, the others are not enabled."""
+    colored: set[str] = field(default_factory=set)
+    """Described cameras that the wing shows with their colours, also where the description has depth only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagReader:
+    """Reader of the plugin tags of one wing in URDF and SDF."""
+
+    name: str
+    """Key of the extension in `pliant.model.interface.Interface.extensions`."""
+    title: str
+    """Name of the wing's protocol in notes."""
+    owns: Callable[[str], bool]
+    """Whether the file name of a plugin is one that is read here."""
+    read: Callable[[ET.Element, Mapping[str, str], Sequence[SensorDescription], Path, Sequence[str | Path]], WingTags]
+    """Function of the ``<robot>`` of a URDF or the ``<model>`` of an SDF, the type of every joint by name, the described
+    sensors, the file, and the folders with packages."""
+    complete: Callable[[mujoco.MjSpec, InterfaceExtension], tuple[InterfaceExtension, list[str]]]
+    """Function that adds to the spec what the extension needs; it returns the extension and notes."""
+
+
+def tag_readers() -> list[TagReader]:
+    """Return the readers of plugin tags that wings declare."""
+    return [offer.load() for offer in offers("tags")]
+
+
+def read_wing_tags(
+    root: ET.Element,
+    joints: Mapping[str, str],
+    sensors: Sequence[SensorDescription],
+    file: Path,
+    package_paths: Sequence[str | Path],
+) -> dict[str, WingTags]:
+    """Return what each wing finds in the plugin tags of a robot, by the name of its reader.
+
+    Raises:
+        ModelError: a tag or a file that it names is wrong; the message has file and line.
+    """
+    return {reader.name: reader.read(root, joints, sensors, file, package_paths) for reader in tag_readers()}

@@ -1,27 +1,26 @@
 """Read URDF: bodies, compliant actuators, sensors and interfaces of one robot.
 
 The compliant-actuator toolbox's plugin tags become compliant actuators, Gazebo's sensor tags described sensors, and the
-plugin tags of YARP control boards and network servers; ``<ros2_control>`` and ``<transmission>`` tags say which joints
-have a controller. Other plugins are listed in the robot's notes.
+plugin tags that wings read their devices; ``<ros2_control>`` and ``<transmission>`` tags say which joints have a
+controller. Other plugins are listed in the robot's notes.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from pliant.base.documents.xml_tree import Node
 from pliant.formats.gazebo import Plugins, read_plugins
 from pliant.formats.ros2_control import read_all
 from pliant.formats.sensor_tags import SensorTags, read_sensor_tags
 from pliant.formats.served_joints import apply_params, command_limits, place_initially, serve_joints
-from pliant.formats.source import DEFAULT_TIMESTEP, Source
+from pliant.formats.source import DEFAULT_TIMESTEP, Source, WingTags, read_wing_tags, tag_readers
 from pliant.formats.urdf import read_bodies
 from pliant.model.description import REST_KEY, is_authored
-from pliant.model.interface import Interface
+from pliant.model.interface import Interface, InterfaceExtension
 from pliant.model.robot import Robot
 from pliant.model.sensors import Camera, SensorDescription
-from pliant.yarp.formats.plugins import YarpTags, read_yarp_tags
-from pliant.yarp.formats.textures import place_textures
 
 __all__ = ["read_urdf", "robot_of_urdf"]
 
@@ -41,7 +40,7 @@ def robot_of_urdf(
     source: Source,
     plugins: Plugins | None = None,
     sensors: SensorTags | None = None,
-    yarp: YarpTags | None = None,
+    tags: Mapping[str, WingTags] | None = None,
 ) -> Robot:
     """Return the robot of a URDF tree.
 
@@ -50,7 +49,7 @@ def robot_of_urdf(
         source: the file that it comes from, and how to read it.
         plugins: compliant actuators of a file that the tree was made from; None reads those of the tree.
         sensors: sensors of such a file; None reads those of the tree.
-        yarp: what such a file shows over YARP; None reads the plugin tags of the tree.
+        tags: what wings found in the plugin tags of such a file; None reads those of the tree.
     """
     path = source.path
     types = {j.get("name", ""): j.get("type", "") for j in root.findall("joint")}
@@ -58,8 +57,8 @@ def robot_of_urdf(
         plugins = read_plugins(root, types, path)
     if sensors is None:
         sensors = read_sensor_tags(root, path, types)
-    if yarp is None:
-        yarp = read_yarp_tags(root, types, sensors.devices, path, source.package_paths)
+    if tags is None:
+        tags = read_wing_tags(root, types, sensors.devices, path, source.package_paths)
     controlled, notes = read_all(root, types, path, plugins.joints)
     model = read_bodies(
         root,
@@ -68,16 +67,20 @@ def robot_of_urdf(
         allow_missing_meshes=source.allow_missing_meshes,
         self_collision=source.self_collision,
     )
-    if yarp.interface is not None:
-        yarp.interface, missing = place_textures(model.spec, yarp.interface)
-        notes += missing
+    extensions: dict[str, InterfaceExtension] = {}
+    for reader in tag_readers():
+        extension = tags[reader.name].extension if reader.name in tags else None
+        if extension is not None:
+            extensions[reader.name], missing = reader.complete(model.spec, extension)
+            notes += missing
     if not is_authored(model.spec, "timestep"):
         model.spec.option.timestep = DEFAULT_TIMESTEP
     tagged = {joint: described for joint, described in controlled.items() if joint not in plugins.joints}
     served = serve_joints(tagged, types, model.mimics, model.spec, model.spec.option.timestep)
     plugins.actuators.update(served[0])
     plugins.joints.update(served[1])
-    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY, yarp.initial)]
+    initial = {joint: value for found in tags.values() for joint, value in found.initial.items()}
+    notes += [*served[2], *place_initially(model.spec, controlled, model.mimics, REST_KEY, initial)]
     joints = {}
     for joint, described in plugins.joints.items():
         limits = [v for v in (model.velocity_limits.get(joint), described.velocity_limit) if v is not None]
@@ -89,8 +92,8 @@ def robot_of_urdf(
     robot = Robot(
         model.spec,
         plugins.actuators,
-        [*_shown(sensors, yarp), *yarp.boards, *yarp.parts],
-        interface=Interface(joints=joints, yarp=yarp.interface),
+        [*_shown(sensors, tags), *(device for found in tags.values() for device in found.devices)],
+        interface=Interface(joints=joints, extensions=extensions),
         notes=[*plugins.notes, *sensors.notes, *notes, *model.notes],
         file=path,
     )
@@ -98,17 +101,18 @@ def robot_of_urdf(
     return robot
 
 
-def _shown(sensors: SensorTags, yarp: YarpTags) -> list[SensorDescription]:
-    """Return the sensors; of a robot that YARP shows, those that no plugin reads are described and not enabled."""
-    if yarp.interface is None:
+def _shown(sensors: SensorTags, tags: Mapping[str, WingTags]) -> list[SensorDescription]:
+    """Return the sensors; of a robot that wings show, those that no plugin reads are described and not enabled."""
+    showing = [reader.title for reader in tag_readers() if reader.name in tags and tags[reader.name].extension]
+    if not showing:
         return sensors.devices
-    silent = [s.name for s in sensors.devices if s.name not in yarp.used and s.enabled]
+    used = {name for found in tags.values() for name in found.used}
+    colored = {name for found in tags.values() for name in found.colored}
+    silent = [s.name for s in sensors.devices if s.name not in used and s.enabled]
     if silent:
         sensors.notes.append(
-            f"{len(silent)} sensors that no YARP plugin reads ({', '.join(silent[:3])}"
+            f"{len(silent)} sensors that no {' or '.join(showing)} plugin reads ({', '.join(silent[:3])}"
             f"{', ...' if len(silent) > 3 else ''}) are not enabled: --set NAME.enabled=true"
         )
-    shown = [s if s.name in yarp.used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
-    return [
-        dataclasses.replace(s, color=True) if isinstance(s, Camera) and s.name in yarp.colored else s for s in shown
-    ]
+    shown = [s if s.name in used else dataclasses.replace(s, enabled=False) for s in sensors.devices]
+    return [dataclasses.replace(s, color=True) if isinstance(s, Camera) and s.name in colored else s for s in shown]

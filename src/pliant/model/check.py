@@ -425,8 +425,8 @@ def check(
     if not (math.isfinite(h) and h > 0.0):
         return [Problem("error", "option.timestep", f"is {h}", "must be more than 0 s")]
     usable = _names(robot, problems)
-    if robot.interface.yarp is not None:
-        problems += robot.interface.yarp.problems
+    for extension in robot.interface.extensions.values():
+        problems += extension.problems
     _integrator(robot, problems, h)
     _spec(robot, problems)
     for joint in usable:

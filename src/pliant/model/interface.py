@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import mujoco
 
 from pliant.model.problem import Problem
-from pliant.yarp.model.services import YarpInterface
 
 __all__ = [
     "DEFAULT_NAMESPACE",
     "DescribedDevice",
     "DeviceSpec",
     "Interface",
+    "InterfaceExtension",
     "JointInterface",
     "ModelPart",
+    "PartDefaults",
     "PluginManager",
     "PositionControlled",
 ]
@@ -70,6 +71,28 @@ class PluginManager:
     """File from which it was read, or None."""
 
 
+class InterfaceExtension(Protocol):
+    """What a robot shows over the bridge of a wing: services, ports and devices that its files describe."""
+
+    @property
+    def devices(self) -> Sequence[DescribedDevice]:
+        """Services and sensors; those for which a device is registered get one."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Faults of the description, for `Robot.check`."""
+        ...
+
+    def prefixed(self, prefix: str) -> InterfaceExtension:
+        """Return the extension with a prefix added to all names of the model."""
+        ...
+
+    def merged(self, other: Any) -> InterfaceExtension:
+        """Return this extension with what another of its kind has; its own names take precedence."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
     """Names of a robot's external interface."""
@@ -82,11 +105,12 @@ class Interface:
     """Plugin manager of the whole robot, or None."""
     sample_time: float | None = None
     """T_sample in the manager's file [s]; the original joint plugin reads but does not use it."""
-    yarp: YarpInterface | None = None
-    """Interface of the robot over YARP, or None."""
+    extensions: Mapping[str, InterfaceExtension] = field(default_factory=dict)
+    """What the robot shows over the bridges of wings, by the name of the wing."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", dict(self.joints))
+        object.__setattr__(self, "extensions", dict(self.extensions))
 
     def replace(self, **changes: Any) -> Interface:
         """Return a copy with some fields changed."""
@@ -100,19 +124,21 @@ class Interface:
         manager = self.manager
         if manager is not None:
             manager = dataclasses.replace(manager, joints=tuple(prefix + j for j in manager.joints))
-        yarp = self.yarp.prefixed(prefix) if self.yarp is not None else None
-        return dataclasses.replace(self, joints=joints, manager=manager, yarp=yarp)
+        extensions = {name: extension.prefixed(prefix) for name, extension in self.extensions.items()}
+        return dataclasses.replace(self, joints=joints, manager=manager, extensions=extensions)
 
     def merged(self, other: Interface) -> Interface:
         """Return this interface with the joints of another one added; this namespace and manager take precedence."""
-        yarp = self.yarp.merged(other.yarp) if self.yarp is not None and other.yarp is not None else None
+        extensions = {**other.extensions, **self.extensions}
+        for name in self.extensions.keys() & other.extensions.keys():
+            extensions[name] = self.extensions[name].merged(other.extensions[name])
         return dataclasses.replace(
             self,
             namespace=other.namespace if self.namespace == DEFAULT_NAMESPACE else self.namespace,
             joints={**self.joints, **other.joints},
             manager=self.manager or other.manager,
             sample_time=self.sample_time if self.sample_time is not None else other.sample_time,
-            yarp=yarp or self.yarp or other.yarp,
+            extensions=extensions,
         )
 
 
@@ -145,6 +171,51 @@ class ModelPart(DescribedDevice, Protocol):
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the problems of this part, for `Robot.check`."""
         ...
+
+    @property
+    def varies(self) -> bool:
+        """Whether constants of the compiled model change while it runs."""
+        ...
+
+    @property
+    def audited(self) -> bool:
+        """Whether the energy audit counts all energy that the part stores."""
+        ...
+
+    def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+        """Complete the spec of an exported file by what `finish` wrote into the compiled model.
+
+        Raises:
+            ModelError: no file holds what the part is.
+        """
+        ...
+
+    def compare(self, robot: Any) -> list[Problem] | None:
+        """Simulate the robot and compare it with the theory of this part; None for a part without a theory."""
+        ...
+
+
+class PartDefaults:
+    """Members of a `ModelPart` that most parts do not need."""
+
+    __slots__ = ()
+
+    @property
+    def varies(self) -> bool:
+        """Whether constants of the compiled model change while it runs: no."""
+        return False
+
+    @property
+    def audited(self) -> bool:
+        """Whether the energy audit counts all energy that the part stores: yes."""
+        return True
+
+    def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+        """Leave the spec as it is."""
+
+    def compare(self, robot: Any) -> list[Problem] | None:
+        """Return None: there is no theory of this part."""
+        return None
 
 
 @runtime_checkable

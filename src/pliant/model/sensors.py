@@ -22,8 +22,8 @@ import numpy as np
 
 from pliant.base.errors import DeviceError, ModelError, nearest
 from pliant.base.options import Registry, check_values, option, parse_number, parse_value, parse_vector, place_of
-from pliant.base.plugins import load_entry_points
 from pliant.base.spatial import quaternion_product
+from pliant.base.wing import offers
 from pliant.model.noise import Noise
 
 __all__ = [
@@ -685,7 +685,8 @@ def sensor_from_mapping(name: str, tree: Mapping[str, Any], where: str) -> Senso
     """
     kind = tree.get("kind")
     if kind not in SENSOR_KINDS:
-        load_entry_points("pliant.devices")
+        for offer in offers("devices"):
+            offer.load()
     if not isinstance(kind, str) or kind not in SENSOR_KINDS:
         found = "is missing" if kind is None else f"is {kind!r}"
         raise ModelError(f"{where}.kind {found}; {nearest(str(kind or ''), SENSOR_KINDS)}", field=f"{where}.kind")

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import option
+from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ AXES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(PartDefaults):
     """Spare objects and ties of a model.
 
     Example:

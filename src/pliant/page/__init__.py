@@ -1,6 +1,12 @@
 """The simulation in a browser."""
 
-from pliant.page.page import PageView
-from pliant.page.server import PageServer
+from pliant.base.lazy import lazy_names
 
-__all__ = ["PageServer", "PageView"]
+_EXPORTS: dict[str, str] = {
+    "PageServer": "pliant.page.server",
+    "PageView": "pliant.page.page",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

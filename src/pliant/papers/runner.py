@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import pkgutil
@@ -16,23 +15,33 @@ from typing import Any
 
 from pliant.base.errors import PliantError, nearest, require
 from pliant.base.options import describe, parse
+from pliant.base.wing import Listed, offers
 from pliant.papers.base import Change, Context, Experiment, Progress, Result, registered_experiments
 from pliant.papers.films import Video, write_film
 
-__all__ = ["ENTRY_POINTS", "find_experiment", "list_experiments", "reproduce", "writable_folder"]
-
-ENTRY_POINTS = "pliant.experiments"
-"""Entry point group for experiments of other packages; each entry refers to a module or an experiment."""
+__all__ = ["find_experiment", "list_experiments", "reproduce", "writable_folder"]
 
 
 def list_experiments() -> list[Experiment]:
-    """Return all experiments in the order of their names, including those of other packages."""
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"pliant.papers.{module.name}")
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        entry.load()
+    """Return all experiments in the order of their names: those in the packages that wings declare."""
+    for offer in offers("experiments"):
+        for module in pkgutil.iter_modules(offer.load().__path__):
+            if not module.ispkg and not module.name.startswith("_"):
+                importlib.import_module(f"{offer.value}.{module.name}")
     return [found for _, found in sorted(registered_experiments().items())]
+
+
+def listed() -> list[Listed]:
+    """Return the experiments as `pliant list` shows them."""
+    return [
+        Listed(e.name, e.summary, e.options_class, f"pliant reproduce {e.name} --set KEY=VALUE")
+        for e in list_experiments()
+    ]
+
+
+def completed() -> tuple[list[str], bool]:
+    """Return what completes the arguments of ``pliant reproduce``."""
+    return ["all", *(e.name for e in list_experiments())], False
 
 
 def find_experiment(name: str) -> Experiment:
@@ -41,10 +50,10 @@ def find_experiment(name: str) -> Experiment:
     Raises:
         PliantError: the experiment does not exist. The message suggests the nearest name.
     """
-    module = f"pliant.papers.{str(name).replace('-', '_')}"
-    known = name in registered_experiments()
-    if not known and str(name).replace("-", "_").isidentifier() and importlib.util.find_spec(module):
-        importlib.import_module(module)
+    file = str(name).replace("-", "_")
+    for offer in offers("experiments") if file.isidentifier() and name not in registered_experiments() else []:
+        if importlib.util.find_spec(f"{offer.value}.{file}"):
+            importlib.import_module(f"{offer.value}.{file}")
     if name not in registered_experiments():
         list_experiments()
     found = registered_experiments()

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pliant.base.errors import ModelError, nearest
-from pliant.base.options import describe, parse, parse_number
+from pliant.base.options import describe, parse_number
+from pliant.base.wing import offers
 from pliant.formats.manager import read_manager
 from pliant.formats.mjcf import read_mjcf
-from pliant.formats.robot_yaml import read_robot_yaml
+from pliant.formats.robot_yaml import find_block, read_robot_yaml
 from pliant.formats.sdf import read_sdf
 from pliant.formats.source import Format, Source
 from pliant.formats.urdf_robot import read_urdf
 from pliant.model.robot import Robot
-from pliant.rods.format import read_parallel
 
 __all__ = ["FORMATS", "load", "load_with_settings"]
 
@@ -26,14 +26,19 @@ FORMATS = (
     Format(name="MJCF", read=read_mjcf, suffixes=(".xml", ".mjcf"), root="mujoco"),
     Format(name="URDF", read=read_urdf, suffixes=(".urdf", ".xml"), root="robot"),
     Format(name="SDF", read=read_sdf, suffixes=(".sdf", ".world"), root="sdf"),
-    Format(
-        name="continuum parallel robot", read=read_parallel, suffixes=(".yaml", ".yml", ".json"), key="limbs",
-        folder="robot_config.yaml", has_options=True,
-    ),
     Format(name="YAML", read=read_robot_yaml, suffixes=(".yaml", ".yml", ".json")),
-)  # fmt: skip
-"""Formats of robot descriptions, in the order in which they are tried. A new format is one entry of this tuple."""
-SUFFIXES = tuple(dict.fromkeys(suffix for f in FORMATS for suffix in f.suffixes))
+)
+"""Formats of the core, tried after those that wings declare."""
+
+
+def formats() -> tuple[Format, ...]:
+    """Return the formats of robot descriptions, in the order in which they are tried."""
+    return (*(offer.load() for offer in offers("formats")), *FORMATS)
+
+
+def suffixes() -> tuple[str, ...]:
+    """Return the suffixes of robot files."""
+    return tuple(dict.fromkeys(suffix for found in (*FORMATS, *formats()) for suffix in found.suffixes))
 
 
 def load(
@@ -45,7 +50,7 @@ def load(
     allow_missing_meshes: bool = False,
     self_collision: bool | None = None,
     options: Mapping[str, Any] | None = None,
-    soft_feet: Mapping[str, Any] | None = None,
+    **blocks: Mapping[str, Any],
 ) -> Robot:
     """Read a robot from a file or build it from the catalogue.
 
@@ -61,10 +66,9 @@ def load(
         package_paths: folders that contain ROS packages, searched first for ``package://`` URIs.
         allow_missing_meshes: whether to omit collision meshes that are not found instead of raising an error.
         self_collision: whether the links of a URDF collide with each other; None for the behaviour of Gazebo.
-        options: options of a catalogue robot (`pliant.robots`) or of a parallel robot
-            (`pliant.rods.model.ParallelOptions`), by name; strings are converted.
-        soft_feet: options of the SoftFeet that replace the feet of the robot
-            (`pliant.feet.softfoot.SoftFeetOptions`), by name; ``bodies`` is required.
+        options: options of a catalogue robot (`pliant.robots`), or of a file whose format has options, by name;
+            strings are converted.
+        blocks: options of wings by the name of their block, as in a robot file, such as ``soft_feet={"bodies": ...}``.
 
     Returns:
         The robot.
@@ -83,7 +87,7 @@ def load(
             raise ModelError(f"timestep is {timestep:g}; must be > 0 s", field="timestep")
     text = os.fspath(path_or_name)
     path = Path(text).expanduser()
-    if not (path.suffix.lower() in SUFFIXES or os.sep in text or "/" in text or path.exists()):
+    if not (path.suffix.lower() in suffixes() or os.sep in text or "/" in text or path.exists()):
         from pliant.robots import build_robot
 
         robot = build_robot(text, options or {})
@@ -100,10 +104,8 @@ def load(
             manager=settings, namespace=settings.namespace, sample_time=settings.sample_time
         )
         robot.notes.extend(notes)
-    if soft_feet is not None:
-        from pliant.feet.softfoot import SoftFeetOptions, put_on_softfeet
-
-        put_on_softfeet(robot, parse(SoftFeetOptions, soft_feet, where="soft_feet: ", error=ModelError))
+    for name, settings in blocks.items():
+        find_block(name).apply(robot, settings)
     return robot
 
 
@@ -112,14 +114,16 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **
 
     Args:
         path_or_name: a file or a name in the catalogue.
-        settings: values by path: ``robot.KEY`` for options of the robot, ``soft_feet.KEY`` for SoftFeet that replace
-            its feet, and the paths of `pliant.model.Robot.update`.
+        settings: values by path: ``robot.KEY`` for options of the robot, ``BLOCK.KEY`` for options of wings, and the
+            paths of `pliant.model.Robot.update`.
         how: further arguments of `load`.
 
     Raises:
         ModelError: as for `load` and `pliant.model.Robot.update`.
     """
-    groups: dict[str, dict[str, Any]] = {"robot": {}, "soft_feet": {}}
+    groups: dict[str, dict[str, Any]] = {"robot": {}}
+    heads = {path.partition(".")[0] for path in settings}
+    groups.update({offer.key: {} for offer in offers("blocks") if offer.key in heads and offer.load().settable})
     rest = {}
     for path, value in settings.items():
         head, _, key = path.partition(".")
@@ -127,7 +131,8 @@ def load_with_settings(path_or_name: str | Path, settings: Mapping[str, Any], **
             groups[head][key] = value
         else:
             rest[path] = value
-    robot = load(path_or_name, options=groups["robot"], soft_feet=groups["soft_feet"] or None, **how)
+    blocks = {name: group for name, group in groups.items() if group and name != "robot"}
+    robot = load(path_or_name, options=groups["robot"], **blocks, **how)
     try:
         return robot.update(rest)
     except ModelError as error:
@@ -153,7 +158,7 @@ def _option_names(path_or_name: str | Path) -> set[str]:
 
 def _similar_files(path: Path) -> str:
     try:
-        names = [p.name for p in path.parent.iterdir() if p.suffix.lower() in SUFFIXES]
+        names = [p.name for p in path.parent.iterdir() if p.suffix.lower() in suffixes()]
     except OSError:
         return f"; there is no folder {str(path.parent)!r}"
     return f"; {nearest(path.name, names)}" if names else ""
@@ -165,7 +170,7 @@ def _check_is_text(path: Path) -> None:
     Raises:
         ModelError: the message says what a robot is, and which command reads recordings.
     """
-    if path.is_dir() or path.suffix.lower() in SUFFIXES:
+    if path.is_dir() or path.suffix.lower() in suffixes():
         return
     try:
         with path.open("rb") as file:
@@ -178,7 +183,7 @@ def _check_is_text(path: Path) -> None:
             if path.suffix.lower() in (".mcap", ".bag", ".db3")
             else "this is not a robot"
         )
-        raise ModelError(f"{about}; the file of a robot must be one of {', '.join(SUFFIXES)}", file=path)
+        raise ModelError(f"{about}; the file of a robot must be one of {', '.join(suffixes())}", file=path)
 
 
 def _from_file(
@@ -195,14 +200,15 @@ def _from_file(
     }
     source = Source(path=path, load=functools.partial(load, **how), options=options, **how)
     _check_is_text(path)
-    is_yaml = path.is_dir() or any(path.suffix.lower() in f.suffixes for f in FORMATS if not f.root)
-    candidates = [f for f in FORMATS if bool(f.root) != is_yaml]
+    is_yaml = path.is_dir() or any(path.suffix.lower() in f.suffixes for f in formats() if not f.root)
+    candidates = [f for f in formats() if bool(f.root) != is_yaml]
     for found in candidates:
         if found.matches(source):
             if options and not found.has_options:
+                others = [f"{other.name}s" for other in formats() if other.has_options]
                 raise ModelError(
-                    f"{str(path)!r} has no options ({', '.join(options)}); robots of the catalogue and parallel robots "
-                    "have",
+                    f"{str(path)!r} has no options ({', '.join(options)}); "
+                    f"{' and '.join(['robots of the catalogue', *others])} have",
                     file=path,
                 )
             return found.read(source)

@@ -1,35 +1,32 @@
 """Find robots in the catalogue by name, and build them.
 
 The catalogue contains every robot that a ``build.py`` in a folder of ``pliant.robots`` defines as ``ROBOT`` (a
-`CatalogueRobot`) or ``ROBOTS`` (several); no further registration is needed. It also contains ``ROBOT`` and ``ROBOTS``
-of every module that the user imports (`pliant.base.plugins.import_user_module`, ``--import`` on the command line). Other
-packages add robots through the entry point group ``pliant.robots``. Each entry refers to a `CatalogueRobot`, several
-of them, or a function that returns a `Robot`.
+`CatalogueRobot`) or ``ROBOTS`` (several), those that wings declare (`pliant.base.wing.Wing.robots`), and ``ROBOT`` and
+``ROBOTS`` of every module that the user imports (`pliant.base.plugins.import_user_module`, ``--import`` on the command
+line).
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pliant.base.errors import ModelError, PliantError, nearest
 from pliant.base.options import place_of
 from pliant.base.plugins import user_modules
+from pliant.base.wing import Offer, offer, offers
 from pliant.robots.catalogue import CatalogueRobot
 
 if TYPE_CHECKING:
     from pliant.model import Robot
 
-__all__ = ["ENTRY_POINTS", "build_robot", "find_robot", "list_robots"]
-
-ENTRY_POINTS = "pliant.robots"
-"""Entry point group of robots from other packages."""
+__all__ = ["build_robot", "find_robot", "list_robots"]
 
 
 def list_robots() -> list[CatalogueRobot]:
@@ -43,9 +40,13 @@ def find_robot(name: str) -> CatalogueRobot:
     Raises:
         ModelError: there is no robot of that name; the message suggests the most similar name.
     """
-    own = _from_folder(str(name).replace("-", "_"))
-    if name in own and not user_modules():
-        return own[name]
+    if not user_modules():
+        own = _from_folder(str(name).replace("-", "_"))
+        declared = None if name in own else offer("robots", name)
+        if declared is not None:
+            own = {robot.name: robot for robot in _from_wing(declared)}
+        if name in own:
+            return own[name]
     robots = _catalogue()
     if name in robots:
         return robots[name]
@@ -87,16 +88,26 @@ def _catalogue() -> dict[str, CatalogueRobot]:
         if robot.name in found:
             raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
         found[robot.name] = robot
-    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        try:
-            robots = _as_robots(entry.name, entry.load())
-        except Exception as error:  # a broken package of others must not hide the catalogue
-            reason = f"the entry point {entry.name!r} ({entry.value}) cannot be loaded: {error}"
-            robots = [_broken(entry.name, reason)]
-        for robot in robots:
+    for declared in offers("robots"):
+        for robot in _from_wing(declared):
             other = found.get(robot.name)
             found[robot.name] = robot if other is None else _broken(robot.name, _registered_twice(other, robot))
     return found
+
+
+def _from_wing(declared: Offer) -> list[CatalogueRobot]:
+    """Return the robot that a wing declares under a name; one that cannot be loaded says so when it is built."""
+    try:
+        value = declared.load()
+        if isinstance(value, ModuleType):
+            value = getattr(value, "ROBOTS", None) or getattr(value, "ROBOT", ())
+        robots = _as_robots(declared.key, value)
+    except Exception as error:  # a broken wing must not hide the catalogue
+        return [
+            _broken(declared.key, f"the wing {declared.wing.name!r} cannot load its robot {declared.key!r}: {error}")
+        ]
+    named = [robot for robot in robots if robot.name == declared.key]
+    return named or [_broken(declared.key, f"the wing {declared.wing.name!r} has no robot {declared.key!r} there")]
 
 
 def _registered_twice(one: CatalogueRobot, other: CatalogueRobot) -> str:
@@ -142,8 +153,8 @@ def _as_robots(name: str, value: Any) -> list[CatalogueRobot]:
         summary = (inspect.getdoc(value) or name).splitlines()[0]
         return [CatalogueRobot(name=name, summary=summary, function=value, source=value.__module__)]
     raise ModelError(
-        f"the entry point {name!r} of group {ENTRY_POINTS!r} is a {type(value).__name__}; must be a CatalogueRobot, "
-        "several of them, or a function that returns a Robot",
+        f"the robot {name!r} is a {type(value).__name__}; must be a CatalogueRobot, several of them, or a function that "
+        "returns a Robot",
         field=name,
     )
 

@@ -1,47 +1,36 @@
 """Cosserat rods and continuum parallel robots: statics, stability, sensitivities. Sees no engine."""
 
-from pliant.rods.analysis import Identification, Measurement, Workspace, WrenchEstimate
-from pliant.rods.branches import BRANCHES, Equilibrium
-from pliant.rods.description import (
-    BaseJoint,
-    DistalJoint,
-    GivenStiffness,
-    Limb,
-    Plate,
-    Rectangular,
-    RobotDescription,
-    Rod,
-    Round,
-)
-from pliant.rods.loaders import catalogue, load_description, load_robot
-from pliant.rods.robot import ACCURACIES, ContinuumParallelRobot, NoEquilibrium, Path
-from pliant.rods.solution import Centreline, Linearisation, Solution, Stability
+from pliant.base.lazy import lazy_names
 
-__all__ = [
-    "ACCURACIES",
-    "BRANCHES",
-    "BaseJoint",
-    "Centreline",
-    "ContinuumParallelRobot",
-    "DistalJoint",
-    "Equilibrium",
-    "GivenStiffness",
-    "Identification",
-    "Limb",
-    "Linearisation",
-    "Measurement",
-    "NoEquilibrium",
-    "Path",
-    "Plate",
-    "Rectangular",
-    "RobotDescription",
-    "Rod",
-    "Round",
-    "Solution",
-    "Stability",
-    "Workspace",
-    "WrenchEstimate",
-    "catalogue",
-    "load_description",
-    "load_robot",
-]
+_EXPORTS: dict[str, str] = {
+    "ACCURACIES": "pliant.rods.robot",
+    "BRANCHES": "pliant.rods.branches",
+    "BaseJoint": "pliant.rods.description",
+    "Centreline": "pliant.rods.solution",
+    "ContinuumParallelRobot": "pliant.rods.robot",
+    "DistalJoint": "pliant.rods.description",
+    "Equilibrium": "pliant.rods.branches",
+    "GivenStiffness": "pliant.rods.description",
+    "Identification": "pliant.rods.analysis",
+    "Limb": "pliant.rods.description",
+    "Linearisation": "pliant.rods.solution",
+    "Measurement": "pliant.rods.analysis",
+    "NoEquilibrium": "pliant.rods.robot",
+    "Path": "pliant.rods.robot",
+    "Plate": "pliant.rods.description",
+    "Rectangular": "pliant.rods.description",
+    "RobotDescription": "pliant.rods.description",
+    "Rod": "pliant.rods.description",
+    "Round": "pliant.rods.description",
+    "Solution": "pliant.rods.solution",
+    "Stability": "pliant.rods.solution",
+    "Workspace": "pliant.rods.analysis",
+    "WrenchEstimate": "pliant.rods.analysis",
+    "catalogue": "pliant.rods.loaders",
+    "load_description": "pliant.rods.loaders",
+    "load_robot": "pliant.rods.loaders",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

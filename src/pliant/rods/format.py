@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pliant.formats.source import Source
+from pliant.formats.source import Format, Source
 from pliant.model.robot import Robot
-from pliant.rods.model import build_parallel
 
-__all__ = ["read_parallel"]
+__all__ = ["PARALLEL", "read_parallel"]
 
 
 def read_parallel(source: Source) -> Robot:
@@ -17,5 +16,17 @@ def read_parallel(source: Source) -> Robot:
         NoEquilibrium: the home pose has none.
     """
     from pliant.rods.loaders import load_robot
+    from pliant.rods.model import build_parallel
 
     return build_parallel(load_robot(source.path), **source.options)
+
+
+PARALLEL = Format(
+    name="continuum parallel robot",
+    read=read_parallel,
+    suffixes=(".yaml", ".yml", ".json"),
+    key="limbs",
+    folder="robot_config.yaml",
+    has_options=True,
+)
+"""Descriptions of parallel robots: pliant's YAML, and folders of the Gazebo simulator."""

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""ROS 1 and ROS 2: wires without ROS, nodes, the topics of every device, bags."""

@@ -1,17 +1,13 @@
-"""The bridges by name: pliant's own, those of a user's module, and those of packages under ``pliant.bridges``."""
+"""The bridges by name: those that wings declare, and those of a user's module."""
 
 from __future__ import annotations
 
-import functools
-import importlib
-import importlib.metadata
-import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pliant.base.errors import BridgeError, nearest
 from pliant.base.options import Registry, options_of, parse_text, place_of
+from pliant.base.wing import BridgeEntry, offer, offers, resolve
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -29,40 +25,6 @@ __all__ = [
 
 BridgeFactory = Callable[..., "Bridge"]
 F = TypeVar("F", bound=BridgeFactory)
-
-
-@dataclass(frozen=True, slots=True)
-class BridgeEntry:
-    """Where a bridge comes from."""
-
-    summary: str
-    """One sentence for `pliant list`."""
-    factory: str | BridgeFactory
-    """The function, or ``module:function``; it takes the robot and one frozen dataclass of options (`pliant.base.options`),
-    and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
-    needs: tuple[str, ...] = ()
-    """Modules of optional packages that it cannot run without."""
-
-
-_OWN: dict[str, BridgeEntry] = {
-    "fci": BridgeEntry(
-        "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
-    ),
-    "foxglove": BridgeEntry(
-        "Foxglove: devices, scene, cameras and commands for Foxglove's app, over WebSocket",
-        "pliant.foxglove:make",
-        ("foxglove",),
-    ),
-    "pictures": BridgeEntry(
-        "Camera images in files that programs of this machine map", "pliant.vision.pictures_bridge:make"
-    ),
-    "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
-    "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
-    "yarp": BridgeEntry(
-        "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
-    ),
-    "zenoh": BridgeEntry("ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)),
-}
 
 
 _OF_USERS: Registry[BridgeEntry] = Registry("bridge", BridgeError)
@@ -88,9 +50,10 @@ def register_bridge(name: str, summary: str = "") -> Callable[[F], F]:
     def register(factory: F) -> F:
         options_of(factory, skip=1)
         where = place_of(factory)
-        if name in _OWN:
+        found = offer("bridges", name)
+        if found is not None:
             raise BridgeError(
-                f"the bridge {name!r} is registered twice, at {_OWN[name].factory} and {where}; "
+                f"the bridge {name!r} is registered twice, at {found.value.factory} and {where}; "
                 "give yours another name",
                 field=name,
             )
@@ -101,22 +64,7 @@ def register_bridge(name: str, summary: str = "") -> Callable[[F], F]:
 
 
 def _entries() -> dict[str, BridgeEntry]:
-    entries = {**_OWN, **dict(_OF_USERS.items())}
-    for point in _points(importlib.metadata.entry_points, tuple(sys.path)):
-        origin = point.dist.name if point.dist else point.value
-        other = entries.get(point.name)
-        if other is None:
-            entries[point.name] = BridgeEntry(f"from {origin}", point.value)
-        elif other.factory != point.value:
-            places = f"{other.factory} and {point.value} ({origin})"
-            entries[point.name] = BridgeEntry(f"registered twice, at {places}; one must get another name", "")
-    return entries
-
-
-@functools.cache
-def _points(find: Callable[..., Iterable[Any]], path: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the entry points of bridges; reading those of all packages takes about 10 ms."""
-    return tuple(find(group="pliant.bridges"))
+    return {**{found.key: found.value for found in offers("bridges")}, **dict(_OF_USERS.items())}
 
 
 def list_bridges() -> dict[str, str]:
@@ -131,14 +79,12 @@ def find_bridge(text: str) -> BridgeEntry:
         text: a name as `list_bridges` has it; options behind a colon are not looked at.
 
     Raises:
-        BridgeError: no bridge of that name, or several.
+        BridgeError: no bridge of that name.
     """
     name = text.partition(":")[0]
     entries = _entries()
     if name not in entries:
         raise BridgeError(f"no bridge {name!r}; {nearest(name, entries)}", field="bridge")
-    if not entries[name].factory:
-        raise BridgeError(f"the bridge {name!r} is {entries[name].summary}", field="bridge")
     return entries[name]
 
 
@@ -189,6 +135,5 @@ def _parse(text: str) -> tuple[BridgeFactory, Any]:
 def _factory(name: str) -> tuple[type, BridgeFactory]:
     factory = find_bridge(name).factory
     if isinstance(factory, str):
-        module, _, function = factory.partition(":")
-        factory = getattr(importlib.import_module(module), function)
+        factory = resolve(factory, f"the bridge {name!r}")
     return options_of(factory, skip=1)

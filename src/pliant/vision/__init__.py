@@ -1,70 +1,53 @@
 """What a camera sees, in numbers: camera model, features, interaction matrices, tasks, exact detection."""
 
-from pliant.base.camera import CameraModel
-from pliant.base.conditions import Condition, VisionError
-from pliant.vision.apriltag import AprilTagDetector, TagDetection, tag_image
-from pliant.vision.detector import TAG_FROM_APRILTAG, Detection, ExactDetector, estimate_planar_pose, tag_corners
-from pliant.vision.ellipses import circle_ellipse, circle_plane, ellipse_interaction
-from pliant.vision.kinematics import camera_moved, eye_in_hand_jacobian, eye_to_hand_jacobian
-from pliant.vision.lines import line_error, line_features, line_interaction
-from pliant.vision.moments import (
-    moment_features,
-    moment_features_interaction,
-    moment_interaction,
-    plane_of_target,
-    point_moments,
-    polygon_moments,
-    shape_interaction,
-    shape_of_moments,
-    skew_features,
-    skew_interaction,
-)
-from pliant.vision.points import point_interaction, project_points
-from pliant.vision.poses import facing_pose, nearest_alike_pose, pose_features, pose_interaction, theta_u_interaction
-from pliant.vision.tasks import AdaptiveGain, SmoothStart, Task, norm_projector, solve, stack
+from pliant.base.lazy import lazy_names
 
-__all__ = [
-    "TAG_FROM_APRILTAG",
-    "AdaptiveGain",
-    "AprilTagDetector",
-    "CameraModel",
-    "Condition",
-    "Detection",
-    "ExactDetector",
-    "SmoothStart",
-    "TagDetection",
-    "Task",
-    "VisionError",
-    "camera_moved",
-    "circle_ellipse",
-    "circle_plane",
-    "ellipse_interaction",
-    "estimate_planar_pose",
-    "eye_in_hand_jacobian",
-    "eye_to_hand_jacobian",
-    "facing_pose",
-    "line_error",
-    "line_features",
-    "line_interaction",
-    "moment_features",
-    "moment_features_interaction",
-    "moment_interaction",
-    "nearest_alike_pose",
-    "norm_projector",
-    "plane_of_target",
-    "point_interaction",
-    "point_moments",
-    "polygon_moments",
-    "pose_features",
-    "pose_interaction",
-    "project_points",
-    "shape_interaction",
-    "shape_of_moments",
-    "skew_features",
-    "skew_interaction",
-    "solve",
-    "stack",
-    "tag_corners",
-    "tag_image",
-    "theta_u_interaction",
-]
+_EXPORTS: dict[str, str] = {
+    "AdaptiveGain": "pliant.vision.tasks",
+    "AprilTagDetector": "pliant.vision.apriltag",
+    "CameraModel": "pliant.base.camera",
+    "Condition": "pliant.base.conditions",
+    "Detection": "pliant.vision.detector",
+    "ExactDetector": "pliant.vision.detector",
+    "SmoothStart": "pliant.vision.tasks",
+    "TAG_FROM_APRILTAG": "pliant.vision.detector",
+    "TagDetection": "pliant.vision.apriltag",
+    "Task": "pliant.vision.tasks",
+    "VisionError": "pliant.base.conditions",
+    "camera_moved": "pliant.vision.kinematics",
+    "circle_ellipse": "pliant.vision.ellipses",
+    "circle_plane": "pliant.vision.ellipses",
+    "ellipse_interaction": "pliant.vision.ellipses",
+    "estimate_planar_pose": "pliant.vision.detector",
+    "eye_in_hand_jacobian": "pliant.vision.kinematics",
+    "eye_to_hand_jacobian": "pliant.vision.kinematics",
+    "facing_pose": "pliant.vision.poses",
+    "line_error": "pliant.vision.lines",
+    "line_features": "pliant.vision.lines",
+    "line_interaction": "pliant.vision.lines",
+    "moment_features": "pliant.vision.moments",
+    "moment_features_interaction": "pliant.vision.moments",
+    "moment_interaction": "pliant.vision.moments",
+    "nearest_alike_pose": "pliant.vision.poses",
+    "norm_projector": "pliant.vision.tasks",
+    "plane_of_target": "pliant.vision.moments",
+    "point_interaction": "pliant.vision.points",
+    "point_moments": "pliant.vision.moments",
+    "polygon_moments": "pliant.vision.moments",
+    "pose_features": "pliant.vision.poses",
+    "pose_interaction": "pliant.vision.poses",
+    "project_points": "pliant.vision.points",
+    "shape_interaction": "pliant.vision.moments",
+    "shape_of_moments": "pliant.vision.moments",
+    "skew_features": "pliant.vision.moments",
+    "skew_interaction": "pliant.vision.moments",
+    "solve": "pliant.vision.tasks",
+    "stack": "pliant.vision.tasks",
+    "tag_corners": "pliant.vision.detector",
+    "tag_image": "pliant.vision.apriltag",
+    "theta_u_interaction": "pliant.vision.poses",
+}
+
+__all__ = [*_EXPORTS]
+
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

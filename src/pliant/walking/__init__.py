@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Walking: the controller, its device, the biped and humanoids."""

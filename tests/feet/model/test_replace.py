@@ -13,6 +13,7 @@ import pliant
 from pliant.base.errors import ModelError
 from pliant.base.spatial import exp_so3, quaternion_from_rotation
 from pliant.devices import make_devices
+from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance, softfoot
 from pliant.formats.export import describe_urdf
 from pliant.formats.export.mjcf import describe_mjcf
@@ -29,7 +30,7 @@ def biped():
 
 def soft_biped(foot=FAST, **how):
     robot = biped()
-    parts = [robot.replace_foot(body, foot, **how) for body in FEET]
+    parts = [replace_foot(robot, body, foot, **how) for body in FEET]
     return robot, parts
 
 
@@ -147,7 +148,7 @@ def physics(robot):
 def test_the_frame_of_the_foot_s_body_does_not_matter(vector, offset):
     plain, other = biped(), turned(exp_so3(vector), offset)
     for robot in (plain, other):
-        robot.replace_foot("left_foot", FAST, pitch=0.02)
+        replace_foot(robot, "left_foot", FAST, pitch=0.02)
     for found, expected in zip(physics(other), physics(plain), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
@@ -156,7 +157,7 @@ def test_a_robot_that_looks_along_y_gets_its_toes_along_y():
     robot = biped()
     pelvis = robot.spec.body("pelvis")
     pelvis.quat = [math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)]
-    part = robot.replace_foot("left_foot", FAST, forward_axis="y")
+    part = replace_foot(robot, "left_foot", FAST, forward_axis="y")
     assert part.side == "left"
     _, data = still(robot)
     toes = data.body("left_foot/distal_phalanx_1").xpos - data.body("left_foot/heel").xpos
@@ -168,8 +169,8 @@ def test_a_robot_whose_feet_point_backwards_is_asked_where_it_looks():
     robot = biped()
     robot.spec.geom("left_sole").pos = [-0.05, 0.0, 0.0]
     with pytest.raises(ModelError, match=r"reaches 80 mm ahead of the ankle and 120 mm behind it; give forward_axis"):
-        robot.replace_foot("left_foot", FAST)
-    part = robot.replace_foot("left_foot", FAST, forward_axis="-x")
+        replace_foot(robot, "left_foot", FAST)
+    part = replace_foot(robot, "left_foot", FAST, forward_axis="-x")
     assert part.side == "right"  # seen along -x
     _, data = still(robot, "stand")
     assert data.body("left_foot/distal_phalanx_1").xpos[0] < data.body("left_foot/heel").xpos[0] - 0.2
@@ -177,7 +178,7 @@ def test_a_robot_whose_feet_point_backwards_is_asked_where_it_looks():
 
 def test_a_foot_across_the_direction_is_mentioned_where_the_direction_was_given():
     robot = biped()
-    robot.replace_foot("left_foot", FAST, forward_axis="y", side="left")
+    replace_foot(robot, "left_foot", FAST, forward_axis="y", side="left")
     assert any("100 mm long and 200 mm wide in the given direction; check forward_axis" in note for note in robot.notes)
 
 
@@ -200,7 +201,7 @@ def test_the_pose_of_a_key_frame_counts_where_the_foot_is_flat_only_there():
     qpos = np.array(key.qpos)
     qpos[9], qpos[10] = 0.6, -0.6  # the ankle turns back by as much as the knee is bent
     key.qpos = qpos
-    part = robot.replace_foot("left_foot", FAST, key="stand")
+    part = replace_foot(robot, "left_foot", FAST, key="stand")
     _, data = still(robot, "stand")
     assert part.sole_depth == pytest.approx(0.08, abs=1e-9)
     np.testing.assert_allclose(data.body("left_foot/attachment_cube").xmat.reshape(3, 3)[:, 1], [0, 0, -1], atol=1e-9)
@@ -230,7 +231,7 @@ def test_the_sole_of_a_mesh_is_found_from_its_vertices():
     robot.spec.add_mesh(name="sole", uservert=np.ravel(corners).tolist())
     old = robot.spec.geom("left_sole")
     old.type, old.meshname = mujoco.mjtGeom.mjGEOM_MESH, "sole"
-    part = robot.replace_foot("left_foot", FAST)
+    part = replace_foot(robot, "left_foot", FAST)
     assert part.old_sole_depth == pytest.approx(0.083, abs=1e-9)
     model, data = still(robot, "stand")
     assert lowest_of(model, data, part.prefix) == pytest.approx(-0.003, abs=1e-6)
@@ -242,15 +243,15 @@ def test_shapes_of_the_old_foot_go_and_visual_ones_stay_when_asked():
         return sum(len(spec.body(name).geoms) for name in ("left_foot", "left_plate"))
 
     robot, kept = biped(), biped()
-    robot.replace_foot("left_foot", FAST)
-    kept.replace_foot("left_foot", FAST, visuals=True)
+    replace_foot(robot, "left_foot", FAST)
+    replace_foot(kept, "left_foot", FAST, visuals=True)
     assert (shapes(biped()), shapes(robot), shapes(kept)) == (2, 0, 1)
 
 
 @pytest.mark.parametrize("left", [0.0, 0.3])
 def test_the_old_mass_can_be_taken_away(left):
     robot = biped()
-    part = robot.replace_foot("left_foot", FAST, old_mass=left)
+    part = replace_foot(robot, "left_foot", FAST, old_mass=left)
     assert part.mass_change == pytest.approx(0.9371521 - 0.8 + left, abs=1e-6)
     assert robot.compile().body("left_foot").mass[0] == pytest.approx(left)
 
@@ -262,7 +263,7 @@ def test_a_mass_that_came_from_the_old_shapes_is_kept():
     for geom in foot.geoms:
         geom.density = 2000.0
     before = robot.compile().body("left_foot")
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     after = robot.compile().body("left_foot")
     for quantity in ("mass", "ipos", "inertia"):
         np.testing.assert_allclose(getattr(after, quantity), getattr(before, quantity), rtol=1e-12)
@@ -280,7 +281,7 @@ def test_settings_that_would_change_the_masses_of_the_foot_do_not(setting):
     else:
         robot.spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     before = robot.compile()
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     after = robot.compile()
     assert after.body_mass.sum() == pytest.approx(before.body_mass.sum() + 0.9371521, abs=1e-6)
     assert after.body("left_foot/heel").mass[0] == pytest.approx(0.0795653, abs=1e-9)
@@ -295,7 +296,7 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
     floor = robot.spec.geom("floor")
     floor.contype, floor.conaffinity = 8, 4
     robot.spec.worldbody.add_geom(name="bar", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.01] * 3, pos=[2, 0, 0])
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     model = robot.compile()
 
     def meet(one, two):
@@ -316,7 +317,7 @@ def test_the_foot_meets_a_floor_with_contact_bits_of_its_own_and_obstacles_of_th
 def test_a_foot_that_overlaps_its_shin_does_not_push_it_away():
     robot = biped()
     robot.spec.geom("left_shin").fromto = [0, 0, -0.03, 0, 0, -0.29]
-    robot.replace_foot("left_foot", FAST, sole_height=0.02)
+    replace_foot(robot, "left_foot", FAST, sole_height=0.02)
     model, data = still(robot, "stand")
     touching = {tuple(sorted(model.body(model.geom_bodyid[g]).name for g in c.geom)) for c in data.contact[: data.ncon]}
     assert not [pair for pair in touching if "left_shin" in pair]
@@ -325,7 +326,7 @@ def test_a_foot_that_overlaps_its_shin_does_not_push_it_away():
 def test_excludes_of_the_old_foot_hold_for_the_new_one():
     robot = biped()
     robot.spec.add_exclude(bodyname1="left_foot", bodyname2="right_shin")
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     pairs = {frozenset((e.bodyname1, e.bodyname2)) for e in robot.spec.excludes}
     assert frozenset(("left_foot/heel", "right_shin")) in pairs
     assert frozenset(("left_foot/heel", "left_shin")) in pairs  # its own leg
@@ -334,7 +335,7 @@ def test_excludes_of_the_old_foot_hold_for_the_new_one():
 def test_contact_pairs_of_the_old_foot_are_removed_with_a_note():
     robot = biped()
     robot.spec.add_pair(geomname1="left_sole", geomname2="floor")
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     assert not robot.spec.pairs
     assert any("contact pairs" in note for note in robot.notes)
 
@@ -348,8 +349,8 @@ def test_a_foot_behind_a_force_sensor_is_replaced_there_and_the_sensor_feels_it(
         objname="left_sole",
     )
     with pytest.raises(ModelError, match=r"'plate_force' on 'left_plate' would measure nothing .* name 'left_plate'"):
-        robot.replace_foot("left_foot", FAST)
-    part = robot.replace_foot("left_plate", FAST)
+        replace_foot(robot, "left_foot", FAST)
+    part = replace_foot(robot, "left_plate", FAST)
     assert part.joint == "left_ankle_roll"
     assert part.old_sole_depth == pytest.approx(0.08, abs=1e-12)
     model, data = still(robot, "stand")
@@ -362,14 +363,14 @@ def test_a_touch_sensor_on_the_old_foot_is_mentioned():
     robot.spec.add_sensor(
         name="sole", type=mujoco.mjtSensor.mjSENS_TOUCH, objtype=mujoco.mjtObj.mjOBJ_SITE, objname="left_sole"
     )
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     assert any("touch sensor 'sole'" in note for note in robot.notes)
 
 
 def test_a_spec_from_the_generator_is_taken_as_it_is_and_keeps_its_compliance():
     robot = biped()
     spec = softfoot(n_chains=1, lump=True, side="right", closure_compliance=1.5e-5, timestep=0.001)
-    robot.replace_foot("right_foot", spec)
+    replace_foot(robot, "right_foot", spec)
     assert closure_compliance(robot.compile(), "right_foot/") == pytest.approx(1.5e-5, rel=1e-9)
 
 
@@ -415,7 +416,7 @@ def test_a_robot_that_is_too_heavy_to_stand_on_one_foot_is_warned_of_with_what_t
     robot = biped()
     robot.set("pelvis.mass", 120.0)
     robot.spec.body("pelvis").ipos = [0.0, 0.0, 0.9]
-    part = robot.replace_foot("left_foot", FAST)
+    part = replace_foot(robot, "left_foot", FAST)
     assert part.support.ratio < 1.0
     found = [problem for problem in robot.check() if problem.subject == "left_foot"]
     assert [problem.severity for problem in found] == ["warning"]
@@ -427,7 +428,7 @@ def test_a_robot_that_flattens_the_foot_is_refused_and_stays_as_it_was():
     robot = biped()
     robot.set("pelvis.mass", 50000.0)
     with pytest.raises(ModelError, match="cannot carry 491000 N: it is crushed"):
-        robot.replace_foot("left_foot", FAST)
+        replace_foot(robot, "left_foot", FAST)
     assert robot.spec.geom("left_sole") is not None
     assert not robot.devices
     assert not robot.notes
@@ -436,7 +437,7 @@ def test_a_robot_that_flattens_the_foot_is_refused_and_stays_as_it_was():
 def test_a_robot_without_a_floor_is_told_so():
     robot = biped()
     robot.spec.delete(robot.spec.geom("floor"))
-    robot.replace_foot("left_foot", FAST)
+    replace_foot(robot, "left_foot", FAST)
     assert any("no floor" in note for note in robot.notes)
     warned = [p for p in robot.check() if p.subject == "left_foot" and p.severity == "warning"]
     assert len(warned) == 1
@@ -499,29 +500,29 @@ def test_what_cannot_be_is_refused_with_what_is_valid(name):
     robot.spec.body("pelvis").add_body(name="crate")
     arguments = {"body": "left_foot", "foot": FAST, **changes}
     with pytest.raises(ModelError, match=message):
-        robot.replace_foot(arguments.pop("body"), arguments.pop("foot"), **arguments)
+        replace_foot(robot, arguments.pop("body"), arguments.pop("foot"), **arguments)
     assert robot.spec.geom("left_sole") is not None
 
 
 def test_a_foot_is_replaced_once():
     robot, _ = soft_biped()
     with pytest.raises(ModelError, match="'left_foot' has a SoftFoot already"):
-        robot.replace_foot("left_foot", FAST)
+        replace_foot(robot, "left_foot", FAST)
     with pytest.raises(ModelError, match="'left_foot' has a SoftFoot already"):
-        robot.replace_foot("left_foot/heel", FAST)
+        replace_foot(robot, "left_foot/heel", FAST)
 
 
 def test_two_feet_need_two_prefixes():
     robot = biped()
-    robot.replace_foot("left_foot", FAST, prefix="soft_")
+    replace_foot(robot, "left_foot", FAST, prefix="soft_")
     with pytest.raises(ModelError, match="the foot on 'left_foot' has the prefix 'soft_' already"):
-        robot.replace_foot("right_foot", FAST, prefix="soft_")
+        replace_foot(robot, "right_foot", FAST, prefix="soft_")
 
 
 def test_a_body_without_joint_above_it_has_no_ankle():
     robot = Robot(mujoco.MjSpec.from_string("<mujoco><worldbody><body name='rock'/></worldbody></mujoco>"))
     with pytest.raises(ModelError, match="'rock' has no ankle: no joint lies between it and the base"):
-        robot.replace_foot("rock", FAST)
+        replace_foot(robot, "rock", FAST)
 
 
 def test_a_foot_without_shape_needs_the_height_of_its_sole():
@@ -530,8 +531,8 @@ def test_a_foot_without_shape_needs_the_height_of_its_sole():
         for geom in list(robot.spec.body(name).geoms):
             robot.spec.delete(geom)
     with pytest.raises(ModelError, match="has no shape, so the height of its sole is unknown; give sole_height"):
-        robot.replace_foot("left_foot", FAST)
-    part = robot.replace_foot("left_foot", FAST, sole_height=0.09)
+        replace_foot(robot, "left_foot", FAST)
+    part = replace_foot(robot, "left_foot", FAST, sole_height=0.09)
     assert part.sole_depth == 0.09
     assert math.isnan(part.old_sole_depth)
 
@@ -548,7 +549,7 @@ def test_a_sensor_that_measures_an_old_shape_is_named():
         cutoff=1.0,
     )
     with pytest.raises(ModelError, match=r"used by the sensor 'gap' \(shape 'left_sole'\)"):
-        robot.replace_foot("left_foot", FAST)
+        replace_foot(robot, "left_foot", FAST)
 
 
 def test_a_foot_in_the_middle_needs_its_side():
@@ -558,18 +559,18 @@ def test_a_foot_in_the_middle_needs_its_side():
     shift = float(data.subtree_com[1][1] - data.body("left_foot").xpos[1])
     robot.spec.body("left_thigh").pos = [0.0, -0.1 + 1.3 * shift, 0.0]
     with pytest.raises(ModelError, match="sideways from the robot's centre of mass; give side"):
-        robot.replace_foot("left_foot", FAST)
+        replace_foot(robot, "left_foot", FAST)
 
 
 def test_a_given_spec_has_no_other_side():
     with pytest.raises(ModelError, match="has no mirror image"):
-        biped().replace_foot("right_foot", softfoot(timestep=0.001), side="right")
+        replace_foot(biped(), "right_foot", softfoot(timestep=0.001), side="right")
 
 
 def test_the_notes_have_what_both_feet_carry_once_both_are_on():
     robot = biped()
     for body in ("left_foot", "right_foot"):
-        robot.replace_foot(body, FAST)
+        replace_foot(robot, body, FAST)
     found = {p.subject: p.message for p in robot.check() if "pitch stiffness" in p.message}
     for body in ("left_foot", "right_foot"):
         (note,) = [note for note in robot.notes if note.startswith(f"{body}: SoftFoot")]
@@ -579,7 +580,7 @@ def test_the_notes_have_what_both_feet_carry_once_both_are_on():
 def test_a_foot_of_fewer_chains_is_told_of_lump_where_it_carries_too_little():
     robot = biped()
     foot = SoftFoot(n_chains=1, coupling="midpoint", tendon="fixed")
-    robot.replace_foot("left_foot", foot)
+    replace_foot(robot, "left_foot", foot)
     assert any("1 chain of its 5, as light and as soft; lump=true" in note for note in robot.notes)
     (problem,) = [p for p in robot.check() if "pitch stiffness" in p.message]
     assert "lump=true lets them stand for all" in problem.hint
@@ -589,5 +590,5 @@ def test_a_foot_of_fewer_chains_is_told_of_lump_where_it_carries_too_little():
 
 def test_a_much_larger_foot_is_mentioned_with_the_scale_that_fits():
     robot = biped()
-    robot.replace_foot("left_foot", SoftFoot(n_chains=1, lump=True, scale=2.0))
+    replace_foot(robot, "left_foot", SoftFoot(n_chains=1, lump=True, scale=2.0))
     assert any("scale=" in note for note in robot.notes)

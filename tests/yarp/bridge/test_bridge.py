@@ -223,7 +223,7 @@ def described():
         VectorServer(name="vector", port="/simulated/base", device="base"),
     )
     yarp = YarpInterface(robot="sim", devices=(base, ClockPort(name="clock", port="/sim/clock")), servers=servers)
-    robot.interface = Interface(yarp=yarp)
+    robot.interface = Interface(extensions={"yarp": yarp})
     return robot
 
 

@@ -44,7 +44,7 @@ def test_a_camera_is_served_at_the_name_and_period_of_its_server():
         servers=(ImageServer(name="eye_nws", port="/sim/cam/left", period=0.05, device="eye_dev"),),
     )
     served = SimpleNamespace(
-        robot=SimpleNamespace(interface=SimpleNamespace(yarp=yarp)),
+        robot=SimpleNamespace(interface=SimpleNamespace(extensions={"yarp": yarp})),
         full_name=lambda *parts: "/r/" + "/".join(parts),
         publish=lambda name, kind, device, encode, *, period, **options: opened.append((name, period)),
         input=lambda name, kind, **options: opened.append((name, "calls")),
@@ -124,7 +124,9 @@ def test_images_of_several_cameras_are_sent_as_one_where_they_are_of_one_time(ve
     camera = SimpleNamespace(samples={"image": SimpleNamespace(shape=(2, 2, 3))})
     port = SimpleNamespace(active=True, write=lambda encode, envelope: sent.append((encode(3), envelope)))
     served = SimpleNamespace(
-        robot=SimpleNamespace(interface=SimpleNamespace(yarp=YarpInterface(devices=(pair,), servers=(server,)))),
+        robot=SimpleNamespace(
+            interface=SimpleNamespace(extensions={"yarp": YarpInterface(devices=(pair,), servers=(server,))})
+        ),
         devices={"left": camera, "right": camera},
         writers={"left": [], "right": []},
         output=lambda name, kind, queue, on_data: port,

@@ -31,7 +31,9 @@ def two_boards():
         ControlBoardServer(name=port[3:], port=port, period=0.01, axes=tuple(AxisReference(*a) for a in axes))
         for port, axes in PARTS.items()
     )
-    robot.interface = dataclasses.replace(robot.interface, yarp=YarpInterface(robot="r", servers=servers))
+    robot.interface = dataclasses.replace(
+        robot.interface, extensions={"yarp": YarpInterface(robot="r", servers=servers)}
+    )
     return robot
 
 

@@ -97,7 +97,7 @@ def test_a_laser_is_served_at_the_port_of_its_server():
         devices=(LaserScan(name="dev", sensor="scan"),),
         servers=(VectorServer(name="server", port="/r/laser:o", device="dev"),),
     )
-    robot.interface = Interface(yarp=described)
+    robot.interface = Interface(extensions={"yarp": described})
     with served(robot) as world, YarpNetwork(str(world.yarp.names.address), dialect=3) as client:
         reader = client.open_input("/reader", strict=False)
         client.connect("/r/laser:o", "/reader")

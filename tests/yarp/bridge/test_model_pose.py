@@ -28,7 +28,7 @@ FALLING = """
 def robot_with_pose():
     robot = Robot(mujoco.MjSpec.from_string(FALLING))
     pose = ModelPose(name="model_pose", period=PERIOD, link="base", model="r")
-    robot.interface = Interface(yarp=YarpInterface(robot="sim", devices=(pose,)))
+    robot.interface = Interface(extensions={"yarp": YarpInterface(robot="sim", devices=(pose,))})
     return robot
 
 

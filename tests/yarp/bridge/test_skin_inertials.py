@@ -36,7 +36,7 @@ def test_the_vector_is_served_at_the_port_of_its_server():
     robot = Robot(mujoco.MjSpec.from_string(XML))
     robot.devices += [Imu(name=name, body="leg", rate=100.0) for name in NAMES]
     servers = (VectorServer(name="server", port="/r/left_leg/inertialMTB", period=0.01, device="skin"),)
-    robot.interface = Interface(yarp=YarpInterface(robot="r", devices=(SKIN,), servers=servers))
+    robot.interface = Interface(extensions={"yarp": YarpInterface(robot="r", devices=(SKIN,), servers=servers)})
     with served(robot) as world, YarpNetwork(str(world.yarp.names.address), dialect=3) as client:
         reader = client.open_input("/reader", strict=False)
         client.connect("/r/left_leg/inertialMTB", "/reader")

@@ -46,7 +46,7 @@ def test_images_of_the_source_are_shown_once_it_exists_and_others_are_told():
     spec = mujoco.MjSpec.from_string(XML)
     film = VideoTexture(name="film", link="wall", port=PORT, width=3, height=2, source="/player/rgb:o")
     robot = Robot(spec)
-    robot.interface = Interface(yarp=place_textures(spec, YarpInterface(robot="r", devices=(film,)))[0])
+    robot.interface = Interface(extensions={"yarp": place_textures(spec, YarpInterface(robot="r", devices=(film,)))[0]})
     told = []
     pixels = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
     with served(robot) as world:

@@ -20,7 +20,7 @@ def robot_with_world():
         WorldInterface(name="objects", port="/world_input_port"),
         LinkAttacher(name="attacher", port="/attacher/rpc:i"),
     )
-    robot.interface = Interface(yarp=YarpInterface(robot="robot", devices=devices))
+    robot.interface = Interface(extensions={"yarp": YarpInterface(robot="robot", devices=devices)})
     return robot
 
 

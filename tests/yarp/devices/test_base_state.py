@@ -165,5 +165,5 @@ def test_a_link_that_does_not_exist_is_named_with_the_nearest(described):
 def test_services_of_a_robot_that_plugin_tags_describe_become_devices():
     robot = Robot(mujoco.MjSpec.from_string(XML.format(height=1.0)))
     described = (BaseState(name="base", link="block"), ClockPort(name="clock"))
-    robot.interface = Interface(yarp=YarpInterface(devices=described))
+    robot.interface = Interface(extensions={"yarp": YarpInterface(devices=described)})
     assert [(type(d).__name__, d.name) for d in make_devices(robot)] == [("BaseStateDevice", "base")]

@@ -29,7 +29,7 @@ def robot_with_screen(visual="screen"):
     interface, notes = place_textures(spec, YarpInterface(robot="r", devices=(texture,)))
     assert not notes
     robot = Robot(spec)
-    robot.interface = Interface(yarp=interface)
+    robot.interface = Interface(extensions={"yarp": interface})
     robot.devices.append(Camera(name="view", camera="eye", width=60, height=60, rate=100.0, latency=0.0))
     return robot
 

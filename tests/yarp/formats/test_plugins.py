@@ -83,7 +83,11 @@ GENERAL = (
 
 
 def only(robot, kind):
-    found = [d for d in (*robot.interface.yarp.devices, *robot.interface.yarp.servers) if isinstance(d, kind)]
+    found = [
+        d
+        for d in (*robot.interface.extensions["yarp"].devices, *robot.interface.extensions["yarp"].servers)
+        if isinstance(d, kind)
+    ]
     assert len(found) == 1
     return found[0]
 
@@ -105,7 +109,7 @@ def test_a_board_is_named_as_the_part_that_shows_it(hopper):
 
 
 def test_sensors_keep_their_names_behind_a_remapper(hopper):
-    servers = {s.port: s for s in hopper.interface.yarp.servers}
+    servers = {s.port: s for s in hopper.interface.extensions["yarp"].servers}
     assert servers["/hopperSim/leg/FT"].groups == {
         "six_axis_force_torques": (SensorReference("foot_ft_device", "foot_ft"),)
     }
@@ -118,7 +122,7 @@ def test_sensors_keep_their_names_behind_a_remapper(hopper):
 
 
 def test_hardware_names_the_described_sensors(hopper):
-    yarp = hopper.interface.yarp
+    yarp = hopper.interface.extensions["yarp"]
     assert yarp.robot == "hopperSim"
     assert yarp.device("foot_ft_device").sensor == "foot_ft"
     assert yarp.device("waist_device").sensor == "waist_imu"
@@ -190,7 +194,7 @@ def test_a_board_without_networks_and_wrapper_is_a_device_alone(tmp_path):
         tmp_path, plugin("controlboard"), a="yarpDeviceName dev\ndisableImplicitNetworkWrapper\njointNames j\n"
     )
     assert [d.name for d in robot.devices] == ["dev"]
-    assert robot.interface.yarp.servers == ()
+    assert robot.interface.extensions["yarp"].servers == ()
 
 
 def test_a_fake_board_completes_a_part(tmp_path):
@@ -242,8 +246,8 @@ def test_skin_inertials_list_their_sensors(tmp_path):
 def test_skin_sensors_of_other_boards_are_left_out_with_a_reason(part, name, message, tmp_path):
     tags = sensor(name, "imu", "") + plugin("inertialmtb")
     robot = load(tmp_path, tags, a=SKIN.format(part=part, names=name))
-    assert robot.interface.yarp.devices == ()
-    assert message in robot.interface.yarp.problems[0].message
+    assert robot.interface.extensions["yarp"].devices == ()
+    assert message in robot.interface.extensions["yarp"].problems[0].message
 
 
 def test_a_camera_can_be_flipped(tmp_path):
@@ -257,7 +261,7 @@ def test_a_camera_can_be_flipped(tmp_path):
         False,
     )
     assert only(robot, ImageServer).period == 0.05
-    assert "not drawn into the images" in robot.interface.yarp.problems[0].message
+    assert "not drawn into the images" in robot.interface.extensions["yarp"].problems[0].message
 
 
 def test_a_depth_camera_quantises_depth(tmp_path):
@@ -284,7 +288,7 @@ def test_a_sensor_of_depth_that_no_plugin_reads_stays_without_colours(tmp_path):
 
 def test_a_depth_camera_needs_depth(tmp_path):
     robot = load(tmp_path, sensor("d", "camera", inner("depthCamera"), "<update_rate>20</update_rate>"), a="x 1\n")
-    assert "gives no depth" in robot.interface.yarp.problems[0].message
+    assert "gives no depth" in robot.interface.extensions["yarp"].problems[0].message
 
 
 EYES = "".join(
@@ -317,8 +321,8 @@ def test_several_cameras_of_one_sensor_are_shown_side_by_side(tmp_path):
 def test_cameras_that_cannot_be_joined_are_left_out_with_a_reason(cameras, message, tmp_path):
     inside = "<always_on>1</always_on><update_rate>20</update_rate>" + cameras + inner("multicamera")
     robot = load(tmp_path, sensor("eyes", "multicamera", inside), a="vertical 0\n")
-    assert robot.interface.yarp.devices == ()
-    assert message in robot.interface.yarp.problems[0].message
+    assert robot.interface.extensions["yarp"].devices == ()
+    assert message in robot.interface.extensions["yarp"].problems[0].message
 
 
 def test_a_laser_has_limits_sectors_and_a_port(tmp_path):
@@ -388,9 +392,14 @@ def test_every_plugin_is_read_or_reported_with_a_reason(tmp_path):
         known = (name.lower() in READERS, name.lower() in UNSERVED, name == "configurationoverride")
         assert known.count(True) == 1
     robot = load(tmp_path, "".join(plugin(name) for name in ("showmodelcom", "multicamera", "jointsensors", "imuu")))
-    assert [p.severity for p in robot.interface.yarp.problems] == ["info", "warning", "warning", "warning"]
-    assert "there is no YARP plugin 'imuu'" in robot.interface.yarp.problems[-1].message
-    assert all("robot.urdf:" in p.message for p in robot.interface.yarp.problems)
+    assert [p.severity for p in robot.interface.extensions["yarp"].problems] == [
+        "info",
+        "warning",
+        "warning",
+        "warning",
+    ]
+    assert "there is no YARP plugin 'imuu'" in robot.interface.extensions["yarp"].problems[-1].message
+    assert all("robot.urdf:" in p.message for p in robot.interface.extensions["yarp"].problems)
 
 
 def test_a_tag_can_be_overridden_by_another_plugin(tmp_path):
@@ -422,7 +431,7 @@ def test_an_sdf_has_the_same_tags(tmp_path):
 
 def test_a_missing_configuration_is_reported_and_the_robot_loads(tmp_path):
     robot = load(tmp_path, plugin("controlboard"))
-    problem = robot.interface.yarp.problems[0]
+    problem = robot.interface.extensions["yarp"].problems[0]
     assert problem.severity == "warning"
     assert "its file 'a.ini' is not found; searched:" in problem.message
     assert problem in robot.check()
@@ -430,7 +439,7 @@ def test_a_missing_configuration_is_reported_and_the_robot_loads(tmp_path):
 
 def test_a_missing_include_is_reported_with_its_chain(tmp_path):
     robot = load(tmp_path, plugin("controlboard"), a='[include "b.ini"]\n', b='[include "c.ini"]\n')
-    message = robot.interface.yarp.problems[0].message
+    message = robot.interface.extensions["yarp"].problems[0].message
     assert f"{tmp_path / 'b.ini'}:1: the included file" in message
     assert f"included from {tmp_path / 'a.ini'}:1" in message
 
@@ -439,13 +448,13 @@ def test_a_missing_include_of_a_robot_interface_is_reported(tmp_path):
     tag = "<yarpRobotInterfaceConfigurationFile>b.xml</yarpRobotInterfaceConfigurationFile>"
     inside = '<robot name="r" xmlns:xi="x"><xi:include href="no.xml"/></robot>'
     robot = load(tmp_path, plugin("robotinterface", tag, file=""), b=inside)
-    assert "b.xml:1: the included file" in robot.interface.yarp.problems[0].message
+    assert "b.xml:1: the included file" in robot.interface.extensions["yarp"].problems[0].message
 
 
 def test_a_sensor_that_the_robot_lacks_is_reported(tmp_path):
     robot = load(tmp_path, sensor("imu", "imu", "") + plugin("imu"), a="sensorName imo\n")
-    assert "the robot has no Imu sensor 'imo'" in robot.interface.yarp.problems[0].message
-    assert "did you mean 'imu'" in robot.interface.yarp.problems[0].hint
+    assert "the robot has no Imu sensor 'imo'" in robot.interface.extensions["yarp"].problems[0].message
+    assert "did you mean 'imu'" in robot.interface.extensions["yarp"].problems[0].hint
 
 
 @pytest.mark.parametrize(
@@ -494,7 +503,7 @@ def test_a_configuration_string_holds_pairs_only(text, tmp_path):
 
 def test_a_video_texture_outside_a_visual_is_reported_with_a_reason(tmp_path):
     robot = load(tmp_path, plugin("videotexture"), a="name /texture\n")
-    problem = robot.interface.yarp.problems[0]
+    problem = robot.interface.extensions["yarp"].problems[0]
     assert problem.severity == "warning"
     assert "it stands in no <visual>" in problem.message
 
@@ -542,7 +551,7 @@ def test_a_video_texture_of_an_sdf_is_that_of_its_visual_alone(tmp_path):
 def test_a_video_texture_of_a_link_without_visuals_is_left_out_with_a_note(tmp_path):
     inside = f'<gazebo reference="none"><visual>{inner("videotexture")}</visual></gazebo>'
     robot = load(tmp_path, inside, a="name x\n")
-    assert not any(isinstance(d, VideoTexture) for d in robot.interface.yarp.devices)
+    assert not any(isinstance(d, VideoTexture) for d in robot.interface.extensions["yarp"].devices)
     assert any("link 'none' has no visual" in note for note in robot.notes)
 
 
@@ -551,10 +560,12 @@ def test_a_world_interface_gives_the_model_spare_objects_and_an_attacher_ties(tm
     plugins = plugin("worldinterface") + plugin("linkattacher", file="b.ini", title="q")
     robot = load(tmp_path, plugins, a="name /world\n", b=attacher)
     assert [d for d in robot.devices if isinstance(d, World)] == [World(startup=(("world", "arm"),))]
-    assert [p.message for p in robot.interface.yarp.problems] == ["[STARTUP] has 'other 1 2', which is left out"]
+    assert [p.message for p in robot.interface.extensions["yarp"].problems] == [
+        "[STARTUP] has 'other 1 2', which is left out"
+    ]
     alone = load(tmp_path, plugin("linkattacher"), a="name /attach\njointType revolute\n")
     assert [d for d in alone.devices if isinstance(d, World)] == [World(objects=0)]
-    assert [p.message for p in alone.interface.yarp.problems] == ["revolute ties are fixed ones here"]
+    assert [p.message for p in alone.interface.extensions["yarp"].problems] == ["revolute ties are fixed ones here"]
 
 
 def test_a_part_of_two_boards_is_served_by_one_server(tmp_path):
@@ -565,4 +576,4 @@ def test_a_part_of_two_boards_is_served_by_one_server(tmp_path):
     fake = "yarpDeviceName b\njointNames x y\n"
     robot = load(tmp_path, plugin("controlboard") + plugin("fakecontrolboard", file="f.ini"), a=text, f=fake)
     assert [a.board for a in only(robot, ControlBoardServer).axes] == ["arm", "b", "b"]
-    assert robot.interface.yarp.problems == ()
+    assert robot.interface.extensions["yarp"].problems == ()

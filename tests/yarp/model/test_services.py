@@ -65,18 +65,18 @@ def test_attached_robots_show_the_devices_of_both():
     def robot(yarp):
         spec = mujoco.MjSpec()
         spec.worldbody.add_body(name="root").add_geom(size=[0.1, 0, 0])
-        return Robot(spec, interface=Interface(yarp=yarp))
+        return Robot(spec, interface=Interface(extensions={"yarp": yarp} if yarp else {}))
 
     both = robot(YARP).attach(robot(YarpInterface(devices=(FOOT,))), prefix="b_")
-    assert [d.name for d in both.interface.yarp.devices] == ["foot_ft", "base", "skin", "b_foot_ft"]
-    assert both.interface.yarp.robot == "sim"
-    assert robot(None).attach(robot(YARP), prefix="b_").interface.yarp.devices[0].name == "b_foot_ft"
-    assert robot(YARP).attach(robot(None), prefix="b_").interface.yarp == YARP
+    assert [d.name for d in both.interface.extensions["yarp"].devices] == ["foot_ft", "base", "skin", "b_foot_ft"]
+    assert both.interface.extensions["yarp"].robot == "sim"
+    assert robot(None).attach(robot(YARP), prefix="b_").interface.extensions["yarp"].devices[0].name == "b_foot_ft"
+    assert robot(YARP).attach(robot(None), prefix="b_").interface.extensions["yarp"] == YARP
 
 
 def test_a_check_reports_what_is_not_served():
     spec = mujoco.MjSpec()
     spec.worldbody.add_body(name="root").add_geom(size=[0.1, 0, 0])
     missing = Problem("warning", "laser", "is not served")
-    robot = Robot(spec, interface=Interface(yarp=YarpInterface(problems=(missing,))))
+    robot = Robot(spec, interface=Interface(extensions={"yarp": YarpInterface(problems=(missing,))}))
     assert missing in robot.check()

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Devices of the press and of the sensing sole."""

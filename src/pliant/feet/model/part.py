@@ -15,6 +15,7 @@ from pliant.feet.model.closures import fit_closures
 from pliant.feet.model.description import FootDescription, Side
 from pliant.feet.model.geometry import upward
 from pliant.feet.model.support import FootSupport, measure_support
+from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 
 __all__ = ["ReplacedFoot", "no_ground", "support_of", "support_problem", "touches_ground"]
@@ -24,8 +25,8 @@ STANDARD_GRAVITY = 9.81
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplacedFoot:
-    """Result of `Robot.replace_foot`: placement, attachment and support of the foot."""
+class ReplacedFoot(PartDefaults):
+    """Result of `pliant.feet.replace_foot`: placement, attachment and support of the foot."""
 
     name: str
     """Name of the part: the prefix without the last slash, then "/foot"."""
@@ -84,6 +85,12 @@ class ReplacedFoot:
             ModelError: a closure no longer exists, or the time step is too long for its compliance.
         """
         fit_closures(model, self.compliances)
+
+    def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+        """Write the compliance of the loop closures into the spec of a file."""
+        for equality in spec.equalities:
+            if equality.name in self.compliances:
+                equality.solref = model.equality(equality.name).solref
 
     def check(self, spec: mujoco.MjSpec) -> list[Problem]:
         """Return the problems of the foot: support of the robot, time step and contact with the ground."""

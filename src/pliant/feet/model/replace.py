@@ -19,9 +19,10 @@ from pliant.feet.model.geometry import Extent, Pose, extent_of, pose_of, weld_ch
 from pliant.feet.model.part import STANDARD_GRAVITY, ReplacedFoot, no_ground, support_of, touches_ground
 from pliant.feet.model.support import FootSupport, level_pitch
 from pliant.model.description import Description
+from pliant.model.robot import Robot
 from pliant.model.sensors import ForceTorque
 
-__all__ = ["Replacement", "complete", "plan"]
+__all__ = ["Replacement", "complete", "plan", "replace_foot"]
 
 Array = NDArray[np.float64]
 _LEG_LINKS = 2
@@ -96,6 +97,87 @@ class Replacement:
         return spec.body(self.body).add_frame(pos=self.position, quat=self.quaternion)
 
 
+def replace_foot(
+    robot: Robot,
+    body: str,
+    foot: FootDescription | mujoco.MjSpec,
+    *,
+    sole_height: float | Literal["keep"] = "keep",
+    forward_offset: float = 0.0,
+    pitch: float | Literal["level"] = 0.0,
+    forward_axis: Sequence[float] | str | None = None,
+    side: Literal["auto", "left", "right"] = "auto",
+    prefix: str | None = None,
+    key: str | None = None,
+    old_mass: float | Literal["keep"] = "keep",
+    visuals: bool = False,
+) -> ReplacedFoot:
+    """Replace a foot of a robot.
+
+    The geoms of the old foot are removed: those of the body and of the bodies fixed to it. The new foot is oriented
+    such that it is flat, with the toes forward, in the pose of the key frame, for any orientation of the body
+    frame. Its sole is at the height of the old sole, so that the joints and the height of the robot do not change.
+    The difference of the two ankle heights becomes a vertical offset between the ankle of the foot and that of the
+    robot. The foot collides with ground and obstacles, but not with another foot of this kind or with the two links
+    above its ankle. `Robot.spec` is a new object afterwards.
+
+    Args:
+        robot: the robot.
+        body: the old foot: the last link of the leg, after the ankle joints, or a body fixed to it, such as a foot
+            after a force sensor. Its geoms, and those of bodies fixed to it, are the old foot.
+        foot: a description such as `pliant.feet.softfoot.SoftFoot`, which is mirrored for the side, or a
+            spec, such as that of `pliant.feet.softfoot.softfoot`, which is used unchanged.
+        sole_height: height of the robot's ankle above the new sole [m]; "keep" for the height above the old
+            sole, computed from its collision geoms, including meshes.
+        forward_offset: displacement of the foot towards its toes [m]; at 0 the two ankles are in line vertically.
+        pitch: pitch of the foot on the robot's ankle, positive with the toes down [rad]. A SoftFoot with a level
+            ankle stands on its heel. "level" uses the pitch at which half the robot's weight acts directly
+            below its centre of mass, so that the robot stands level on two feet.
+        forward_axis: forward direction of the robot in this pose, in world axes: "x", "-x", "y", "-y" or a vector
+            of three numbers. None uses x, and raises an error if the old foot points in another direction.
+        side: side of the robot; "auto" for the side of the centre of mass on which the ankle is.
+        prefix: prefix of every name of the foot; None for the name of the body and a slash.
+        key: name of the key frame in which the old foot is flat; None for the initial pose.
+        old_mass: remaining mass of the old foot [kg]; "keep" for its whole mass, because the last link usually
+            includes parts of the ankle. The inertia tensor is scaled with the mass.
+        visuals: whether to keep the geoms of the old foot that do not collide.
+
+    Returns:
+        Placement and support of the foot. It is also added to `Robot.devices`, so that `check` includes it. The ratio of
+        its pitch stiffness to m g h is added to `Robot.notes`.
+
+    Raises:
+        ModelError: the body does not exist, is not the end of a leg, has no ankle, or already has such a foot;
+            elements of the model refer to the old geoms; the time step is too long for the foot; or the foot cannot
+            carry the robot.
+
+    Example:
+        >>> for side in ("left", "right"):
+        ...     replace_foot(robot, f"{side}_ankle_roll_link", SoftFoot(n_chains=1, lump=True))
+    """
+    trial = robot.copy()  # nothing of the robot changes if the foot does not fit
+    planned = plan(
+        trial,
+        body,
+        foot,
+        sole_height=sole_height,
+        forward_offset=forward_offset,
+        pitch=pitch,
+        forward_axis=forward_axis,
+        side=side,
+        prefix=prefix,
+        key=key,
+        old_mass=old_mass,
+        visuals=visuals,
+    )
+    frame = planned.take_off(trial.spec)
+    trial.attach(Robot(planned.child, set_defaults=False), frame=frame, prefix=planned.prefix)
+    part = complete(trial, planned)
+    trial.devices.append(part)
+    robot.spec, robot.devices, robot.notes = trial.spec, trial.devices, trial.notes
+    return part
+
+
 def plan(
     robot: Description,
     body: str,
@@ -114,7 +196,7 @@ def plan(
     """Check a replacement and work out where the foot goes; the robot is not changed.
 
     Raises:
-        ModelError: see `pliant.model.Robot.replace_foot`.
+        ModelError: see `replace_foot`.
     """
     spec = robot.spec
     _refuse_body(robot, body)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pliant.base.errors import ModelError
-from pliant.base.options import option
+from pliant.base.options import option, parse
+from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot.foot import SoftFoot
 from pliant.feet.softfoot.options import SoftFootOptions
+from pliant.formats.source import Block
 
 if TYPE_CHECKING:
     from pliant.feet.model import ReplacedFoot
     from pliant.model import Robot
 
-__all__ = ["SoftFeetOptions", "put_on_softfeet"]
+__all__ = ["SOFT_FEET", "SoftFeetOptions", "put_on_softfeet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,7 @@ class SoftFeetOptions(SoftFootOptions):
 
 
 def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot]:
-    """Replace the feet of a robot by SoftFeet; see `pliant.model.Robot.replace_foot`.
+    """Replace the feet of a robot by SoftFeet; see `pliant.feet.replace_foot`.
 
     Raises:
         ModelError: no body is named, or a foot cannot be replaced.
@@ -64,7 +67,8 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
     names = [field.name for field in dataclasses.fields(SoftFoot) if field.name != "side"]
     foot = SoftFoot(**{name: getattr(options, name) for name in names})
     return [
-        robot.replace_foot(
+        replace_foot(
+            robot,
             body,
             foot,
             sole_height="keep" if options.sole_height is None else options.sole_height,
@@ -78,3 +82,11 @@ def put_on_softfeet(robot: Robot, options: SoftFeetOptions) -> list[ReplacedFoot
         )
         for body in options.bodies
     ]
+
+
+def _apply(robot: Robot, settings: Mapping[str, Any]) -> None:
+    put_on_softfeet(robot, parse(SoftFeetOptions, settings, where="soft_feet: ", error=ModelError))
+
+
+SOFT_FEET = Block(apply=_apply, type=dict[str, Any], settable=True)
+"""The block ``soft_feet`` of a robot file, of `pliant.load` and of ``--set``."""

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot.generator import softfoot
 from pliant.feet.softfoot.options import SoftFootOptions
 from pliant.feet.softfoot.parameters import CHAINS
@@ -15,10 +16,10 @@ __all__ = ["SoftFoot"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftFoot(SoftFootOptions):
-    """A SoftFoot that `pliant.model.Robot.replace_foot` puts on a robot, mirrored for the side that it is on.
+    """A SoftFoot that `pliant.feet.replace_foot` puts on a robot, mirrored for the side that it is on.
 
     Example:
-        >>> robot.replace_foot("left_ankle", SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed"))
+        >>> replace_foot(robot, "left_ankle", SoftFoot(n_chains=1, lump=True, coupling="midpoint", tendon="fixed"))
     """
 
     @property

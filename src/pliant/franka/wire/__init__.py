@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""The Franka Control Interface: bytes without sockets."""

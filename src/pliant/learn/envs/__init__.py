@@ -6,9 +6,7 @@ does not load the physics.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
-
+from pliant.base.lazy import lazy_names
 from pliant.learn.envs.registration import register
 
 _EXPORTS: dict[str, str] = {
@@ -24,14 +22,4 @@ _EXPORTS: dict[str, str] = {
 __all__ = [*_EXPORTS, "register"]
 
 
-def __getattr__(name: str) -> Any:
-    module = _EXPORTS.get(name)
-    if module is None:
-        raise AttributeError(f"module 'pliant.learn.envs' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS])
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

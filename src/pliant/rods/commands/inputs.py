@@ -19,6 +19,7 @@ __all__ = [
     "POSE",
     "WRENCH",
     "Robot",
+    "completed",
     "numbers",
 ]
 
@@ -28,6 +29,13 @@ Robot = Annotated[
 WRENCH = "Wrench on the plate about its origin, world axes: fx,fy,fz,mx,my,mz (planar: fx,fy,mz) [N, N m]."
 POSE = "Plate pose: x,y,z,roll,pitch,yaw (planar: x,y,angle) [m, rad]; solves for the joint values."
 JOINTS = "Actuated joint values, separated by commas [m or rad]; solves for the plate pose."
+
+
+def completed() -> tuple[list[str], bool]:
+    """Return what completes the arguments of ``pliant cpr``: parallel robots of the catalogue, and files."""
+    from pliant.rods.robots.entry import ROBOTS
+
+    return [name for robot in ROBOTS for name in (robot.name, *robot.aliases)], True
 
 
 def numbers(text: str, option: str, count: Sequence[int] | None = None) -> np.ndarray:

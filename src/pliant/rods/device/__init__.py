@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""The controller of a parallel robot, as a device."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.base.errors import DeviceError
 from pliant.devices.base import Command, DeviceBase, FieldInfo, Mailbox
+from pliant.devices.kinds import devices_for
 from pliant.rods.device.parallel import ParallelRobotDevice, pose_matrix
 from pliant.rods.model.mechanism import ParallelMechanism
 from pliant.rods.plate_pose import PlatePosePID
@@ -147,6 +148,7 @@ class PlateController(DeviceBase):
         return {**super().health(), "active": self._goal is not None}
 
 
+@devices_for(ParallelMechanism)
 def parallel_devices(mechanism: ParallelMechanism, **options: Any) -> list[DeviceBase]:
     """Return the device of a parallel robot, after that of its controller where it has one.
 

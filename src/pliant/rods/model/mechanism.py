@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.base.errors import ModelError
 from pliant.base.spatial import pose
 from pliant.model.description import REST_KEY
+from pliant.model.interface import PartDefaults
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE
@@ -44,7 +45,7 @@ class Servo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ParallelMechanism:
+class ParallelMechanism(PartDefaults):
     """The description of a continuum parallel robot in `Robot.devices`."""
 
     name: str = "cpr"
@@ -145,6 +146,34 @@ class ParallelMechanism:
         ):
             out.append(measured(subject, value, limit, unit))
         return out
+
+    @property
+    def varies(self) -> bool:
+        """Whether a limb changes its length."""
+        return bool(self.stretches)
+
+    @property
+    def audited(self) -> bool:
+        """Whether the energy audit counts all energy that the rods store; it does not count that of a flex."""
+        return self.options.variant != "flex"
+
+    def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+        """Refuse a flex.
+
+        Raises:
+            ModelError: the rods are a flex.
+        """
+        if self.bent:
+            raise ModelError(
+                "a flex is compiled straight and bent afterwards, which no MJCF file holds; set robot.variant to chain",
+                field="variant",
+            )
+
+    def compare(self, robot: Robot) -> list[Problem]:
+        """Simulate the robot and compare it with its statics and with theory."""
+        from pliant.rods.model.comparison import compare_with_statics  # which imports this module
+
+        return compare_with_statics(robot)
 
     # -- the running robot --------------------------------------------------------------------------------------
 

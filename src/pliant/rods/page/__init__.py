@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Parallel robots on the page: drawing, handles, paths, statics."""

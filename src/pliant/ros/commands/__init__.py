@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Commands about bags of ROS."""

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Camera images in mapped files: the layout."""

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Robots that walk."""

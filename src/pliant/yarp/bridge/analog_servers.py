@@ -9,7 +9,14 @@ from pliant.devices.base import Sample, SampleSource
 from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.sensors import Numbers, channels, is_imu, is_wrench, measured_groups, metadata_answer
 from pliant.yarp.bridge.served import BottleTemplate, Served
-from pliant.yarp.model.services import AnalogServer, ForceTorqueSensor, InertialSensor, VectorServer, YarpInterface
+from pliant.yarp.model.services import (
+    AnalogServer,
+    ForceTorqueSensor,
+    InertialSensor,
+    VectorServer,
+    YarpInterface,
+    yarp_interface,
+)
 from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import encode_vector
 from pliant.yarp.wire.sensors import SENSOR_GROUPS, Measurement, SensorNames, encode_measurements, encode_metadata
@@ -46,7 +53,7 @@ def serve_analog_servers(served: Served) -> set[str]:
     Returns:
         The devices that a server shows; they need no ports of their own.
     """
-    interface = None if served.robot is None else served.robot.interface.yarp
+    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     if interface is None:
         return set()
     shown: set[str] = set()

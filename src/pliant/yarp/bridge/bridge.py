@@ -32,7 +32,7 @@ from pliant.yarp.bridge.options import CLOCK, YarpOptions
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.bridge.skin_inertials import serve_skin_inertials
 from pliant.yarp.bridge.step_gate import StepGate
-from pliant.yarp.model.services import ClockPort
+from pliant.yarp.model.services import ClockPort, yarp_interface
 
 if TYPE_CHECKING:
     from pliant.model.robot import Robot
@@ -215,7 +215,11 @@ class YarpBridge(BridgeBase):
     def clock_port(self) -> str:
         """Port of the time: that of the option, else that of the robot's clock plugin, else ``/clock``; "" for none."""
         asked = self.options.clock
-        if asked == CLOCK and self.robot is not None and (interface := self.robot.interface.yarp) is not None:
+        if (
+            asked == CLOCK
+            and self.robot is not None
+            and (interface := yarp_interface(self.robot.interface)) is not None
+        ):
             asked = next((d.port for d in interface.devices if isinstance(d, ClockPort)), asked)
         return "/" + asked.strip("/") if asked.strip("/") else ""
 

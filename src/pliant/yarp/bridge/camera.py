@@ -15,7 +15,7 @@ from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.camera_calls import CameraCalls
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import CameraImages, ImageServer
+from pliant.yarp.model.services import CameraImages, ImageServer, yarp_interface
 from pliant.yarp.wire import Dialect
 from pliant.yarp.wire.binary import LIST, tag_of
 from pliant.yarp.wire.values import Vocab
@@ -105,7 +105,7 @@ def _calls(device: SampleSource, images: CameraImages | None) -> CameraCalls:
 
 def serve_joined_cameras(served: Served) -> set[str]:
     """Serve the images of several cameras as one, side by side or above each other; return the cameras shown."""
-    interface = None if served.robot is None else served.robot.interface.yarp
+    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
     for server in () if interface is None else interface.servers:
         images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None
@@ -162,7 +162,7 @@ def changed(pixels: np.ndarray, field: str, images: CameraImages) -> np.ndarray:
 
 def _servers(served: Served, name: str) -> list[tuple[str, float, CameraImages]]:
     """Return name, period and images of the servers that the robot describes in front of a camera."""
-    interface = None if served.robot is None else served.robot.interface.yarp
+    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     found = []
     for server in () if interface is None else interface.servers:
         images = interface.device(server.device) if interface is not None and isinstance(server, ImageServer) else None

@@ -21,7 +21,7 @@ from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.served import Served
 from pliant.yarp.control_board import ControlBoardDevice, JoinedBoard
-from pliant.yarp.model.services import ControlBoardServer
+from pliant.yarp.model.services import ControlBoardServer, yarp_interface
 from pliant.yarp.wire import Bottle, Dialect
 from pliant.yarp.wire.binary import encode_vector
 
@@ -114,7 +114,7 @@ def serve_described_parts(served: Served) -> set[str]:
     Returns:
         The boards that a part shows; they need no ports of their own.
     """
-    interface = None if served.robot is None else served.robot.interface.yarp
+    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
     for server in () if interface is None else interface.servers:
         if not isinstance(server, ControlBoardServer):

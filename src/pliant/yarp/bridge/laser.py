@@ -12,7 +12,7 @@ from pliant.base.errors import WireError
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import LaserScan, VectorServer
+from pliant.yarp.model.services import LaserScan, VectorServer, yarp_interface
 from pliant.yarp.wire import Dialect, Vocab, bottle
 from pliant.yarp.wire.binary import encode_bottle
 from pliant.yarp.wire.values import FAIL, IS, OK, Bottle, Value, text
@@ -139,7 +139,7 @@ def serve_laser(served: Served, name: str, device: SampleSource) -> None:
     """
     low, high, near, far = (float(device.metadata[key]) for key in ("min_angle", "max_angle", "min_range", "max_range"))
     robot = served.robot
-    interface = None if robot is None else robot.interface.yarp
+    interface = None if robot is None else yarp_interface(robot.interface)
     devices = () if interface is None else interface.devices
     described = next((d for d in devices if isinstance(d, LaserScan) and d.sensor == device.name), None)
     servers = () if interface is None else interface.servers

@@ -16,6 +16,7 @@ from pliant.yarp.bridge.network import Network
 from pliant.yarp.bridge.options import YarpOptions
 from pliant.yarp.bridge.port import Port
 from pliant.yarp.bridge.step_gate import StepGate
+from pliant.yarp.model.services import yarp_interface
 from pliant.yarp.wire import Bottle, Dialect, encode_bottle
 from pliant.yarp.wire.values import Value
 
@@ -69,7 +70,7 @@ class Served:
         self.options = options
         self.dialect: Dialect = 4 if options.dialect == 4 else 3
         interface = None if robot is None else robot.interface
-        described = None if interface is None or interface.yarp is None else interface.yarp.robot
+        described = None if (yarp := yarp_interface(interface)) is None else yarp.robot
         space = "" if interface is None or interface.namespace == DEFAULT_NAMESPACE else interface.namespace
         own = robot.name if isinstance(robot, Robot) else ""
         self.name = (options.name or described or space or own or "robot").strip("/").replace(" ", "_")

@@ -8,7 +8,7 @@ from pliant.devices.base import Sample
 from pliant.simulation.rate_timer import RateTimer
 from pliant.yarp.bridge.sensors import is_imu
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer
+from pliant.yarp.model.services import SKIN_BOARDS, SkinInertials, VectorServer, yarp_interface
 from pliant.yarp.wire.binary import encode_vector
 
 __all__ = ["serve_skin_inertials", "skin_vector"]
@@ -42,7 +42,7 @@ def skin_vector(described: SkinInertials, samples: Sequence[Sample]) -> list[flo
 
 def serve_skin_inertials(served: Served) -> set[str]:
     """Open the ports of the servers in front of skin boards; return the sensors that they show."""
-    interface = None if served.robot is None else served.robot.interface.yarp
+    interface = None if served.robot is None else yarp_interface(served.robot.interface)
     shown: set[str] = set()
     for server in () if interface is None else interface.servers:
         described = interface.device(server.device) if interface and isinstance(server, VectorServer) else None

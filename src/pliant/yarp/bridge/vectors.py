@@ -10,7 +10,7 @@ import numpy as np
 from pliant.base.spatial import rotation_from_quaternion, rpy_from_rotation
 from pliant.devices.base import Sample, SampleSource
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import VectorServer
+from pliant.yarp.model.services import VectorServer, yarp_interface
 from pliant.yarp.wire.binary import encode_vector
 
 __all__ = ["CHANNELS", "is_vector", "serve_vector"]
@@ -44,7 +44,7 @@ def serve_vector(served: Served, name: str, device: SampleSource) -> None:
     channels = CHANNELS[device.metadata["kind"]]
     robot = served.robot
     interface = None if robot is None else robot.interface
-    servers = () if interface is None or interface.yarp is None else interface.yarp.servers
+    servers = () if (yarp := yarp_interface(interface)) is None else yarp.servers
     own = [s for s in servers if isinstance(s, VectorServer) and s.device == device.name]
     ports = [(s.port, s.period) for s in own] or [(served.full_name(name, "analog:o"), None)]
     for port, period in ports:

@@ -12,7 +12,7 @@ from pliant.devices.base import Device, SampleSource
 from pliant.yarp.bridge.fields import RequestQueue
 from pliant.yarp.bridge.messages import Answer, Arrival
 from pliant.yarp.bridge.served import Served
-from pliant.yarp.model.services import LinkAttacher, WorldInterface
+from pliant.yarp.model.services import LinkAttacher, WorldInterface, yarp_interface
 from pliant.yarp.wire import Bottle, Value, Vocab
 from pliant.yarp.wire.records import Method, encode_fields, parse_method
 from pliant.yarp.wire.values import text
@@ -171,7 +171,7 @@ def serve_world(served: Served, name: str, device: SampleSource) -> None:
     if not isinstance(device, Device):  # of a recording
         return
     interface = None if served.robot is None else served.robot.interface
-    described = () if interface is None or interface.yarp is None else interface.yarp.devices
+    described = () if (yarp := yarp_interface(interface)) is None else yarp.devices
     ports = [(d.port, WORLD_CALLS) for d in described if isinstance(d, WorldInterface)]
     ports += [(d.port, ATTACHER_CALLS) for d in described if isinstance(d, LinkAttacher)]
     requests = RequestQueue(device)

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Commands `pliant yarp` and `pliant yarpserver`."""

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Devices of the plugins of gazebo-yarp-plugins."""

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from pliant.base.documents.xml_tree import line_of
 from pliant.base.errors import ModelError, WireError, nearest
+from pliant.formats.source import TagReader, WingTags
 from pliant.formats.tags import Tags, place_of
 from pliant.formats.urdf import find_resource
 from pliant.model.problem import Problem
@@ -27,6 +28,7 @@ from pliant.yarp.formats.control_board import read_control_board, read_fake_boar
 from pliant.yarp.formats.ini import Entry, Group, parse_list, read_ini
 from pliant.yarp.formats.robot_interface import RobotInterface, read_robot_interface
 from pliant.yarp.formats.servers import Hardware, Servers, is_server
+from pliant.yarp.formats.textures import place_textures
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.model.services import (
     SKIN_BOARDS,
@@ -50,31 +52,13 @@ from pliant.yarp.model.services import (
     YarpInterface,
 )
 
-__all__ = ["YarpTags", "is_yarp_plugin", "read_yarp_tags"]
+__all__ = ["READER", "is_yarp_plugin", "read_yarp_tags"]
 
 _PLUGIN = re.compile(
     r"(?:lib)?gazebo_yarp_(?P<old>\w+?)(?:\.so|\.dylib|\.dll)?|(?:lib)?gz-sim-yarp-(?P<new>\w+)-system(?:\.so)?"
 )
 MAX_LOAD_CELLS = 1000
 S = TypeVar("S", bound=SensorDescription)
-
-
-@dataclass(slots=True)
-class YarpTags:
-    """What was found in the plugin tags of a description."""
-
-    interface: YarpInterface | None = None
-    """What the robot shows over YARP; None without such tags."""
-    boards: list[ControlBoard] = field(default_factory=list)
-    """Control boards, in the order of the file."""
-    parts: list[World] = field(default_factory=list)
-    """Spare objects and ties for the world interface and the link attacher."""
-    initial: dict[str, float] = field(default_factory=dict)
-    """Positions at the start [rad or m] by joint."""
-    used: set[str] = field(default_factory=set)
-    """Described sensors that YARP shows."""
-    colored: set[str] = field(default_factory=set)
-    """Described cameras that YARP shows with their colours, also where the description has depth only."""
 
 
 def is_yarp_plugin(filename: str) -> bool:
@@ -97,7 +81,7 @@ def read_yarp_tags(
     sensors: Sequence[SensorDescription],
     file: str | Path | None = None,
     package_paths: Iterable[str | Path] = (),
-) -> YarpTags:
+) -> WingTags:
     """Return what the plugin tags of a robot ask YARP to show.
 
     Args:
@@ -111,7 +95,7 @@ def read_yarp_tags(
         ModelError: a configuration file is wrong; the message has file and line.
     """
     if not any(_kind(element) for element in root.iter("plugin")):
-        return YarpTags()
+        return WingTags()
     return _Reader(root, joints, sensors, file, [str(p) for p in package_paths]).read()
 
 
@@ -154,7 +138,7 @@ class _Reader:
         self.root, self.joints, self.sensors = root, joints, sensors
         self.file, self.package_paths = file, package_paths
         self.links = [link.get("name", "") for link in root.iter("link")]
-        self.found = YarpTags()
+        self.found = WingTags()
         self.hardware = Hardware()
         self.pending: list[_Pending] = []
         self.interfaces: list[RobotInterface] = []
@@ -162,7 +146,7 @@ class _Reader:
         self.overrides: dict[str, dict[str, str]] = {}
         self.robot = ""
 
-    def read(self) -> YarpTags:
+    def read(self) -> WingTags:
         plugins = list(self._plugins())
         for plugin in plugins:
             if plugin.kind == "configurationoverride":
@@ -178,7 +162,7 @@ class _Reader:
                 self.skip(
                     plugin, f"there is no YARP plugin {plugin.kind!r}", nearest(plugin.kind, [*READERS, *UNSERVED])
                 )
-        self.found.parts = self._world()
+        parts = self._world()
         servers = Servers(self.hardware)
         for pending in self.pending:
             servers.add(pending.kind, pending.params, pending.name, pending.targets)
@@ -187,8 +171,9 @@ class _Reader:
             self.robot = interface.port_prefix.strip("/") or self.robot
         boards = boards_of(self.hardware)
         renamed = self._part_names(boards, servers.found)
-        self.found.boards = [dataclasses.replace(b, name=renamed.get(b.name, b.name)) for b in boards]
-        for board in self.found.boards:
+        boards = [dataclasses.replace(b, name=renamed.get(b.name, b.name)) for b in boards]
+        self.found.devices = [*boards, *parts]
+        for board in boards:
             self.found.initial.update(zip(board.joints, board.initial_positions, strict=False))
         for device in self.hardware.devices.values():
             if isinstance(device, InertialSensor) and device.relative_orientation:
@@ -200,7 +185,7 @@ class _Reader:
             dataclasses.replace(p, subject=renamed.get(p.subject, p.subject)) if p.subject in known else p
             for p in (*self.problems, *servers.problems)
         ]
-        self.found.interface = YarpInterface(
+        self.found.extension = YarpInterface(
             robot=self.robot,
             devices=tuple(self.hardware.devices.values()),
             servers=tuple(_with_parts(s, renamed) for s in servers.found),
@@ -891,3 +876,7 @@ def _with_parts(server: YarpDevice, names: Mapping[str, str]) -> YarpDevice:
         return server
     axes = tuple(AxisReference(names.get(a.board, a.board), a.index) for a in server.axes)
     return dataclasses.replace(server, axes=axes)
+
+
+READER = TagReader(name="yarp", title="YARP", owns=is_yarp_plugin, read=read_yarp_tags, complete=place_textures)
+"""Reader of the plugin tags of gazebo-yarp-plugins and gz-sim-yarp-plugins."""

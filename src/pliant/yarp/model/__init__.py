@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Control boards and YARP services, as descriptions of a robot."""

@@ -18,6 +18,7 @@ import mujoco
 
 from pliant.base.errors import ModelError, nearest
 from pliant.base.options import check_values, describe, option, parse
+from pliant.formats.source import Block
 from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 
@@ -379,3 +380,31 @@ def board_from_mapping(name: str, tree: Mapping[str, Any], where: str = "") -> C
         if info.name in values and info.type == Numbers and isinstance(values[info.name], int | float):
             values[info.name] = (values[info.name],)
     return parse(ControlBoard, {"name": name, **values}, where=where, error=ModelError)
+
+
+def add_boards(robot: Robot, boards: Mapping[str, Any]) -> None:
+    """Add the control boards of the block ``boards`` of a robot file.
+
+    Args:
+        robot: the robot.
+        boards: a mapping of fields, or a list of joints, by the name of the board.
+
+    Raises:
+        ModelError: a field is unknown or not valid; the field is named with its path, "boards.NAME.FIELD".
+    """
+    for name, tree in boards.items():
+        try:
+            if any(device.name == name for device in robot.devices):
+                raise ModelError(f"boards.{name}: the model has a device of this name")
+            fields = dict(tree) if isinstance(tree, Mapping) else {"joints": tree}
+            board = board_from_mapping(name, fields, f"boards.{name}: ")
+            for problem in board.check(robot.spec):
+                raise ModelError(f"boards.{name}: {problem.message}; {problem.hint}", field="joints")
+            robot.devices.append(board)
+        except ModelError as error:
+            inner = f".{error.field}" if error.field else ""
+            raise ModelError(error.message, field=f"boards.{name}{inner}") from error
+
+
+BOARDS = Block(apply=add_boards, type=dict[str, dict[str, Any] | list[str]])
+"""The block ``boards`` of a robot file."""

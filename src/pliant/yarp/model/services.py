@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pliant.base.errors import ModelError
+from pliant.model.interface import Interface
 from pliant.model.problem import Problem
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "WorldInterface",
     "YarpDevice",
     "YarpInterface",
+    "yarp_interface",
 ]
 
 
@@ -411,3 +413,9 @@ class YarpInterface:
             servers=(*self.servers, *other.servers),
             problems=(*self.problems, *other.problems),
         )
+
+
+def yarp_interface(interface: Interface | None) -> YarpInterface | None:
+    """Return what a robot shows over YARP, None for a robot without it."""
+    found = None if interface is None else interface.extensions.get("yarp")
+    return found if isinstance(found, YarpInterface) else None

@@ -1,1 +1,1 @@
-"""PLACEHOLDER."""
+"""Robots whose software speaks YARP."""

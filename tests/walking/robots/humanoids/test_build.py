@@ -8,6 +8,7 @@ import pytest
 
 import pliant
 from pliant.base.errors import MissingDependency, ModelError
+from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot import SoftFoot, closure_compliance
 from pliant.walking.robots.humanoids import find_data
 from pliant.walking.robots.humanoids.build import FEET
@@ -58,7 +59,7 @@ def test_a_humanoid_stands_on_its_own_feet(name):
 @pytest.mark.parametrize("name", sorted(FEET))
 def test_a_humanoid_stands_level_on_softfeet_for_seconds(name):
     robot = humanoid(name)
-    parts = [robot.replace_foot(body, FAST, pitch="level") for body in FEET[name]]
+    parts = [replace_foot(robot, body, FAST, pitch="level") for body in FEET[name]]
     assert [part.side for part in parts] == ["left", "right"]
     model, data, tilt, force = stand(robot, 4.0)
     assert tilt < 3.0
@@ -71,7 +72,7 @@ def test_a_humanoid_stands_level_on_softfeet_for_seconds(name):
 @pytest.mark.parametrize("name", sorted(FEET))
 def test_the_soft_soles_of_a_humanoid_are_where_its_own_were(name):
     robot = humanoid(name)
-    parts = [robot.replace_foot(body, FAST) for body in FEET[name]]
+    parts = [replace_foot(robot, body, FAST) for body in FEET[name]]
     model = robot.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -99,8 +100,8 @@ def test_the_icub_which_looks_backwards_along_x_gets_its_feet_the_right_way_roun
     except MissingDependency as missing:
         pytest.skip(str(missing))
     with pytest.raises(ModelError, match="give forward_axis"):
-        robot.replace_foot("l_foot", FAST)
-    part = robot.replace_foot("l_foot", FAST, forward_axis="-x", pitch="level")
+        replace_foot(robot, "l_foot", FAST)
+    part = replace_foot(robot, "l_foot", FAST, forward_axis="-x", pitch="level")
     assert part.side == "left"
     assert part.old_sole_depth == pytest.approx(0.075, abs=1e-6)
     assert part.support.ratio > 3.0

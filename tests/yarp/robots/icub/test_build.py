@@ -102,7 +102,7 @@ def test_an_icub_of_the_package_has_its_parts_sensors_and_servers(variant):
     boards = [d for d in robot.devices if isinstance(d, ControlBoard)]
     assert [b.name for b in boards] == PARTS
     assert sum(len(b.axis_names) for b in boards) == 32
-    ports = {server.port for server in robot.interface.yarp.servers}
+    ports = {server.port for server in robot.interface.extensions["yarp"].servers}
     assert {f"/icubSim/{part}" for part in PARTS} <= ports
     force = {f"/icubSim/{limb}/FT" for limb in ("left_arm", "right_arm", "left_leg", "right_leg")}
     assert force | {"/icubSim/head/inertials", "/icubSim/alljoints/inertials"} <= ports

@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pliant.feet.model.replace import replace_foot
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.walking.robots.humanoids.data import find_data
 from pliant.walking.robots.humanoids.options import HumanoidOptions
@@ -57,7 +58,7 @@ _G1 = _Humanoid(
 )  # fmt: skip
 
 FEET = {humanoid.name: humanoid.legs.feet for humanoid in (_TALOS, _G1)}
-"""Last links of the legs, left and right, by robot: what `pliant.model.Robot.replace_foot` takes."""
+"""Last links of the legs, left and right, by robot: what `pliant.feet.replace_foot` takes."""
 
 
 def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
@@ -129,7 +130,8 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
         )
         forward = options.foot_forward
         for body in humanoid.legs.feet:
-            robot.replace_foot(
+            replace_foot(
+                robot,
                 body,
                 foot,
                 forward_offset=0.5 * (stance.sole[0] + stance.sole[1]) - 0.01 if forward is None else forward,

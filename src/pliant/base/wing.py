@@ -1,0 +1,312 @@
+"""Wings: subjects beside the core, each declared once and found through the entry-point group ``pliant.wings``.
+
+A wing is a package with a module ``wing.py`` that holds one `Wing`. Everything in it is a place, "module:name", that is
+imported when it is used. The core asks this module what the wings offer; it names none of them. pliant's own wings and
+those of other packages are declared and found in the same way.
+
+A wing that cannot be imported, or an entry that another wing has declared already, is left out with one warning that
+names the wing, the entry and a remedy; all other wings work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import importlib.metadata
+import logging
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pliant.base.errors import PliantError
+
+__all__ = [
+    "GROUP",
+    "BridgeEntry",
+    "Listed",
+    "Offer",
+    "Wing",
+    "Wings",
+    "declare",
+    "find_wings",
+    "offer",
+    "offers",
+    "resolve",
+    "wing_faults",
+    "withdraw",
+]
+
+GROUP = "pliant.wings"
+"""Entry-point group in which packages declare their wings."""
+
+_log = logging.getLogger("pliant.wings")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.\w+)*(:[A-Za-z_]\w*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeEntry:
+    """Declaration of a bridge."""
+
+    summary: str
+    """One sentence for `pliant list`."""
+    factory: Any
+    """The function, or ``module:function``; it takes the robot and one frozen dataclass of options
+    (`pliant.base.options`), and returns a Bridge. Keyword arguments with defaults are read as such a dataclass."""
+    needs: tuple[str, ...] = ()
+    """Modules of optional packages that it cannot run without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A thing with options in a table of `pliant list`."""
+
+    name: str
+    """Its name."""
+    summary: str
+    """One sentence."""
+    options: type
+    """Frozen dataclass of its options (`pliant.base.options`)."""
+    written: str
+    """How its options are written, such as "--set robot.KEY=VALUE"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wing:
+    """Declaration of everything that a wing offers. Places are "module:name", or "module" where said."""
+
+    name: str
+    """Name of the wing, such as "yarp"."""
+    summary: str
+    """One sentence: what a user gets from it."""
+    extra: str = ""
+    """Extra of the distribution that installs what the wing needs, such as "vision"; "" if it needs nothing more."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Commands of ``pliant``, by name: functions or groups of cyclopts."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Completion of the arguments of these commands, by the command: functions that return (words, files), a list of
+    words and whether files fit too."""
+    exports: Mapping[str, str] = field(default_factory=dict)
+    """Formats of ``pliant export``, by name: `pliant.cli.export.ExportFormat`."""
+    bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
+    """Bridges by name."""
+    robots: Mapping[str, str] = field(default_factory=dict)
+    """Catalogue robots by name: modules whose ROBOT or ROBOTS has them, or "module:name" of a `CatalogueRobot` or of a
+    function that returns a `Robot`."""
+    devices: tuple[str, ...] = ()
+    """Modules that register descriptions and their devices (`sensor_kind`, `device_for`) when they are imported."""
+    formats: tuple[str, ...] = ()
+    """Formats of robot files, tried before those of the core: `pliant.formats.source.Format`."""
+    tags: tuple[str, ...] = ()
+    """Readers of plugin tags in URDF and SDF: `pliant.formats.source.TagReader`."""
+    blocks: Mapping[str, str] = field(default_factory=dict)
+    """Blocks of options that `pliant.load`, a YAML file or ``--set BLOCK.KEY=VALUE`` gives a robot, by name:
+    `pliant.formats.source.Block`."""
+    recordings: tuple[str, ...] = ()
+    """Formats of recordings that other programs write: `pliant.recording.foreign.RecordingFormat`."""
+    viewer: str = ""
+    """The pages that show a run, a robot and a recording: `pliant.simulation.viewer.Viewer`."""
+    panels: tuple[str, ...] = ()
+    """Panels that a viewer shows for a robot that has what they need: see the viewer's own protocol."""
+    drawings: tuple[str, ...] = ()
+    """Shapes that films and pages draw beside MuJoCo's: `pliant.recording.drawing.Drawing`."""
+    messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Modules, by the name of another wing, that add this wing's devices to its messages."""
+    batches: Mapping[str, str] = field(default_factory=dict)
+    """Batches of worlds by the kind of processor, such as "cuda": `pliant.sweep.worlds.Backend`."""
+    controllers: Mapping[str, str] = field(default_factory=dict)
+    """Ways in which a policy drives a robot, by the name of a bridge."""
+    lists: Mapping[str, str] = field(default_factory=dict)
+    """Further tables of `pliant list`, by title: functions that return a list of `Listed`."""
+    experiments: tuple[str, ...] = ()
+    """Packages whose modules register experiments."""
+    benchmarks: tuple[str, ...] = ()
+    """Programs in the folder ``benchmarks`` of the repository that measure this wing."""
+
+    def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            if entry.name in ("name", "summary", "extra", "benchmarks"):
+                continue
+            for key, place in _entries(getattr(self, entry.name)):
+                if isinstance(place, BridgeEntry):
+                    place = place.factory
+                if isinstance(place, str) and not _PLACE.fullmatch(place):
+                    raise PliantError(
+                        f"the wing {self.name!r}: {entry.name}{f'[{key!r}]' if key else ''} is {place!r}; "
+                        "must be module:name",
+                        field=entry.name,
+                    )
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One entry of a wing's declaration."""
+
+    wing: Wing
+    """The wing."""
+    kind: str
+    """The field of `Wing`."""
+    key: str
+    """Name of the entry; "" in fields without names."""
+    value: Any
+    """The place, or the `BridgeEntry`."""
+
+    def load(self) -> Any:
+        """Import what the entry names.
+
+        Raises:
+            PliantError: it cannot be imported; the message names wing, entry and remedy.
+        """
+        return resolve(self.value, f"the wing {self.wing.name!r}: {self.kind} {self.key or self.value!r}", self.wing)
+
+
+def resolve(place: str, what: str = "", wing: Wing | None = None) -> Any:
+    """Import "module:name", or "module".
+
+    Args:
+        place: the place.
+        what: subject of the message if it fails.
+        wing: the wing that declares it, for the remedy.
+
+    Raises:
+        PliantError: there is no such module or name. Errors of pliant, such as `MissingDependency`, pass unchanged.
+    """
+    module, _, name = place.partition(":")
+    try:
+        found = importlib.import_module(module)
+        return getattr(found, name) if name else found
+    except PliantError:
+        raise
+    except (ImportError, AttributeError) as error:
+        remedy = f'; type: pip install "pliant[{wing.extra}]"' if wing is not None and wing.extra else ""
+        raise PliantError(f"{what or place} cannot be imported: {error}{remedy}", field=place) from error
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (key, place) of a field of a wing."""
+    if isinstance(value, Mapping):
+        for key, place in value.items():
+            if isinstance(place, tuple):
+                yield from ((key, one) for one in place)
+            else:
+                yield key, place
+    elif isinstance(value, str):
+        if value:
+            yield "", value
+    else:
+        yield from (("", place) for place in value)
+
+
+class Wings:
+    """The wings of a set of declarations, with the entries that each may have.
+
+    Args:
+        found: name of the entry point and what it gives: a `Wing`, or the error that it raised; pliant's own first.
+    """
+
+    _NAMED = ("commands", "arguments", "exports", "bridges", "robots", "blocks", "batches", "controllers", "lists")
+
+    def __init__(self, found: Mapping[str, Wing | Exception]) -> None:
+        self.wings: dict[str, Wing] = {}
+        self.faults: list[str] = []
+        """One line for each wing or entry that is left out."""
+        self._offers: dict[str, list[Offer]] = {entry.name: [] for entry in dataclasses.fields(Wing)}
+        named: dict[tuple[str, str], Wing] = {}
+        for name, wing in found.items():
+            if not isinstance(wing, Wing):
+                problem = wing if isinstance(wing, Exception) else f"it is a {type(wing).__name__}; must be a Wing"
+                self.faults.append(f"the wing {name!r} cannot be loaded: {problem}; update or uninstall its package")
+                continue
+            if wing.name in self.wings:
+                self.faults.append(f"the wing {wing.name!r} is declared twice; uninstall one of its packages")
+                continue
+            self.wings[wing.name] = wing
+            for entry in dataclasses.fields(wing):
+                if entry.name in ("name", "summary", "extra"):
+                    continue
+                for key, value in _entries(getattr(wing, entry.name)):
+                    other = named.get((entry.name, key)) if entry.name in self._NAMED else None
+                    if other is not None:
+                        self.faults.append(
+                            f"the wing {wing.name!r} declares {entry.name} {key!r}, which the wing {other.name!r} "
+                            f"has declared; uninstall one of them"
+                        )
+                        continue
+                    named[entry.name, key] = wing
+                    self._offers[entry.name].append(Offer(wing, entry.name, key, value))
+
+    def offers(self, kind: str) -> list[Offer]:
+        """Return the entries of one field of all wings."""
+        return self._offers[kind]
+
+
+@functools.cache
+def _installed(path: tuple[str, ...]) -> Wings:
+    """Return the wings of installed packages; reading the entry points of all packages takes about 10 ms."""
+    found: dict[str, Wing | Exception] = {}
+    points = sorted(
+        importlib.metadata.entry_points(group=GROUP), key=lambda p: (not p.value.startswith("pliant."), p.name)
+    )
+    for point in points:
+        try:
+            found.setdefault(point.name, point.load())
+        except Exception as error:  # whatever the import of another's package raises must not end the program
+            found.setdefault(point.name, error)
+    wings = Wings(found)
+    for fault in wings.faults:
+        _log.warning("%s", fault)
+    return wings
+
+
+_DECLARED: dict[str, Wing] = {}
+
+
+def declare(wing: Wing) -> Wing:
+    """Declare a wing of this process, such as one of a module of ``--import``; return it.
+
+    Raises:
+        PliantError: an installed wing has this name, or one of its entries.
+    """
+    installed = _installed(tuple(sys.path)).wings
+    faults = Wings({**installed, **_DECLARED, wing.name: wing}).faults
+    if wing.name in installed:
+        faults = [f"the wing {wing.name!r} is declared twice; give yours another name"]
+    if faults:
+        raise PliantError("\n".join(faults), field=wing.name)
+    _DECLARED[wing.name] = wing
+    _with_declared.cache_clear()
+    return wing
+
+
+def withdraw(name: str) -> None:
+    """Take back what `declare` has declared."""
+    _DECLARED.pop(name, None)
+    _with_declared.cache_clear()
+
+
+@functools.cache
+def _with_declared(path: tuple[str, ...]) -> Wings:
+    found = _installed(path)
+    return Wings({**found.wings, **_DECLARED}) if _DECLARED else found
+
+
+def find_wings() -> dict[str, Wing]:
+    """Return the wings by name: pliant's own, those of other packages, and those that `declare` has declared."""
+    return _with_declared(tuple(sys.path)).wings
+
+
+def wing_faults() -> list[str]:
+    """Return one line for each wing or entry that is left out, with the remedy."""
+    return list(_installed(tuple(sys.path)).faults)
+
+
+def offers(kind: str) -> list[Offer]:
+    """Return the entries of one field of `Wing`, of all wings."""
+    return _with_declared(tuple(sys.path)).offers(kind)
+
+
+def offer(kind: str, key: str) -> Offer | None:
+    """Return the entry of that name in one field of `Wing`, None if no wing has it."""
+    return next((found for found in offers(kind) if found.key == key), None)

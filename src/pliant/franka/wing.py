@@ -1,0 +1,20 @@
+"""Declaration of the wing ``franka``."""
+
+from pliant.base.wing import BridgeEntry, Wing
+
+__all__ = ["WING"]
+
+_ENTRIES = "pliant.franka.robots.entry"
+
+WING = Wing(
+    name="franka",
+    summary="Franka arms behind the Franka Control Interface: identified dynamics, cabinet, hand, client",
+    bridges={
+        "fci": BridgeEntry(
+            "Franka Control Interface: libfranka's clients connect to 127.0.0.1", "pliant.franka.bridge:make"
+        ),
+    },
+    robots={"franka": _ENTRIES, "fr3": _ENTRIES, "franka-dual": _ENTRIES, "franka-torso": _ENTRIES},
+    devices=("pliant.franka.device.arm",),
+    benchmarks=("franka.py",),
+)

@@ -1,0 +1,13 @@
+"""Declaration of the wing ``learn``."""
+
+from pliant.base.wing import Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="learn",
+    summary="Batches in MuJoCo Warp, Gymnasium environments, and policies on simulated or real robots",
+    extra="learn",
+    commands={"policy": "pliant.learn.commands:policy"},
+    benchmarks=("envs.py", "worlds.py"),
+)

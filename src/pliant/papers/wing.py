@@ -1,0 +1,15 @@
+"""Declaration of the wing ``papers``."""
+
+from pliant.base.wing import Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="papers",
+    summary="Published results, run again: numbers, figures and verdicts against the papers' statements",
+    extra="reproduce",
+    commands={"reproduce": "pliant.papers.commands:reproduce"},
+    arguments={"reproduce": "pliant.papers.runner:completed"},
+    lists={"experiments": "pliant.papers.runner:listed"},
+    experiments=("pliant.papers",),
+)

@@ -1,0 +1,31 @@
+"""Declaration of the wing ``rods``."""
+
+from pliant.base.wing import Wing
+
+__all__ = ["WING"]
+
+_ENTRIES = "pliant.rods.robots.entry"
+
+WING = Wing(
+    name="rods",
+    summary="Cosserat rods and continuum parallel robots: statics, stability, flexible models, plate control",
+    commands={"cpr": "pliant.rods.commands.application:cpr"},
+    arguments={"cpr": "pliant.rods.commands.inputs:completed"},
+    robots={
+        "2PR": _ENTRIES,
+        "2RR": _ENTRIES,
+        "3ER": _ENTRIES,
+        "3PFR_spatial": _ENTRIES,
+        "3PR": _ENTRIES,
+        "3RR": _ENTRIES,
+        "RERRFR": _ENTRIES,
+        "Stewart_Gough_6EFR": _ENTRIES,
+        "Stewart_Gough_6FFR_Till": _ENTRIES,
+        "Stewart_Gough_6PFF": _ENTRIES,
+        "Stewart_Gough_6PFR": _ENTRIES,
+        "Stewart_Gough_6PFS": _ENTRIES,
+    },
+    formats=("pliant.rods.format:PARALLEL",),
+    devices=("pliant.rods.device.plate_controller",),
+    benchmarks=("rods.py",),
+)

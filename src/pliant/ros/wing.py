@@ -1,0 +1,19 @@
+"""Declaration of the wing ``ros``."""
+
+from pliant.base.wing import BridgeEntry, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="ros",
+    summary="ROS 1 and ROS 2 without ROS: nodes on TCPROS, RTPS and zenoh, topics of all devices, bags",
+    extra="bags",
+    bridges={
+        "ros1": BridgeEntry("ROS 1: the toolbox's topics on a real master (roscore)", "pliant.ros.ros1:make"),
+        "ros2": BridgeEntry("ROS 2: the same topics over DDS", "pliant.ros.ros2:make"),
+        "zenoh": BridgeEntry(
+            "ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)
+        ),
+    },
+    benchmarks=("ros.py",),
+)

@@ -1,0 +1,17 @@
+"""Declaration of the wing ``vision``."""
+
+from pliant.base.wing import BridgeEntry, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="vision",
+    summary="Visual servoing: features and their interaction matrices, AprilTags, images in mapped files",
+    extra="vision",
+    bridges={
+        "pictures": BridgeEntry(
+            "Camera images in files that programs of this machine map", "pliant.vision.pictures_bridge:make"
+        ),
+    },
+    benchmarks=("camera.py",),
+)

@@ -1,0 +1,16 @@
+"""Declaration of the wing ``walking``."""
+
+from pliant.base.wing import Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="walking",
+    summary="A walking controller on the divergent component of motion, a biped and humanoids",
+    robots={
+        "biped": "pliant.walking.robots.biped.build",
+        "talos": "pliant.walking.robots.humanoids.build",
+        "g1": "pliant.walking.robots.humanoids.build",
+    },
+    devices=("pliant.walking.device",),
+)

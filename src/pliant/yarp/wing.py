@@ -1,0 +1,32 @@
+"""Declaration of the wing ``yarp``."""
+
+from pliant.base.wing import BridgeEntry, Wing
+
+__all__ = ["WING"]
+
+WING = Wing(
+    name="yarp",
+    summary="YARP without YARP: ports, name server, control boards, the files of gazebo-yarp-plugins, the iCub",
+    commands={
+        "yarp": "pliant.yarp.commands.yarp:yarp",
+        "yarpserver": "pliant.yarp.commands.yarpserver:yarpserver",
+    },
+    bridges={
+        "yarp": BridgeEntry(
+            "YARP: ports for programs of YARP 3 and 4, with a name server", "pliant.yarp.bridge.bridge:make"
+        ),
+    },
+    robots={"icub": "pliant.yarp.robots.icub.build"},
+    tags=("pliant.yarp.formats.plugins:READER",),
+    blocks={"boards": "pliant.yarp.model.control_board:BOARDS"},
+    devices=(
+        "pliant.yarp.control_board.device",
+        "pliant.yarp.devices.base_state",
+        "pliant.yarp.devices.external_wrench",
+        "pliant.yarp.devices.joint_angles",
+        "pliant.yarp.devices.load_cells",
+        "pliant.yarp.devices.model_pose",
+        "pliant.yarp.devices.video_texture",
+    ),
+    benchmarks=("yarp.py",),
+)
