@@ -89,7 +89,8 @@ class Wing:
     """Completion of the arguments of these commands, by the command: functions that return (words, files), a list of
     words and whether files fit too."""
     exports: Mapping[str, str] = field(default_factory=dict)
-    """Formats of ``pliant export``, by name: `pliant.cli.export.ExportFormat`."""
+    """Formats of ``pliant export`` for recordings, by name: functions of (source, output, namespace, overwrite, json)
+    that return the exit code."""
     bridges: Mapping[str, BridgeEntry] = field(default_factory=dict)
     """Bridges by name."""
     robots: Mapping[str, str] = field(default_factory=dict)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.base.wing import offer, offers
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, import_modules, load_robot
 from pliant.cli.output import make_console
 from pliant.cli.simulating import refuse_unused
-from pliant.ros.commands.export_bag import write_bag
 
 if TYPE_CHECKING:
     from pliant.model import Robot
@@ -46,15 +46,18 @@ def export(
     the bridges.
     """
     import_modules(import_)
-    if format == "bag":
+    exporter = offer("exports", format)
+    if exporter is not None:
         for option, given in (("--package", package), ("--set", set), ("--package-path", package_path)):
             refuse_unused(bool(given), option, "the format urdf or mjcf")
-        return write_bag(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
+        write = exporter.load()
+        return write(Path(source), output, namespace=namespace or "", overwrite=overwrite, json=json)
     if format not in ("urdf", "mjcf"):
-        valid = nearest(format, ["urdf", "mjcf", "bag"])
+        valid = nearest(format, ["urdf", "mjcf", *(found.key for found in offers("exports"))])
         raise PliantError(f"export {format}: no such format; {valid}", field="format")
-    refuse_unused(namespace is not None, "--namespace", "the format bag")
-    refuse_unused(json, "--json", "the format bag")
+    of_recordings = "the format " + " or ".join(found.key for found in offers("exports"))
+    refuse_unused(namespace is not None, "--namespace", of_recordings)
+    refuse_unused(json, "--json", of_recordings)
     robot = load_robot(source, set, None, package_path)
     if format == "mjcf":
         refuse_unused(package is not None, "--package", "the format urdf")

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.cli.foreign_notes import say_what_was_read
 from pliant.cli.options import Debug, Imports, Json, Seed, Settings, assignments, import_modules
 from pliant.cli.output import clean, emit, make_console, plain
 from pliant.cli.progress import Bar
 from pliant.cli.simulating import check_figure, check_folder, refuse_unused
-from pliant.ros.commands.bag_notes import say_what_was_read
 
 __all__ = ["identify"]
 
@@ -69,7 +69,7 @@ def identify(
     from pliant.identification import measurement_of, read_measurement
     from pliant.laws import CompliantActuator, Mode, get_law
     from pliant.model.parameters import change_actuator
-    from pliant.ros.bags import is_bag, read_traces
+    from pliant.recording.foreign import foreign_format, is_recording, traces_of_recording
 
     kinds = ("spring", "friction", "servo")
     if kind not in kinds:
@@ -85,8 +85,9 @@ def identify(
     data = []
     for path in file:
         names, units = assignments(column, "--column"), assignments(unit, "--unit")
-        if is_bag(path):
-            traces = read_traces(path, device)
+        foreign = foreign_format(path)
+        if foreign is not None or is_recording(path):
+            traces = traces_of_recording(path, device) if foreign is None else foreign.traces(path, device)
             data.append(measurement_of(traces.columns, str(path), names, units))
             say_what_was_read(console, path, traces, data[-1])
         else:

@@ -246,11 +246,13 @@ def _film(
 def _check_recording(path: Path) -> None:
     """Refuse what is no recording, in the words of the user."""
     from pliant.base.errors import RecordingError, nearest
-    from pliant.ros.bags import BAG_SUFFIXES
+    from pliant.recording.foreign import foreign_suffixes
 
     if not path.exists():
         folder = path.absolute().parent
-        names = [p.name for p in folder.iterdir() if p.suffix in BAG_SUFFIXES] if folder.is_dir() else []
+        names = (
+            [p.name for p in folder.iterdir() if p.suffix in (".mcap", *foreign_suffixes())] if folder.is_dir() else []
+        )
         raise RecordingError(
             f"there is no such recording{f'; {nearest(path.name, names)}' if names else ''}", file=path
         )

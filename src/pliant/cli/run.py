@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from pliant.base.errors import PliantError, nearest
+from pliant.cli.foreign_notes import say_what_is_played
 from pliant.cli.options import (
     Imports,
     Packages,
@@ -24,7 +25,6 @@ from pliant.cli.options import (
 )
 from pliant.cli.output import emit, make_console, number, plain, print_table
 from pliant.cli.simulating import DEFAULT_RUN, Run, RunOptions, refuse_unused
-from pliant.ros.commands.bag_notes import say_what_is_played
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

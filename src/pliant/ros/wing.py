@@ -15,5 +15,7 @@ WING = Wing(
             "ROS 2 on zenoh: the same topics for nodes of rmw_zenoh", "pliant.ros.zenoh:make", ("zenoh",)
         ),
     },
+    recordings=("pliant.ros.bags.format:BAGS",),
+    exports={"bag": "pliant.ros.commands:write_bag"},
     benchmarks=("ros.py",),
 )

@@ -6,7 +6,7 @@ A table has a column ``time`` [s] and columns ``<device>/<field>``; one element 
 - CSV: a header line, then numbers. An empty cell keeps the previous value; lines that begin with # are skipped.
 - NPZ: named arrays of equal length. An array field is one array of shape (n, size).
 - YAML and JSON: named lists, and optionally ``interpolation``.
-- Bags of ROS 1 and ROS 2, see `pliant.ros.bags`.
+- Recordings of other programs whose format a wing declares, such as bags, see `pliant.recording.foreign`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ import numpy as np
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import DeviceError, nearest
 from pliant.devices.base import Device, FieldInfo
-from pliant.ros.bags import BAG_SUFFIXES, is_bag, read_bag
+from pliant.recording.foreign import foreign_format, foreign_suffixes
 
 __all__ = ["CommandPlayer", "CommandTable", "command_mode", "read_commands"]
 
 INTERPOLATIONS = ("hold", "linear")
-SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json", *BAG_SUFFIXES)
+SUFFIXES = (".csv", ".npz", ".yaml", ".yml", ".json")
 COLUMN = re.compile(r"(?P<device>.+)/(?P<field>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
 
 
@@ -133,8 +133,9 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
         RecordingError: a bag cannot be read.
     """
     path = Path(path)
-    if path.is_dir() or is_bag(path):
-        bag = read_bag(path)
+    foreign = foreign_format(path)
+    if foreign is not None:
+        bag = foreign.commands(path)
         time = bag.columns.pop("time")
         return CommandTable(
             time=time,
@@ -145,9 +146,11 @@ def read_commands(path: str | Path, *, interpolation: str | None = None) -> Comm
             unused=bag.unused,
         )
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES or path.is_dir():
         raise DeviceError(
-            f"a command file ends in {path.suffix!r}; {nearest(path.suffix, SUFFIXES)}", file=path, field="suffix"
+            f"a command file ends in {path.suffix!r}; {nearest(path.suffix, (*SUFFIXES, *foreign_suffixes()))}",
+            file=path,
+            field="suffix",
         )
     said = None
     if suffix == ".csv":

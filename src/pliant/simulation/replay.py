@@ -1,7 +1,7 @@
 """Replays: what was recorded is published again, at a chosen speed, from a chosen time on.
 
-A recording of pliant gives the samples of its devices, and the bridges make topics of them as in the run. A bag of ROS
-gives its messages as they are: each topic is a `RecordedTopic`, and a bridge serves those whose type it knows.
+A recording of pliant gives the samples of its devices, and the bridges make topics of them as in the run. A
+recording of another program, such as a bag, gives its messages as they are: each topic is a `RecordedTopic`, and a bridge serves those whose type it knows.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from typing import Any
 from pliant.base.errors import DeadThreadError, RecordingError
 from pliant.devices.base import Sample, SampleSource
 from pliant.model.interface import Interface
+from pliant.recording.foreign import ForeignRecording, ForeignTopic, foreign_format, is_recording
 from pliant.recording.recording import RecordedDevice, Recording, read_recording
-from pliant.ros.bags import Bag, BagTopic, is_bag, open_bag
-from pliant.ros.bags.opening import is_recording
-from pliant.ros.bags.times import CLOCK
 from pliant.simulation.bridge import Bridge
 
 __all__ = ["RecordedTopic", "Replay", "open_replay", "replay"]
@@ -40,7 +38,7 @@ class RecordedTopic(RecordedDevice):
         recorded: the topic in the bag.
     """
 
-    def __init__(self, recorded: BagTopic) -> None:
+    def __init__(self, recorded: ForeignTopic) -> None:
         super().__init__(recorded.name, 0, 0, {}, topic=recorded.name)
         self.recorded = recorded
         """The topic in the bag."""
@@ -52,10 +50,10 @@ class Replay:
     """Something recorded that can be played; see `open_replay`.
 
     Args:
-        source: a recording or an open bag.
+        source: a recording, or an open foreign one.
     """
 
-    def __init__(self, source: Recording | Bag) -> None:
+    def __init__(self, source: Recording | ForeignRecording) -> None:
         self.source = source
         self.path = source.path
         self.position = 0.0
@@ -71,7 +69,7 @@ class Replay:
         self.interface = Interface()
         self.begin_ns, self.end_ns = source.begin_ns, source.end_ns
         for topic in source.topics:
-            if topic.count and not self._is_clock(topic) and topic.name not in self.devices:
+            if topic.count and not source.is_clock(topic) and topic.name not in self.devices:
                 self.devices[topic.name] = RecordedTopic(topic)
 
     def __enter__(self) -> Replay:
@@ -82,7 +80,7 @@ class Replay:
 
     def close(self) -> None:
         """Close the bag."""
-        if isinstance(self.source, Bag):
+        if not isinstance(self.source, Recording):
             self.source.close()
 
     @property
@@ -157,9 +155,6 @@ class Replay:
         return self._play(bridges, speed, start, duration, loop, delay, ready, before_stop, clock, sleep)
 
     # ------------------------------------------------------------------ inside
-    def _is_clock(self, topic: BagTopic) -> bool:
-        return topic.name == CLOCK and topic.known_type() == "rosgraph_msgs/Clock"
-
     def _play(
         self,
         bridges: tuple[Bridge, ...],
@@ -241,13 +236,14 @@ class Replay:
                 yield log_ns, sample.stamp_ns if log_ns != previous else None, sample
                 previous = log_ns
             return
-        clocked = any(topic.count and self._is_clock(topic) for topic in self.source.topics)
+        source = self.source
+        clocked = any(topic.count and source.is_clock(topic) for topic in source.topics)
         count = dict.fromkeys(self.devices, 0)
         ticked: int | None = None
-        for message in self.source.messages():
+        for message in source.messages():
             name = message.topic.name
-            if self._is_clock(message.topic):
-                yield message.log_ns, message.decode()["clock"], None
+            if source.is_clock(message.topic):
+                yield message.log_ns, source.clock_ns(message), None
                 continue
             device = self.devices.get(name)
             if not isinstance(device, RecordedTopic) or device.recorded.type != message.topic.type:
@@ -260,28 +256,31 @@ class Replay:
             count[name] += 1
 
 
-def open_replay(source: str | Path | Recording | Bag) -> Replay:
-    """Open a recording of pliant or a bag of ROS for a replay; close it, or use it in a ``with``.
+def open_replay(source: str | Path | Recording | ForeignRecording) -> Replay:
+    """Open a recording of pliant or of another program for a replay; close it, or use it in a ``with``.
 
     Args:
-        source: a recording, an open bag, or the path of one of them.
+        source: a recording, an open foreign one, or the path of one of them.
 
     Raises:
         RecordingError: it cannot be read.
     """
-    if isinstance(source, Recording | Bag):
+    if isinstance(source, Recording | ForeignRecording):
         return Replay(source)
     path = Path(source)
-    if is_bag(path) and not is_recording(path):
-        return Replay(open_bag(path))
+    foreign = None if is_recording(path) else foreign_format(path)
+    if foreign is not None:
+        return Replay(foreign.open(path))
     return Replay(read_recording(path))
 
 
-def replay(source: str | Path | Recording | Bag, *, bridges: Iterable[Bridge] = (), **options: Any) -> Iterator[Sample]:
+def replay(
+    source: str | Path | Recording | ForeignRecording, *, bridges: Iterable[Bridge] = (), **options: Any
+) -> Iterator[Sample]:
     """Yield the samples of a recording, at a chosen speed, and publish them on bridges; see `Replay.play`.
 
     Args:
-        source: a recording, an open bag, or the path of one of them.
+        source: a recording, an open foreign one, or the path of one of them.
         bridges: get every sample.
         options: those of `Replay.play`.
 

@@ -7,7 +7,7 @@ commands of them, `read_traces` measurements.
 from pliant.ros.bags.base import Bag, BagMessage, BagTopic
 from pliant.ros.bags.columns import BagCommands, read_bag
 from pliant.ros.bags.opening import BAG_SUFFIXES, is_bag, open_bag
-from pliant.ros.bags.traces import Traces, read_traces
+from pliant.ros.bags.traces import read_traces
 
 __all__ = [
     "BAG_SUFFIXES",
@@ -15,7 +15,6 @@ __all__ = [
     "BagCommands",
     "BagMessage",
     "BagTopic",
-    "Traces",
     "is_bag",
     "open_bag",
     "read_bag",

@@ -185,6 +185,14 @@ class Bag:
         wanted = {t.name for t in self.topics} if topics is None else set(topics)
         yield from heapq.merge(*(part.messages(wanted) for part in self.parts), key=lambda m: m.log_ns)
 
+    def is_clock(self, topic: BagTopic) -> bool:
+        """Return whether a topic has the simulation's time."""
+        return topic.name == "/clock" and topic.known_type() == "rosgraph_msgs/Clock"
+
+    def clock_ns(self, message: BagMessage) -> int:
+        """Return the time of a message of the clock [ns]."""
+        return message.decode()["clock"]
+
     def listed(self) -> str:
         """Return its topics with their types, for messages to people."""
         names = [f"{t.name} ({t.type})" for t in self.topics]

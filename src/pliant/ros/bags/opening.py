@@ -9,21 +9,18 @@ from pathlib import Path, PurePosixPath
 
 from pliant.base.documents.yaml_tree import read_yaml
 from pliant.base.errors import PliantError, RecordingError, nearest
-from pliant.recording.mcap import MAGIC
 from pliant.recording.recording import RecordingWarning
 from pliant.ros.bags.base import Bag, BagPart
 from pliant.ros.bags.mcap_bag import McapBag
 from pliant.ros.bags.rosbag1 import Rosbag1
 from pliant.ros.bags.sqlite import SqliteBag
 
-__all__ = ["BAG_SUFFIXES", "is_bag", "is_recording", "open_bag"]
+__all__ = ["BAG_SUFFIXES", "is_bag", "open_bag"]
 
 BAG_SUFFIXES = (".bag", ".mcap", ".db3")
 METADATA = "metadata.yaml"
 METADATA_LIMIT = 16 << 20
 """Longest metadata.yaml [bytes]."""
-HEAD_LIMIT = 1 << 20
-"""In which part of a recording its topics are declared [bytes]: before the first message."""
 FILE_LIMIT = 10_000
 """Files of a folder at most."""
 
@@ -32,26 +29,6 @@ def is_bag(path: str | Path) -> bool:
     """Return whether a path looks like a bag: by its suffix, or a folder, of which `open_bag` says what it lacks."""
     path = Path(path)
     return path.is_dir() or path.suffix.lower() in BAG_SUFFIXES or path.name.endswith(".bag.active")
-
-
-def is_recording(path: str | Path) -> bool:
-    """Return whether a path is a recording that pliant wrote, rather than a bag of ROS.
-
-    Raises:
-        RecordingError: it is an MCAP file by name that cannot be read.
-    """
-    path = Path(path)
-    if path.suffix.lower() != ".mcap" or not path.is_file():
-        return False
-    try:
-        with path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC or os.fstat(file.fileno()).st_size <= len(MAGIC):
-                return True  # whoever reads it says what is wrong
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                head = data[:HEAD_LIMIT]
-    except OSError as error:
-        raise RecordingError(f"the file cannot be read: {error.strerror}", file=path) from None
-    return b"pliant_msgs/msg/" in head and b"sample_period_ns" in head
 
 
 def open_bag(path: str | Path) -> Bag:

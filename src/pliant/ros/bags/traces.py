@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import RecordingError, WireError, nearest
-from pliant.recording.recording import read_recording
+from pliant.recording.foreign import Traces, is_recording, traces_of_recording
 from pliant.ros.bags.base import Bag, BagTopic
-from pliant.ros.bags.opening import is_recording, open_bag
+from pliant.ros.bags.opening import open_bag
 from pliant.ros.bags.times import CLOCK, Series, TimeAxis, collect
 
 __all__ = ["Traces", "read_traces"]
@@ -37,21 +37,6 @@ QB = {
 """Ending of a name of the qb_move packages -> quantity; the preset is said by the motors."""
 HELD = ("external_torque", "reference_1", "reference_2")
 """Quantities that keep their value until the next message."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Traces:
-    """Columns of one joint over time."""
-
-    columns: dict[str, np.ndarray]
-    """By the names of `pliant.identification.measurements.QUANTITIES` for a bag, by field for a recording;
-    shape (n,), SI."""
-    joint: str
-    """The joint, or the device of a recording."""
-    topics: dict[str, str]
-    """Column -> topic that it comes from."""
-    unused: tuple[str, ...]
-    """Topics or devices that were not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +64,7 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
     """
     path = Path(path)
     if is_recording(path):
-        return _of_recording(path, joint)
+        return traces_of_recording(path, joint)
     with open_bag(path) as bag:
         topics = [t for t in bag.topics if t.count and t.known_type()]
         states = {t.name for t in topics if t.known_type() == "sensor_msgs/JointState"}
@@ -102,29 +87,6 @@ def read_traces(path: str | Path, joint: str | None = None) -> Traces:
         columns, used = _aligned(path, chosen, sources, found, axis)
         unused = tuple(f"{t.name} ({t.type})" for t in bag.topics if t.name not in {*used.values(), CLOCK})
     return Traces(columns=columns, joint=chosen, topics=used, unused=unused)
-
-
-def _of_recording(path: Path, device: str | None) -> Traces:
-    recording = read_recording(path)
-    names = [
-        name for name, d in recording.devices.items() if "position" in d.samples and not d.samples["position"].shape
-    ]
-    if device is None and len(names) == 1:
-        device = names[0]
-    if device is None or device not in names:
-        asked = (
-            "the recording has several devices" if device is None else f"there is no device {device!r} with a position"
-        )
-        raise RecordingError(f"{asked}; {nearest(device or '', names)} (--device NAME)", file=path, field="device")
-    columns = {"time": recording[f"{device}/time"]}
-    for field, info in recording.devices[device].samples.items():
-        values = recording[f"{device}/{field}"]
-        if not info.shape and np.isfinite(values).all():
-            columns[field] = values
-    topics = {name: f"{device}/{name}" for name in columns}
-    return Traces(
-        columns=columns, joint=device, topics=topics, unused=tuple(n for n in recording.devices if n != device)
-    )
 
 
 # ---------------------------------------------------------------------- which topic says what

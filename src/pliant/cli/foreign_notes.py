@@ -1,4 +1,4 @@
-"""Notes about a bag that is read: which topics are used, and for what."""
+"""Notes about a recording of another program that is read: which topics are used, and for what."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pliant.identification.measurements import Measurement
-    from pliant.ros.bags.traces import Traces
+    from pliant.recording.foreign import Traces
     from pliant.simulation.commands import CommandPlayer, CommandTable
 
 __all__ = ["say_what_is_played", "say_what_was_read"]
 
 
 def say_what_is_played(console: Console, table: CommandTable, player: CommandPlayer) -> None:
-    """Print which topics of a bag command which fields, and which topics are not used."""
+    """Print which topics of a recording command which fields, and which topics are not used."""
     if not table.topics:
         return
     rows = [f"{column} from {topic}" for column, topic in table.topics.items() if column not in player.left_out]

@@ -1,0 +1,13 @@
+"""Declaration of ROS bags as a format of recordings."""
+
+from pliant.recording.foreign import RecordingFormat
+from pliant.ros.bags.columns import read_bag
+from pliant.ros.bags.opening import BAG_SUFFIXES, is_bag, open_bag
+from pliant.ros.bags.traces import read_traces
+
+__all__ = ["BAGS"]
+
+BAGS = RecordingFormat(
+    name="bag", suffixes=BAG_SUFFIXES, accepts=is_bag, open=open_bag, commands=read_bag, traces=read_traces
+)
+"""Bags of ROS 1 and ROS 2."""
