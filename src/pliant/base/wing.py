@@ -115,6 +115,8 @@ class Wing:
     """Shapes that films and pages draw beside MuJoCo's: `pliant.recording.drawing.Drawing`."""
     messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Modules, by the name of another wing, that add this wing's devices to its messages."""
+    detectors: Mapping[str, str] = field(default_factory=dict)
+    """Detectors in camera images by what they detect, such as "tags"."""
     batches: Mapping[str, str] = field(default_factory=dict)
     """Batches of worlds by the kind of processor, such as "cuda": `pliant.sweep.worlds.Backend`."""
     controllers: Mapping[str, str] = field(default_factory=dict)
@@ -207,7 +209,18 @@ class Wings:
         found: name of the entry point and what it gives: a `Wing`, or the error that it raised; pliant's own first.
     """
 
-    _NAMED = ("commands", "arguments", "exports", "bridges", "robots", "blocks", "batches", "controllers", "lists")
+    _NAMED = (
+        "commands",
+        "arguments",
+        "exports",
+        "bridges",
+        "robots",
+        "blocks",
+        "batches",
+        "detectors",
+        "controllers",
+        "lists",
+    )
 
     def __init__(self, found: Mapping[str, Wing | Exception]) -> None:
         self.wings: dict[str, Wing] = {}

@@ -40,7 +40,6 @@ app = App(
 COMMANDS = {
     "run": "pliant.cli.run:run",
     "check": "pliant.cli.check:check",
-    "view": "pliant.cli.view:view",
     "sweep": "pliant.cli.sweep:sweep",
     "compare": "pliant.cli.compare:compare",
     "export": "pliant.cli.export:export",

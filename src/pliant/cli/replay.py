@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -272,29 +270,26 @@ def _page(
     found: Recording, path: Path, source: str | None, settings: list[str], console: Console, done: dict[str, Any]
 ) -> None:
     """Write a recording as a page that plays by itself."""
-    from pliant.page.playable import FPS, MAX_FRAMES, write_page
     from pliant.recording.motion import Motion
     from pliant.recording.replay_film import recorded_poses
+    from pliant.simulation.viewer import find_viewer
+
+    viewer = find_viewer("--html")
 
     model = _shown_robot(found, source, settings)
-    poses = recorded_poses(found, model, max(1.0 / FPS, found.duration / MAX_FRAMES))
-    write_page(path, Motion(model=model, time=poses.time, poses=poses.qpos), title=found.path.name)
+    poses = recorded_poses(found, model, viewer.period(found.duration))
+    viewer.write(path, Motion(model=model, time=poses.time, poses=poses.qpos), found.path.name)
     say_missing(poses.missing, "on the page", console)
     done["html"] = str(path)
 
 
 def _view(found: Recording, port: int, source: str | None, settings: list[str], console: Console) -> None:
     """Show a recording on a page until Ctrl-C."""
-    from pliant.page import PageServer
-    from pliant.page.replay import ReplayView
+    from pliant.simulation.viewer import find_viewer
 
+    viewer = find_viewer("--view")
     model = _shown_robot(found, source, settings)
-    with PageServer(port=port, title=found.path.name) as server:
-        page = ReplayView(found, model, server)
-        say_missing(page.missing, "on the page", console)
-        with contextlib.suppress(KeyboardInterrupt):
-            print(f"view: {server.url} (Ctrl-C ends)", file=sys.stderr, flush=True)
-            page.run()
+    viewer.recording(found, model, port, lambda missing: say_missing(missing, "on the page", console))
 
 
 def _shown_robot(found: Recording, source: str | None, settings: list[str]) -> mujoco.MjModel:

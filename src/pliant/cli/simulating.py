@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from pliant.devices import Device
     from pliant.engine import Engine
     from pliant.model import Robot
-    from pliant.page import PageView
     from pliant.recording.film import FilmReport
     from pliant.simulation import Bridge, RunReport, Simulation
     from pliant.simulation.bridge import TopicReport
     from pliant.simulation.film import FilmBridge
     from pliant.simulation.pacer import Pacer
+    from pliant.simulation.viewer import RunPage
 
 __all__ = [
     "DEFAULT_RUN",
@@ -256,14 +256,14 @@ class Run:
             hint = f" ({own[0].name} has its own option {own[0].name}:{own[0].own_timeout}=)" if own else ""
             refuse_unused(given is not None and not waiting, name, f"a --bridge in lock-step{hint}")
         told = {"command_line": command_line(), "interface": recorded_names(robot.interface)}
-        self.page: PageView | None = None
+        self.page: RunPage | None = None
         """The page of the run; None without one."""
         if plan.view:
             from pliant.engine import mujoco_state
-            from pliant.page import PageView
+            from pliant.simulation.viewer import find_viewer
 
             state = mujoco_state(engine, "the view")
-            self.page = PageView(state, port=plan.view_port or 0, title=robot.name or "robot", metadata=told)
+            self.page = find_viewer("--view").run(state, plan.view_port or 0, robot.name or "robot", told)
             self.wires.append(self.page)
         pacer = _pacer_of(plan, self.wires)
         self.duration = plan.duration

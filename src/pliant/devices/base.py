@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -566,6 +566,9 @@ class DeviceBase:
     Raises:
         DeviceError: an option is out of range, or noise is given for a field that does not exist.
     """
+
+    shows_contacts: ClassVar[bool] = False
+    """Whether a page of its robot shows contact forces from the start."""
 
     def __init__(
         self,

@@ -8,21 +8,20 @@ from version 10 on). A motion ends once its target is reached. While a client is
 from __future__ import annotations
 
 import html
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.errors import DeviceError
-from pliant.devices.base import Device, Sample
+from pliant.devices.base import Sample
 from pliant.page.controls import REQUEST_TIMEOUT, Say, guarded
 from pliant.simulation.bridge import SimulationControl
 
 if TYPE_CHECKING:
     from pliant.franka.device.arm import FrankaArm
 
-__all__ = ["ArmPanel", "franka_arm"]
+__all__ = ["ArmPanel"]
 
 STEP = 0.01
 """Step of the joint sliders [rad]."""
@@ -245,12 +244,6 @@ class ArmPanel:
                 f"{device.name}: a program moves this arm; the page may when it has stopped", field="move"
             )
         return device
-
-
-def franka_arm(device: Device) -> FrankaArm | None:
-    """Return the device as a Franka arm; None if it is none. Without such an arm its module is not loaded."""
-    module = sys.modules.get("pliant.franka.device.arm")
-    return device if module is not None and isinstance(device, module.FrankaArm) else None
 
 
 def _line(text: str) -> str:

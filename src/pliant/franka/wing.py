@@ -15,6 +15,7 @@ WING = Wing(
         ),
     },
     robots={"franka": _ENTRIES, "fr3": _ENTRIES, "franka-dual": _ENTRIES, "franka-torso": _ENTRIES},
+    panels=("pliant.franka.panel:PANEL",),
     devices=("pliant.franka.device.arm",),
     benchmarks=("franka.py",),
 )

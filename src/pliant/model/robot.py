@@ -6,7 +6,7 @@ import dataclasses
 import fnmatch
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.base.errors import MissingDependency, PliantError
+from pliant.base.wing import offer
 from pliant.devices.base import FieldInfo, Sample, SampleSource
 from pliant.page.controls import plain_name
 
@@ -115,9 +116,12 @@ class Cameras:
             return []
         try:
             if picture.detector is None:
-                from pliant.vision import AprilTagDetector
-
-                picture.detector = AprilTagDetector(picture.camera, size=TAG_SIZE, decimate=2.0)
+                detector = offer("detectors", "tags")
+                if detector is None:
+                    picture.tags.value = False
+                    self._say("no wing that detects tags is installed")
+                    return []
+                picture.detector = detector.load()(picture.camera, size=TAG_SIZE, decimate=2.0)
             return [(np.asarray(tag.pixels), int(tag.tag_id)) for tag in picture.detector.detect(image)]
         except MissingDependency as error:
             picture.tags.value = False

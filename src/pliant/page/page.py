@@ -19,29 +19,29 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import BridgeError
-from pliant.devices.base import Device, Sample, SampleSource
+from pliant.devices.base import Device, DeviceBase, Sample, SampleSource
 from pliant.engine.base import MujocoState
-from pliant.feet.device.press import PressDevice
-from pliant.franka.page import ArmPanel, franka_arm
 from pliant.page.cameras import Cameras
 from pliant.page.contacts import find_contacts
-from pliant.page.controls import DeviceControls, plain_name, plain_text
+from pliant.page.controls import DeviceControls, Panel, plain_name, plain_text
+from pliant.page.curve_drawing import POINTS, CurveColours
 from pliant.page.document import READY
 from pliant.page.look import add_layers
 from pliant.page.panel import RunPanel
+from pliant.page.panels import OpenedRobot, RobotSection, Surroundings, device_panel, robot_panels
 from pliant.page.payload import PayloadPanel
 from pliant.page.plots import Plots
 from pliant.page.pull import Pull
 from pliant.page.scenarios import ScenarioPanel
 from pliant.page.scene import Contacts, Scene
 from pliant.page.server import PageServer, open_browser
+from pliant.recording.drawing import curves_of
 from pliant.simulation.bridge import BridgeBase, SimulationControl
 from pliant.simulation.scenario import Scenario, ScenarioRun
 from pliant.simulation.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
     from pliant.engine.base import Engine
-    from pliant.rods import ContinuumParallelRobot
 
 __all__ = ["PageView"]
 
@@ -105,7 +105,7 @@ class PageView(BridgeBase):
         self._taken = [name for name in robots if name not in replaceable]
         self.wanted = ""
         """The robot that somebody chose on the page."""
-        self.opened: ContinuumParallelRobot | None = None
+        self.opened: OpenedRobot | None = None
         """The robot that somebody opened from a file on the page, if that is the chosen one."""
         self._port, self._host, self._open, self._title = port, host, open_browser, plain_name(title)
         self._report = report
@@ -122,8 +122,8 @@ class PageView(BridgeBase):
         self._controls: DeviceControls | None = None
         self._run: RunPanel | None = None
         self._cameras: Cameras | None = None
-        self._rods: Any = None
-        self._colours: Any = None
+        self._section: RobotSection | None = None
+        self._colours: CurveColours | None = None
         self._shadows: Any = None
         self._given_scenarios: dict[str, Scenario] = {}
         self._given_run: ScenarioRun | None = None
@@ -168,7 +168,7 @@ class PageView(BridgeBase):
         self._copy()
         self._scene = Scene(server, model, self._pulled)
         server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
-        if any(isinstance(device, PressDevice) for device in devices.values()):
+        if any(isinstance(device, DeviceBase) and device.shows_contacts for device in devices.values()):
             self._scene.show("contacts", True)
         with server.viser.atomic():
             self._build(server, devices)
@@ -202,8 +202,8 @@ class PageView(BridgeBase):
         if self._thread is not None:
             self._thread.join(timeout=5.0)
             self._thread = None
-        if self._rods is not None:
-            self._rods.close()
+        if self._section is not None:
+            self._section.close()
         server, self._server = self._server, None
         if server is None:
             return
@@ -259,11 +259,11 @@ class PageView(BridgeBase):
             )
             tabs = gui.add_tab_group()
             with tabs.add_tab("Move", icon="adjustments-horizontal"):
-                rods = self._add_rods(server, gui, commanded)
-                others = {name: device for name, device in commanded.items() if device is not rods}
-                if others or rods is None:
+                taken = self._add_section(server, commanded)
+                others = {name: device for name, device in commanded.items() if device is not taken}
+                if others or taken is None:
                     self._controls = DeviceControls(
-                        gui, others, self._simulation, self._say, self._latest, own_panel=self._arm_panel
+                        gui, others, self._simulation, self._say, self._latest, own_panel=self._own_panel
                     )
             self._add_play_and_load(server, gui, tabs, self._simulation, commanded)
         else:
@@ -283,11 +283,11 @@ class PageView(BridgeBase):
             pictures.dock_above(curves)
             pictures.set_height(330)
 
-    def _arm_panel(self, device: Device) -> ArmPanel | None:
-        arm = franka_arm(device)
-        if arm is None or self._simulation is None or self._server is None:
+    def _own_panel(self, device: Device) -> Panel | None:
+        panel = device_panel(device)
+        if panel is None or self._simulation is None or self._server is None:
             return None
-        return ArmPanel(self._server.gui, arm, self._simulation, self._say, self._latest)
+        return panel.make(self._server.gui, device, self._simulation, self._say, self._latest)
 
     def _add_play_and_load(
         self, server: PageServer, gui: Any, tabs: Any, simulation: SimulationControl, devices: Mapping[str, Device]
@@ -303,25 +303,24 @@ class PageView(BridgeBase):
             with tabs.add_tab("Load", icon="weight"):
                 self._payload = PayloadPanel(gui, server, self._engine, simulation, self._say, self._scene.size)
 
-    def _add_rods(self, server: PageServer, gui: Any, devices: Mapping[str, Device]) -> Device | None:
-        """Add the panel of a parallel robot and colour its rods; return its device, None where there is none."""
-        from pliant.rods.device.parallel import ParallelRobotDevice
-
-        found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
-        if found is None:
-            return None
-        from pliant.rods.page.rod_drawing import RodColours
-        from pliant.rods.page.rods import RodPanel
-
-        self._rods = RodPanel(
-            server, found.robot, self._say, size=self._scene.size, device=found,
+    def _add_section(self, server: PageServer, devices: Mapping[str, Device]) -> Device | None:
+        """Add the section of the robot that a wing declares, and its curves; return the device that it takes over."""
+        around = Surroundings(
+            server=server, say=self._say, size=self._scene.size,
             opened=self._open_robot if self._robots else None, taken=self._taken,
         )  # fmt: skip
-        with contextlib.suppress(IndexError, ValueError):  # a model without rods that bend
-            self._colours = RodColours(server, self._engine.model, self._data, self._scene.size)
-        return found
+        for panel in robot_panels():
+            self._section = panel.make(around, devices)
+            if self._section is None:
+                continue
+            with contextlib.suppress(IndexError, ValueError):  # a model without rods that bend
+                curves = curves_of(self._engine.model, self._data, POINTS)
+                if curves is not None:
+                    self._colours = CurveColours(server, curves, self._scene.size)
+            return self._section.device
+        return None
 
-    def _open_robot(self, robot: ContinuumParallelRobot) -> None:
+    def _open_robot(self, robot: OpenedRobot) -> None:
         """End the run, so that the program goes on with a robot from a file."""
         self.opened = robot
         self._change_to(robot.name)
@@ -333,11 +332,9 @@ class PageView(BridgeBase):
         if self._simulation is not None:
             self._simulation.stop()
 
-    def _draw_rods(self) -> None:
-        if self._colours is None:
-            self._rods.draw()
-            return
-        self._rods.draw(self._colours.drawing, self._data.body("plate").xpos.copy())
+    def _draw_section(self) -> None:
+        if self._section is not None:
+            self._section.show(None if self._colours is None else self._colours.drawing, self._data)
 
     def _add_robots(self, gui: Any) -> None:
         choice = gui.add_dropdown(
@@ -367,8 +364,8 @@ class PageView(BridgeBase):
             self._controls.restart()
         if self._scenarios is not None:
             self._scenarios.restart()
-        if self._rods is not None:
-            self._rods.home()
+        if self._section is not None:
+            self._section.home()
 
     async def _pulled(self, phase: str, body: int, point: np.ndarray, target: np.ndarray) -> None:
         if phase == "end":
@@ -470,8 +467,8 @@ class PageView(BridgeBase):
         for part, panel in (("the scenario", self._scenarios), ("the payload", self._payload)):
             if panel is not None:
                 self._attempt(part, panel.draw)
-        if self._rods is not None:
-            self._attempt("the panel of the rods", self._draw_rods)
+        if self._section is not None:
+            self._attempt("the section of the robot", self._draw_section)
         cameras = self._cameras
         if cameras is not None:
             self._attempt("the cameras", lambda: cameras.draw(self._latest))

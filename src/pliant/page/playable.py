@@ -13,12 +13,12 @@ import mujoco
 import numpy as np
 
 from pliant.base.errors import PliantError
+from pliant.page.curve_drawing import CurveDrawing, curve_thickness
 from pliant.page.document import player
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
+from pliant.recording.drawing import curves_of
 from pliant.recording.motion import Motion, rows_at
-from pliant.rods.device.rod_lines import RodLines, bending_strain, has_rods, rod_radius
-from pliant.rods.page.rod_drawing import RodDrawing, rod_thickness
 
 if TYPE_CHECKING:
     from viser.infra import StateSerializer
@@ -29,8 +29,8 @@ FPS = 25.0
 """Pictures a second."""
 MAX_FRAMES = 1500
 """Most pictures; a longer motion has fewer a second."""
-ROD_POINTS = 17
-"""Points of the centre line of a rod."""
+CURVE_POINTS = 17
+"""Points of a curve, such as the centre line of a rod."""
 GRAIN = 2.0**-15
 """Positions [m] and quaternions are rounded to multiples of this, which halves the size of the file."""
 
@@ -92,21 +92,20 @@ def _record(motion: Motion, server: PageServer) -> StateSerializer:
     period = max(1.0 / FPS, motion.duration / MAX_FRAMES)
     rows = rows_at(motion.time, period, motion.duration)
     scene = Scene(server, model, plain_floor=True, pose=motion.poses[rows[0]])
-    rods, lines = None, None
     _place(model, data, motion.poses[rows[0]])
-    if has_rods(model):
-        for body in _rod_bodies(model):
+    curves, drawing = curves_of(model, data, CURVE_POINTS), None
+    if curves is not None:
+        for body in curves.bodies:
             scene.bodies.pop(body).remove()
-        lines = RodLines(model, data, ROD_POINTS)
-        rods = RodDrawing(server, rod_thickness(model, scene.size))
+        drawing = CurveDrawing(server, curve_thickness(curves.radius, scene.size))
     server.look(*scene.camera(), max(0.005 * scene.size, 1e-4))
     recorded: StateSerializer | None = None
     for row in rows:
         _place(model, data, motion.poses[row])
         scene.update(data, None)
-        if rods is not None and lines is not None:
-            points = lines()
-            rods.draw(np.round(points / (4.0 * GRAIN)) * 4.0 * GRAIN, bending_strain(points, rod_radius(model)))
+        if curves is not None and drawing is not None:
+            points = curves()
+            drawing.draw(np.round(points / (4.0 * GRAIN)) * 4.0 * GRAIN, curves.values(points))
         if recorded is None:
             recorded = server.viser.get_scene_serializer()
         recorded.insert_sleep(period)
@@ -125,8 +124,3 @@ def _place(model: mujoco.MjModel, data: mujoco.MjData, pose: np.ndarray) -> None
         mujoco.mj_tendon(model, data)
     for places in (data.xpos, data.xquat):
         places[:] = np.round(places / GRAIN) * GRAIN
-
-
-def _rod_bodies(model: mujoco.MjModel) -> list[int]:
-    """Return the bodies that are drawn as lines."""
-    return [b for b in range(1, model.nbody) if "/link" in model.body(b).name]

@@ -7,5 +7,7 @@ __all__ = ["WING"]
 WING = Wing(
     name="page",
     summary="A page in the browser: the robot in 3D, sliders and buttons of its devices, curves",
+    commands={"view": "pliant.page.commands:view"},
+    viewer="pliant.page.viewer:VIEWER",
     benchmarks=("page.py",),
 )

@@ -34,9 +34,9 @@ TITLE_SHARE = 0.09
 """Height of a title over that of the film."""
 FOLLOW = 0.15
 """Share of its way that the camera goes after a walking robot in each frame."""
-ROD_POINTS = 25
+CURVE_POINTS = 25
 """Points of the drawn centre line of a rod."""
-ROD_SHARE = 0.01
+CURVE_SHARE = 0.01
 """Least thickness of a drawn rod over the size of the robot; real rods are often thinner than a pixel."""
 CHECK_EVERY = 10
 """Frames between two looks at the free space."""
@@ -60,7 +60,7 @@ class _Scene:
         import mujoco
 
         from pliant.model.scene import find_root, visual_options
-        from pliant.rods.device.rod_lines import RodLines, has_rods, rod_radius
+        from pliant.recording.drawing import curves_of
 
         self._mujoco, self._model, self._data = mujoco, model, mujoco.MjData(model)
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
@@ -73,8 +73,7 @@ class _Scene:
         self._root = find_root(model)
         self._sky = bool((model.tex_type == int(mujoco.mjtTexture.mjTEXTURE_SKYBOX)).any())
         self._floor = (0.0, 1.0)
-        self._rods = RodLines(model, self._data, ROD_POINTS) if has_rods(model) else None
-        self._radius, self._strain = rod_radius(model), 1e-6
+        self._curves, self._largest = curves_of(model, self._data, CURVE_POINTS), 1e-6
         self.spec = _state_spec()
         self.size = mujoco.mj_stateSize(model, self.spec)
 
@@ -97,7 +96,7 @@ class _Scene:
             camera.lookat[:2] += FOLLOW * (self._look[:2] + way[:2] - camera.lookat[:2])
         self._renderer.update_scene(data, self._camera, self._option)
         add_floor(model, self._renderer.scene, *self._floor)
-        self._draw_rods()
+        self._draw_curves()
         pixels = self._renderer.render()
         if not self._sky:
             self._renderer.enable_depth_rendering()
@@ -119,19 +118,19 @@ class _Scene:
         self._look = np.array(self._camera.lookat)
         self._start = self._data.xpos[max(self._root, 0)].copy()
 
-    def _draw_rods(self) -> None:
-        """Draw the rods of a parallel robot, coloured by bending strain."""
+    def _draw_curves(self) -> None:
+        """Draw the curves of wings, such as rods, with the colours of their quantity."""
         from pliant.model.scene import add_geom
-        from pliant.rods.device.rod_lines import bending_strain, strain_colours
+        from pliant.recording.drawing import scale_colours
 
-        if self._rods is None:
+        if self._curves is None:
             return
-        lines = self._rods()
-        strain = bending_strain(lines, self._radius)
-        self._strain = max(self._strain, float(strain.max()))
-        colours = strain_colours(strain / self._strain) / 255.0
+        lines = self._curves()
+        values = self._curves.values(lines)
+        self._largest = max(self._largest, float(values.max()))
+        colours = scale_colours(values / self._largest) / 255.0
         mujoco, scene = self._mujoco, self._renderer.scene
-        width = max(1.5 * self._radius, ROD_SHARE * self._floor[1])
+        width = max(1.5 * self._curves.radius, CURVE_SHARE * self._floor[1])
         kind = mujoco.mjtGeom.mjGEOM_CAPSULE
         for line, shades in zip(lines, colours):
             for k in range(min(len(line) - 1, scene.maxgeom - scene.ngeom)):

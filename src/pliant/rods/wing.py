@@ -26,6 +26,8 @@ WING = Wing(
         "Stewart_Gough_6PFS": _ENTRIES,
     },
     formats=("pliant.rods.format:PARALLEL",),
+    drawings=("pliant.rods.device.rod_lines:RODS",),
+    panels=("pliant.rods.page.section:PANEL",),
     devices=("pliant.rods.device.plate_controller",),
     benchmarks=("rods.py",),
 )

@@ -13,5 +13,6 @@ WING = Wing(
             "Camera images in files that programs of this machine map", "pliant.vision.pictures_bridge:make"
         ),
     },
+    detectors={"tags": "pliant.vision.apriltag:AprilTagDetector"},
     benchmarks=("camera.py",),
 )

@@ -191,7 +191,7 @@ def test_view_simulates_a_robot_that_is_opened_on_the_page(call, monkeypatch):
         seen.append(page._title)
         if len(seen) > 1:
             raise KeyboardInterrupt
-        page._rods._files.open("tripod.yaml", TRIPOD.encode())
+        page._section.panel._files.open("tripod.yaml", TRIPOD.encode())
 
     monkeypatch.setattr(Simulation, "run", look)
     code, _, _ = call("view", "2RR")

@@ -271,7 +271,7 @@ def test_the_simulated_plate_goes_where_the_handle_was_dragged(tmp_path, monkeyp
     view = PageView(engine, title="2RR")
     with Simulation(engine, make_devices(robot), [view], pacer="free") as simulation:
         simulation.run(0.01)
-        panel = view._rods
+        panel = view._section.panel
         goal = panel.shown.plate.copy()
         goal[:2, 3] += [0.05, -0.03]
         panel.move_plate(goal)

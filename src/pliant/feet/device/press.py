@@ -30,6 +30,8 @@ class PressDevice(DeviceBase):
         options: of `DeviceBase`.
     """
 
+    shows_contacts = True
+
     def __init__(self, description: Press, robot: Robot, **options: Any) -> None:
         dt = float(robot.spec.option.timestep)
         self.description = description

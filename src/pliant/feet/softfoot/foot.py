@@ -6,7 +6,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pliant.feet.model.replace import replace_foot
 from pliant.feet.softfoot.generator import softfoot
 from pliant.feet.softfoot.options import SoftFootOptions
 from pliant.feet.softfoot.parameters import CHAINS

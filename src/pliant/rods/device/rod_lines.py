@@ -6,12 +6,11 @@ import mujoco
 import numpy as np
 
 from pliant.base.numerics import CubicSpline
+from pliant.recording.drawing import Drawing
 
-__all__ = ["RodLines", "bending_strain", "has_rods", "rod_radius", "strain_colours"]
+__all__ = ["RODS", "RodLines", "bending_strain", "has_rods", "rod_radius"]
 
 Array = np.ndarray
-STOPS = np.array([[49, 104, 142], [53, 183, 121], [253, 231, 37], [213, 62, 79]], dtype=float)
-"""Colours from no strain to the largest one: blue, green, yellow, red."""
 
 
 def has_rods(model: mujoco.MjModel) -> bool:
@@ -45,13 +44,6 @@ def bending_strain(lines: Array, radius: float) -> Array:
     return np.concatenate([strain[:, :1], strain, strain[:, -1:]], axis=1)
 
 
-def strain_colours(part: Array) -> Array:
-    """Return colours for parts of the largest strain, 0 to 1: shape (..., 3), uint8."""
-    at = np.clip(part, 0.0, 1.0) * (len(STOPS) - 1)
-    k = np.minimum(at.astype(int), len(STOPS) - 2)
-    return (STOPS[k] + (at - k)[..., None] * (STOPS[k + 1] - STOPS[k])).astype(np.uint8)
-
-
 class RodLines:
     """The centre lines of all rods of a dynamic model, as cubic splines through its nodes.
 
@@ -67,6 +59,10 @@ class RodLines:
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, points: int = 101) -> None:
         self._data = data
         self._points = points
+        self.radius = rod_radius(model)
+        """Radius of the rods [m]."""
+        self.bodies = [b for b in range(1, model.nbody) if "/link" in model.body(b).name]
+        """Bodies of the rods' links."""
         self._vertices: list[slice] = []
         names = [model.geom(g).name for g in range(model.ngeom)]
         rods = [name.removesuffix("/link0") for name in names if name.endswith("/link0")]
@@ -101,3 +97,11 @@ class RodLines:
     def __call__(self) -> Array:
         """Return the centre lines, shape (rods, points, 3) [m, world], from base to tip."""
         return self._weights @ self.nodes()
+
+    def values(self, lines: Array) -> Array:
+        """Return the bending strain at the surface, shape (rods, points)."""
+        return bending_strain(lines, self.radius)
+
+
+RODS = Drawing(applies=has_rods, make=RodLines)
+"""Centre lines of rods, coloured by bending strain."""

@@ -15,13 +15,13 @@ import numpy as np
 
 from pliant.base.errors import PliantError
 from pliant.page.controls import Say, guarded
+from pliant.page.curve_drawing import CurveDrawing, scale_bar
 from pliant.page.ranges import step_of
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.page.plate_handle import PlateHandle, WrenchArrow
 from pliant.rods.page.pose_path import PosePath
-from pliant.rods.page.rod_drawing import RodDrawing, scale_bar
 from pliant.rods.page.rod_facts import facts, no_equilibrium, small
 from pliant.rods.page.rod_files import RodFiles
 from pliant.rods.page.saved_poses import SavedPoses
@@ -307,7 +307,7 @@ class RodPanel:
         """Whether something that was asked is not yet solved or shown."""
         return self._solver.busy or self._fresh is not None
 
-    def draw(self, drawing: RodDrawing | None = None, origin: Array | None = None) -> None:
+    def draw(self, drawing: CurveDrawing | None = None, origin: Array | None = None) -> None:
         """Show what was found, and go on along the path; the page's thread calls this some ten times a second.
 
         Args:
@@ -331,7 +331,7 @@ class RodPanel:
         self._arrow.draw(self.shown.plate[:3, 3] if origin is None else origin, np.array(self.shown.wrench))
         if drawing is not None and drawing.scale != self._scale:
             self._scale = drawing.scale
-            self._bar.content = scale_bar(drawing.scale)
+            self._bar.content = scale_bar(drawing.scale, "bending strain at the surface")
 
     def _take(self, found: Found, now: float) -> None:
         self.faint = found.equilibrium is None

@@ -12,12 +12,12 @@ import numpy as np
 from pliant.base.errors import BridgeError
 from pliant.base.spatial import quaternion_from_rotation
 from pliant.page.controls import plain_name, plain_text
+from pliant.page.curve_drawing import THINNEST, CurveDrawing
 from pliant.page.document import READY
 from pliant.page.panel import theme_button
 from pliant.page.scene import Scene
 from pliant.page.server import PageServer
 from pliant.rods import ContinuumParallelRobot
-from pliant.rods.page.rod_drawing import THINNEST, RodDrawing
 from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics import PlainEquilibrium
 
@@ -76,7 +76,7 @@ class StaticsView:
                 server, self._model, self._dragged, bounds=(points.min(axis=0) - margin, points.max(axis=0) + margin)
             )
             server.look(*self._scene.camera(), max(0.005 * self._scene.size, 1e-4))
-            self._drawing = RodDrawing(server, THINNEST * self._scene.size)
+            self._drawing = CurveDrawing(server, THINNEST * self._scene.size)
             self._panel = self._build(store)
         self.draw()
 

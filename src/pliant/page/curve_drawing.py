@@ -1,23 +1,22 @@
-"""Drawing rods as lines with the colour of their bending strain, and the scale of these colours."""
+"""Drawing of curves as lines with the colour of a quantity, and the scale of these colours."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from pliant.page.server import PageServer
-from pliant.rods.device.rod_lines import STOPS, RodLines, bending_strain, rod_radius, strain_colours
+from pliant.recording.drawing import STOPS, Curves, scale_colours
 
-__all__ = ["RodColours", "RodDrawing", "rod_thickness", "scale_bar"]
+__all__ = ["CurveColours", "CurveDrawing", "curve_thickness", "scale_bar"]
 
 Array = np.ndarray
 POINTS = 33
-"""Points of a centre line of a simulated rod."""
+"""Points of a curve of a simulated model."""
 THINNEST = 0.007
-"""Thickness of a drawn rod, as part of the robot's size; real rods are often thinner than a pixel."""
+"""Thickness of a drawn curve, as part of the robot's size; real rods are often thinner than a pixel."""
 FAINT = np.array([168.0, 174.0, 180.0])
 """What the colours fade to where the picture is not the present one."""
 GAMMA = 2.2
@@ -26,8 +25,8 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """The scale changes in steps, so that the colours do not flicker while the robot moves."""
 
 
-class RodDrawing:
-    """Draws centre lines.
+class CurveDrawing:
+    """Drawing of curves.
 
     Args:
         server: the page's server.
@@ -38,18 +37,18 @@ class RodDrawing:
         self._server, self._thickness = server, thickness
         self._handle: Any = None
         self.scale = 1e-3
-        """Strain at the end of the colours."""
+        """Value at the end of the colours."""
 
     def draw(self, lines: Array, strain: Array, *, faint: bool = False) -> None:
-        """Draw the rods.
+        """Draw the curves.
 
         Args:
-            lines: centre lines, shape (rods, points, 3) [m].
-            strain: bending strain at their surface, shape (rods, points).
+            lines: points, shape (curves, points, 3) [m].
+            strain: quantity that the colours show, shape (curves, points).
             faint: whether this is an earlier state.
         """
         self.scale = round_scale(float(strain.max()))
-        colours = strain_colours(strain / self.scale)
+        colours = scale_colours(strain / self.scale)
         if faint:
             colours = (0.25 * colours + 0.75 * FAINT).astype(np.uint8)
         colours = (255.0 * (colours / 255.0) ** GAMMA).astype(np.uint8)
@@ -61,19 +60,18 @@ class RodDrawing:
         self._handle.points, self._handle.colors = points, ends
 
 
-class RodColours:
-    """Draws the rods of a simulated parallel robot, coloured by bending strain.
+class CurveColours:
+    """Drawing of the curves of a simulated model.
 
     Args:
         server: the page's server.
-        model: the model.
-        data: state that is drawn; its kinematics are up to date when `draw` is called.
+        curves: the curves; the kinematics of their state are up to date when `draw` is called.
         size: size of the robot [m].
     """
 
-    def __init__(self, server: PageServer, model: mujoco.MjModel, data: mujoco.MjData, size: float) -> None:
-        self._lines, self._radius = RodLines(model, data, POINTS), rod_radius(model)
-        self.drawing = RodDrawing(server, rod_thickness(model, size))
+    def __init__(self, server: PageServer, curves: Curves, size: float) -> None:
+        self._lines = curves
+        self.drawing = CurveDrawing(server, curve_thickness(curves.radius, size))
         """What is drawn, with its scale."""
 
     def draw(self) -> None:
@@ -81,27 +79,32 @@ class RodColours:
         lines = self._lines()
         if not np.isfinite(lines).all():
             return
-        self.drawing.draw(lines, bending_strain(lines, self._radius))
+        self.drawing.draw(lines, self._lines.values(lines))
 
 
-def rod_thickness(model: mujoco.MjModel, size: float) -> float:
-    """Return the thickness of the drawn rods of a robot of a size [m]."""
-    return max(2.6 * rod_radius(model), THINNEST * size)
+def curve_thickness(radius: float, size: float) -> float:
+    """Return the thickness of drawn curves of a radius on a robot of a size [m]."""
+    return max(2.6 * radius, THINNEST * size)
 
 
 def round_scale(largest: float) -> float:
-    """Return the end of the colours for a largest strain: the next round number."""
+    """Return the end of the colours for a largest value: the next round number."""
     largest = max(largest, 1e-6)
     power = 10.0 ** math.floor(math.log10(largest))
     return next((step * power for step in STEPS if step * power >= largest * 0.999999), largest)
 
 
-def scale_bar(scale: float) -> str:
-    """Return the scale of the colours as HTML."""
+def scale_bar(scale: float, quantity: str) -> str:
+    """Return the scale of the colours as HTML.
+
+    Args:
+        scale: value at the end of the colours.
+        quantity: the quantity, without a unit.
+    """
     stops = ",".join("rgb({:.0f},{:.0f},{:.0f})".format(*stop) for stop in STOPS)
     ticks = "".join(f"<span>{1e3 * part * scale:.3g}</span>" for part in (0.0, 0.5, 1.0))
     return (
-        '<div style="padding:0.2em 1em 0.5em;font-size:0.8em"><div>bending strain at the surface [1/1000]</div>'
+        '<div style="padding:0.2em 1em 0.5em;font-size:0.8em"><div>' + quantity + " [1/1000]</div>"
         f'<div style="height:0.7em;border-radius:0.35em;background:linear-gradient(90deg,{stops})"></div>'
         f'<div style="display:flex;justify-content:space-between;font-variant-numeric:tabular-nums">{ticks}</div></div>'
     )

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from pliant.engine import MujocoEngine
+from pliant.page.curve_drawing import CurveColours, CurveDrawing, round_scale, scale_bar
 from pliant.page.server import PageServer
+from pliant.recording.drawing import curves_of
 from pliant.robots.loading import load
 from pliant.rods import load_robot
-from pliant.rods.page.rod_drawing import RodColours, RodDrawing, round_scale, scale_bar
 
 
 @pytest.mark.network
 def test_rods_of_a_simulation_have_the_strain_of_the_statics():
     engine = MujocoEngine(load("2RR"), audit=False, check=False)
     with PageServer() as server:
-        colours = RodColours(server, engine.model, engine.data, 1.0)
+        colours = CurveColours(server, curves_of(engine.model, engine.data, 33), 1.0)
         colours.draw()
         handle = colours.drawing._handle
         assert handle.points.shape[1:] == (2, 3)
@@ -28,7 +29,7 @@ def test_an_earlier_state_is_drawn_faint():
     lines = np.array([[[0.0, 0, 0], [0, 0, 1], [0, 0, 2]]])
     strain = np.array([[0.0, 1e-3, 2e-3]])
     with PageServer() as server:
-        drawing = RodDrawing(server, 0.01)
+        drawing = CurveDrawing(server, 0.01)
         drawing.draw(lines, strain)
         bright = drawing._handle.colors.astype(float)
         drawing.draw(lines, strain, faint=True)
@@ -45,5 +46,6 @@ def test_the_scale_is_the_next_round_number(largest, scale):
 
 
 def test_the_scale_is_shown_in_thousandths():
-    text = scale_bar(4e-3)
+    text = scale_bar(4e-3, "strain")
+    assert "strain [1/1000]" in text
     assert "<span>0</span><span>2</span><span>4</span>" in text

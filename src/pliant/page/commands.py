@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
     from pliant.model import Robot
     from pliant.page import PageServer, PageView
-    from pliant.rods import ContinuumParallelRobot
+    from pliant.page.loaded import LoadedRobots
     from pliant.simulation import Scenario
 
 __all__ = ["view"]
-
-MAX_LOADED = 16
-"""Most robots from files that one page keeps."""
 
 
 def view(
@@ -68,16 +65,7 @@ def view(
         raise PliantError(f"--report {report}: there is no report in this folder (index.html)", field="report")
     import_modules(import_)
     robot = load_robot(source, set, None, package_path)
-    from pliant.rods.model import find_mechanism
-
-    mechanism = find_mechanism(robot)
-    if statics and mechanism is None:
-        raise PliantError("--statics is for parallel robots; omit it", field="statics")
-    if mechanism is None or not statics:
-        _simulate(
-            robot, source, port, host, open_browser, console, report, scenario, _command(source, set, package_path)
-        )
-    else:
+    if statics:
         for name, given in (
             ("--console", console),
             ("--report", report is not None),
@@ -85,51 +73,24 @@ def view(
         ):
             if given:
                 raise PliantError(f"{name} is for a simulation; omit it, or omit --statics", field=name.lstrip("-"))
-        _solve_statics(mechanism.solution.robot, port, host, open_browser)
+        _show_statics(robot, port, host, open_browser)
+    else:
+        _simulate(
+            robot, source, port, host, open_browser, console, report, scenario, _command(source, set, package_path)
+        )
     _say("view: ended")
     return 0
 
 
-def _solve_statics(robot: ContinuumParallelRobot, port: int | None, host: str, open_browser: bool) -> None:
-    from pliant.page import PageServer
-    from pliant.rods import catalogue, load_robot
-    from pliant.rods.page.statics_view import StaticsView
+def _show_statics(robot: Robot, port: int | None, host: str, open_browser: bool) -> None:
+    from pliant.page.panels import robot_panels
 
-    loaded = _LoadedRobots(catalogue())
-    if robot.name not in loaded.names:
-        loaded.add(robot)
-    with PageServer(host=host, port=port or 0, title=robot.name) as server:
-        _tell(server.url, open_browser)
-        while True:
-            with StaticsView(robot, server, robots=loaded.names, replaceable=list(loaded.robots)) as page:
-                try:
-                    page.run()
-                except KeyboardInterrupt:
-                    return
-            if not page.wanted:
-                return
-            loaded.add(page.opened)
-            robot = loaded.robots.get(page.wanted) or load_robot(page.wanted)
-
-
-class _LoadedRobots:
-    """Parallel robots that were opened from files on the page, and the names to choose from."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._catalogue = list(names)
-        self.robots: dict[str, ContinuumParallelRobot] = {}
-
-    @property
-    def names(self) -> list[str]:
-        return [*self.robots, *self._catalogue]
-
-    def add(self, robot: ContinuumParallelRobot | None) -> None:
-        """Keep a robot; the oldest gives way."""
-        if robot is None:
+    for panel in robot_panels():
+        if panel.statics is not None and panel.statics(
+            robot, host=host, port=port or 0, tell=lambda url: _tell(url, open_browser)
+        ):
             return
-        self.robots[robot.name] = robot
-        while len(self.robots) > MAX_LOADED:
-            del self.robots[next(iter(self.robots))]
+    raise PliantError("--statics is for parallel robots; omit it", field="statics")
 
 
 def _simulate(
@@ -146,6 +107,7 @@ def _simulate(
     from pliant.devices import make_devices
     from pliant.engine import MujocoEngine
     from pliant.page import PageServer
+    from pliant.page.loaded import LoadedRobots
     from pliant.robots import list_robots
     from pliant.simulation import find_scenario, read_scenario_file
 
@@ -157,7 +119,7 @@ def _simulate(
         chosen = read_scenario_file(scenario) or find_scenario(scenario, devices, engine)
         chosen.check(devices, engine)
         given[Path(scenario).name] = chosen
-    loaded = _LoadedRobots([entry.name for entry in list_robots()])
+    loaded = LoadedRobots([entry.name for entry in list_robots()])
     folders = {} if report is None else {"report": report}
     title = robot.name or source
     with PageServer(host=host, port=port or 0, title=title, folders=folders) as server:
@@ -187,19 +149,17 @@ def _command(source: str, settings: Sequence[str] = (), packages: Sequence[Path]
     return shlex.join(words)
 
 
-def _load(wanted: str, loaded: _LoadedRobots) -> Robot:
+def _load(wanted: str, loaded: LoadedRobots) -> Robot:
     if wanted not in loaded.robots:
         return load_robot(wanted, [], None, [])
-    from pliant.rods.model import build_parallel
-
-    return build_parallel(loaded.robots[wanted])
+    return loaded.robots[wanted].build()
 
 
 def _show(
     robot: Robot,
     title: str,
     server: PageServer,
-    loaded: _LoadedRobots,
+    loaded: LoadedRobots,
     console: bool,
     report: Path | None,
     scenarios: Mapping[str, Scenario],

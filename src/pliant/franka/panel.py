@@ -1,0 +1,29 @@
+"""The panel of Franka arms, as the page finds it; the arms' own module is not loaded for other robots."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pliant.devices.base import Device, Sample
+from pliant.page.controls import Panel, Say
+from pliant.page.panels import DevicePanel
+from pliant.simulation.bridge import SimulationControl
+
+__all__ = ["PANEL"]
+
+
+def _accepts(device: Device) -> bool:
+    module = sys.modules.get("pliant.franka.device.arm")
+    return module is not None and isinstance(device, module.FrankaArm)
+
+
+def _make(gui: Any, device: Any, simulation: SimulationControl, say: Say, latest: Mapping[str, Sample]) -> Panel:
+    from pliant.franka.page import ArmPanel
+
+    return ArmPanel(gui, device, simulation, say, latest)
+
+
+PANEL = DevicePanel(accepts=_accepts, make=_make)
+"""Joint targets, speed and hand of an arm."""

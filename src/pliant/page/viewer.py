@@ -1,0 +1,46 @@
+"""The page as the viewer of runs and recordings (`pliant.simulation.viewer.Viewer`)."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import mujoco
+
+from pliant.engine.base import MujocoState
+from pliant.page.page import PageView
+from pliant.page.playable import FPS, MAX_FRAMES, write_page
+from pliant.page.replay import ReplayView
+from pliant.page.server import PageServer
+from pliant.recording import Recording
+from pliant.recording.motion import Motion
+from pliant.simulation.viewer import Viewer
+
+__all__ = ["VIEWER"]
+
+
+def _run(engine: MujocoState, port: int, title: str, metadata: Mapping[str, str]) -> PageView:
+    return PageView(engine, port=port, title=title, metadata=metadata)
+
+
+def _recording(found: Recording, model: mujoco.MjModel, port: int, missing: Callable[[Sequence[str]], None]) -> None:
+    with PageServer(port=port, title=found.path.name) as server:
+        page = ReplayView(found, model, server)
+        missing(page.missing)
+        with contextlib.suppress(KeyboardInterrupt):
+            print(f"view: {server.url} (Ctrl-C ends)", file=sys.stderr, flush=True)
+            page.run()
+
+
+def _write(path: Path, motion: Motion, title: str) -> int:
+    return write_page(path, motion, title=title)
+
+
+def _period(length: float) -> float:
+    return max(1.0 / FPS, length / MAX_FRAMES)
+
+
+VIEWER = Viewer(run=_run, recording=_recording, write=_write, period=_period)
+"""The page in the browser."""

@@ -1,0 +1,101 @@
+"""The section of a parallel robot on the page, and the page of its statics alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pliant.devices.base import Device
+from pliant.model.robot import Robot
+from pliant.page.loaded import LoadedRobots
+from pliant.page.panels import OpenedRobot, RobotPanel, Surroundings
+from pliant.page.server import PageServer
+from pliant.rods.device.parallel import ParallelRobotDevice
+from pliant.rods.loaders import catalogue, load_robot
+from pliant.rods.model import build_parallel, find_mechanism
+from pliant.rods.page.rods import RodPanel
+from pliant.rods.page.statics_view import StaticsView
+from pliant.rods.robot import ContinuumParallelRobot
+
+__all__ = ["PANEL", "RodSection"]
+
+
+class RodSection:
+    """Controls and facts of a simulated parallel robot.
+
+    Args:
+        around: what the page gives.
+        device: the robot's device.
+    """
+
+    def __init__(self, around: Surroundings, device: ParallelRobotDevice) -> None:
+        self.device: Device | None = device
+        """Device whose sliders the section replaces."""
+        opened = around.opened
+        self.panel = RodPanel(
+            around.server, device.robot, around.say, size=around.size, device=device, taken=around.taken,
+            opened=None if opened is None else lambda robot: opened(_opened(robot)),
+        )  # fmt: skip
+        """The controls."""
+
+    def show(self, drawing: Any, data: Any) -> None:
+        """Show what was found; with drawn rods at the simulated plate."""
+        if drawing is None:
+            self.panel.draw()
+        else:
+            self.panel.draw(drawing, data.body("plate").xpos.copy())
+
+    def home(self) -> None:
+        """Ask for the home pose without a load."""
+        self.panel.home()
+
+    def close(self) -> None:
+        """End the thread that solves."""
+        self.panel.close()
+
+
+def _opened(robot: ContinuumParallelRobot) -> OpenedRobot:
+    return OpenedRobot(name=robot.name, build=lambda: build_parallel(robot), source=robot)
+
+
+def _make(around: Surroundings, devices: Mapping[str, Device]) -> RodSection | None:
+    found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
+    return None if found is None else RodSection(around, found)
+
+
+def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], None]) -> bool:
+    """Show the equilibrium of a parallel robot on a page until Ctrl-C, without a simulation.
+
+    Args:
+        robot: the robot.
+        host: address that the page is served on.
+        port: port of the page; 0 for the first free one.
+        tell: gets the address of the page.
+
+    Returns:
+        False for a robot that is no parallel robot.
+    """
+    mechanism = find_mechanism(robot)
+    if mechanism is None:
+        return False
+    shown = mechanism.solution.robot
+    loaded = LoadedRobots(catalogue())
+    if shown.name not in loaded.names:
+        loaded.add(_opened(shown))
+    with PageServer(host=host, port=port, title=shown.name) as server:
+        tell(server.url)
+        while True:
+            with StaticsView(shown, server, robots=loaded.names, replaceable=list(loaded.robots)) as page:
+                try:
+                    page.run()
+                except KeyboardInterrupt:
+                    return True
+            if not page.wanted:
+                return True
+            loaded.add(None if page.opened is None else _opened(page.opened))
+            other = loaded.robots.get(page.wanted)
+            shown = load_robot(page.wanted) if other is None else other.source
+
+
+PANEL = RobotPanel(make=_make, statics=show_statics)
+"""Sections of parallel robots."""

@@ -1,0 +1,60 @@
+"""The viewer: pages that show a run or a recording, from the wing that declares one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pliant.base.errors import PliantError
+from pliant.base.wing import offers
+from pliant.simulation.bridge import Bridge
+
+if TYPE_CHECKING:
+    import mujoco
+
+    from pliant.engine.base import MujocoState
+    from pliant.recording import Recording
+    from pliant.recording.motion import Motion
+    from pliant.simulation.scenario import Scenario, ScenarioRun
+
+__all__ = ["RunPage", "Viewer", "find_viewer"]
+
+
+class RunPage(Bridge, Protocol):
+    """Page of a run: a bridge that shows it."""
+
+    def offer(self, name: str, scenario: Scenario, run: ScenarioRun | None = None) -> None:
+        """Offer a scenario on the page; to be called before the page starts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Declaration of a viewer."""
+
+    run: Callable[[MujocoState, int, str, Mapping[str, str]], RunPage]
+    """Function of the engine, the port (0: the first free one), the title, and texts for recordings that are made on the
+    page; it returns the page of a run."""
+    recording: Callable[[Recording, mujoco.MjModel, int, Callable[[Sequence[str]], None]], None]
+    """Function of a recording, the model that it shows, the port, and what tells the joints that were not recorded; it
+    shows the recording until Ctrl-C."""
+    write: Callable[[Path, Motion, str], int]
+    """Function of a file, a motion and a title that writes a page which plays by itself; it returns the size [bytes]."""
+    period: Callable[[float], float]
+    """Period of the poses of such a page [s], for a length [s]."""
+
+
+def find_viewer(option: str) -> Viewer:
+    """Return the viewer of the first wing that declares one.
+
+    Args:
+        option: the option that asks for it, for the message.
+
+    Raises:
+        PliantError: no wing has a viewer.
+    """
+    for offer in offers("viewer"):
+        return offer.load()
+    raise PliantError(f"{option} needs a wing with a viewer, and none is installed; omit it", field=option.lstrip("-"))
