@@ -1,4 +1,7 @@
-"""The order of the rooms and of the files: imports go downwards, and no files import each other (docs/design.md)."""
+"""The core and its wings: the core names no wing, wings import the core and few others, no files import each other.
+
+docs/design.md has both tables: the rooms of the core in their order, and which part of a wing may import another wing.
+"""
 
 import ast
 import functools
@@ -12,12 +15,10 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
 
-# Each row may import from itself (same room) and from the rows above it; rooms in one row do not see each other.
+# Rooms of the core. Each may import from itself and from the rows above it; rooms in one row do not see each other.
 ROWS = [
-    {"compiling", "errors", "numerics", "shipped", "spatial"},
-    {"codecache", "figures", "listening", "ratelimit", "plugins", "options", "documents", "serving", "threads"},
-    {"laws", "rods", "wire"},
-    {"vision"},
+    {"base"},
+    {"laws"},
     {"identification", "control"},
     {"model"},
     {"engine"},
@@ -25,27 +26,39 @@ ROWS = [
     {"devices"},
     {"recording"},
     {"simulation"},
-    {"bridges", "viewer"},
     {"robots"},
-    {"loading"},
-    {"clients", "sweep", "envs"},
-    {"experiments"},
+    {"sweep"},
     {"cli"},
     {"__main__"},
 ]
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
-PURE = {"laws", "rods", "wire", "control", "vision"}
-"""Rooms that must not see the engine, MuJoCo or anything but the base."""
+WINGS = {path.parent.name for path in SOURCE.glob("*/wing.py")} - {"base"}
+BETWEEN_WINGS = {
+    ("franka.client.policy", "learn"),
+    ("franka.page", "page"),
+    ("franka.panel", "page"),
+    ("franka.robots", "vision"),
+    ("rods.page", "page"),
+    ("rods.ros", "ros"),
+    ("ros.policy", "learn"),
+    ("walking.robots", "feet"),
+}
+"""Part of a wing -> the other wing that it may import. Papers may import all wings."""
+PURE = {"laws", "control", "rods", "vision"}
+"""Rooms and wings whose modules see neither MuJoCo nor the engine, but for those of `NOT_PURE`; so does every wire."""
+NOT_PURE = {
+    "rods": {"commands", "device", "figures", "format", "model", "page", "robots", "ros", "wing"},
+    "vision": {"client", "pictures_bridge", "tags", "wing"},
+}
 LOADERS = {
-    "control/__init__.py",
-    "learn/envs/__init__.py",
+    "base/lazy.py",
+    "base/plugins.py",
+    "base/wing.py",
     "learn/envs/make.py",
-    "plugins.py",
-    "simulation/bridges.py",
     "papers/runner.py",
+    "recording/mcap.py",
     "robots/catalogue.py",
     "robots/lookup.py",
-    "recording/mcap.py",
 }
 """Files that import by a name that is not written in the call: modules of the user, of other packages, of a folder, or
 on first use."""
@@ -131,6 +144,9 @@ def defining_module(module: str, name: str, source: Path = SOURCE) -> str:
     if f"{module}.{name}" in modules:
         return f"{module}.{name}"
     if modules[module].name == "__init__.py":
+        table = public_names(modules[module])
+        if name in table and table[name] in modules:
+            return defining_module(table[name], name, source)
         for found in imports_of(modules[module], source):
             if name in found.names and found.module in modules and found.module != module:
                 return defining_module(found.module, name, source)
@@ -144,7 +160,7 @@ def graph(source: Path = SOURCE) -> dict[str, dict[str, int]]:
     The top-level package is left out: its table of public names is resolved on first use, so it may name every room,
     and no file below imports it for anything but such a name.
     """
-    table = public_names(source)
+    table = public_names(source / "__init__.py")
     edges: dict[str, dict[str, int]] = {}
     for module, path in files(source).items():
         edges[module] = {}
@@ -158,9 +174,8 @@ def graph(source: Path = SOURCE) -> dict[str, dict[str, int]]:
     return edges
 
 
-def public_names(source: Path = SOURCE) -> dict[str, str]:
-    """Return the table of the top-level package: public name -> module."""
-    path = source / "__init__.py"
+def public_names(path: Path) -> dict[str, str]:
+    """Return the table of a package whose names resolve on first use: public name -> module."""
     tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_EXPORTS" and node.value is not None:
@@ -210,31 +225,67 @@ def room_of(module: str) -> str:
     return module.split(".")[1]
 
 
+def is_pure(module: str) -> bool:
+    parts = module.split(".")[1:]
+    if len(parts) > 1 and parts[1] == "wire":
+        return True
+    return parts[0] in PURE and not (len(parts) > 1 and parts[1] in NOT_PURE.get(parts[0], ()))
+
+
 def wrong_arrows(source: Path = SOURCE) -> list[str]:
-    """Return every import that goes upwards or leaves a pure room, with file and line."""
+    """Return every import that goes upwards, to a wing or out of a pure module, with file and line."""
     wrong = []
     for module, path in files(source).items():
         if module == "pliant":
             continue
-        here = room_of(module)
-        where = path.relative_to(source)
-        if here not in LEVEL:
-            wrong.append(f"{where}: {here} is a room that docs/design.md does not name")
+        here, where = room_of(module), path.relative_to(source)
+        if here not in LEVEL and here not in WINGS:
+            wrong.append(f"{where}: {here} is neither a room that docs/design.md names nor a wing")
             continue
-        if here in PURE:
+        pure = is_pure(module)
+        if pure:
             outside = [i for i in imports_of(path, source) if i.module.split(".")[0] == "mujoco"]
-            wrong += [f"{where}:{i.line}: {here} must not see MuJoCo" for i in outside]
-        below = {"laws", "rods", "vision"} if here == "control" else set()
-        allowed = ROWS[0] | {"codecache", "options", "documents", "figures"} | below
+            wrong += [f"{where}:{i.line}: {module} must not see MuJoCo" for i in outside]
         for target, line in graph(source)[module].items():
             there = room_of(target)
-            if there == here or there not in LEVEL:
+            if there == here or (there not in LEVEL and there not in WINGS):
                 continue
-            if LEVEL[there] >= LEVEL[here]:
-                wrong.append(f"{where}:{line}: {here} may not import {there} ({target})")
-            elif here in PURE and there not in allowed:
-                wrong.append(f"{where}:{line}: {here} may import only {sorted(allowed)}, not {there}")
+            text = f"{where}:{line}: {here} may not import {there} ({target})"
+            if there in WINGS:
+                own = module.removeprefix("pliant.")
+                allowed = here == "papers" or any(
+                    other == there and (own == part or own.startswith(f"{part}.")) for part, other in BETWEEN_WINGS
+                )
+                if here in LEVEL or not allowed:
+                    wrong.append(text)
+            elif here in LEVEL and LEVEL[there] >= LEVEL[here]:
+                wrong.append(text)
+            elif pure and there not in {"base", *({"laws"} if here == "control" else {"laws", "control"})} - {here}:
+                wrong.append(f"{where}:{line}: {module} may import only base, laws and control, not {there}")
     return wrong
+
+
+def test_the_core_names_no_wing_in_any_text():
+    names = re.compile(rf"\bpliant\.({'|'.join(sorted(WINGS))})\b")
+    found = [
+        f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
+        for module, path in files().items()
+        if module == "pliant" or room_of(module) in LEVEL
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if names.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_documentation_has_the_table_of_imports_between_wings():
+    text = (SOURCE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w.]+)` \| `(\w+)` \|", text, flags=re.MULTILINE)
+    assert set(rows) == BETWEEN_WINGS
+
+
+def test_the_documentation_lists_the_wings():
+    text = (SOURCE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| \[?`(\w+)`\]?[^|]*\| [^`]", text, flags=re.MULTILINE)) >= WINGS
 
 
 def test_imports_go_only_downwards():

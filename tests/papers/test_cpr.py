@@ -10,8 +10,8 @@ from pliant.papers.cpr_accuracy import shoot, symmetric_home
 from pliant.papers.cpr_buckling import EI, LENGTH, column, critical_load, elastica_angle
 from pliant.papers.cpr_dynamics import time_stretch
 from pliant.papers.cpr_planar import loop_poses, plane_balance
-from pliant.papers.rod_figures import figure_of_robots, strain_scale
 from pliant.rods import Rod, Round, load_robot
+from pliant.rods.figures import figure_of_robots, strain_scale
 
 VERDICTS = {
     "cpr-planar": {

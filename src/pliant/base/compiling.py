@@ -148,7 +148,7 @@ def _ours(dispatcher: Any) -> bool:
 
 
 def _label(dispatcher: Any) -> str:
-    """Return the package of a function, ``franka`` of ``pliant.franka.device.kernels``."""
+    """Return the package of a function, ``laws`` of ``pliant.laws.kernels``."""
     return dispatcher.__module__.split(".")[1:][-2:][0].replace("_", " ")
 
 

@@ -105,6 +105,9 @@ class Wing:
     blocks: Mapping[str, str] = field(default_factory=dict)
     """Blocks of options that `pliant.load`, a YAML file or ``--set BLOCK.KEY=VALUE`` gives a robot, by name:
     `pliant.formats.source.Block`."""
+    comparisons: tuple[str, ...] = ()
+    """Functions of a robot that simulate it and return how it differs from theory, as a list of
+    `pliant.model.problem.Problem`, None for a robot without that theory; ``pliant check --simulate`` calls them."""
     recordings: tuple[str, ...] = ()
     """Formats of recordings that other programs write: `pliant.recording.foreign.RecordingFormat`."""
     viewer: str = ""
@@ -141,6 +144,10 @@ class Wing:
                         "must be module:name",
                         field=entry.name,
                     )
+
+
+KINDS = tuple(entry.name for entry in dataclasses.fields(Wing) if entry.name not in ("name", "summary", "extra"))
+"""Fields of a wing that hold entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +233,7 @@ class Wings:
         self.wings: dict[str, Wing] = {}
         self.faults: list[str] = []
         """One line for each wing or entry that is left out."""
-        self._offers: dict[str, list[Offer]] = {entry.name: [] for entry in dataclasses.fields(Wing)}
+        self._offers: dict[str, list[Offer]] = {kind: [] for kind in KINDS}
         named: dict[tuple[str, str], Wing] = {}
         for name, wing in found.items():
             if not isinstance(wing, Wing):
@@ -237,19 +244,17 @@ class Wings:
                 self.faults.append(f"the wing {wing.name!r} is declared twice; uninstall one of its packages")
                 continue
             self.wings[wing.name] = wing
-            for entry in dataclasses.fields(wing):
-                if entry.name in ("name", "summary", "extra"):
-                    continue
-                for key, value in _entries(getattr(wing, entry.name)):
-                    other = named.get((entry.name, key)) if entry.name in self._NAMED else None
+            for kind in KINDS:
+                for key, value in _entries(getattr(wing, kind)):
+                    other = named.get((kind, key)) if kind in self._NAMED else None
                     if other is not None:
                         self.faults.append(
-                            f"the wing {wing.name!r} declares {entry.name} {key!r}, which the wing {other.name!r} "
-                            f"has declared; uninstall one of them"
+                            f"the wing {wing.name!r} declares {kind} {key!r}, which the wing {other.name!r} has "
+                            "declared; uninstall one of them"
                         )
                         continue
-                    named[entry.name, key] = wing
-                    self._offers[entry.name].append(Offer(wing, entry.name, key, value))
+                    named[kind, key] = wing
+                    self._offers[kind].append(Offer(wing, kind, key, value))
 
     def offers(self, kind: str) -> list[Offer]:
         """Return the entries of one field of all wings."""

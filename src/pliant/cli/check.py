@@ -7,10 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pliant.base.wing import offers
 from pliant.cli.options import Debug, Imports, Json, Packages, Settings, Source, Timestep, import_modules, load_robot
 from pliant.cli.output import counted, emit, make_console, plain, print_table
 from pliant.cli.simulating import refuse_unused
-from pliant.model.interface import ModelPart
 
 __all__ = ["check"]
 
@@ -38,7 +38,7 @@ def check(
     robot = load_robot(source, set, timestep, package_path, manager)
     problems = robot.check()
     if simulate:
-        found = [part.compare(robot) for part in robot.devices if isinstance(part, ModelPart)]
+        found = [offer.load()(robot) for offer in offers("comparisons")]
         refuse_unused(
             all(one is None for one in found), "--simulate", "a robot with a theory, such as a parallel robot"
         )

@@ -206,8 +206,8 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         PliantError: no such command, or text that is no number.
         DeviceError: values that the device does not take.
     """
+    from pliant.devices.base import DeviceBase
     from pliant.model.robot import actuator_hint
-    from pliant.rods.device.parallel import ParallelRobotDevice
     from pliant.simulation.commands import command_mode
 
     asked: dict[str, dict[str, float | list[float]]] = {}
@@ -238,7 +238,7 @@ def put_constants(simulation: Simulation, constants: Mapping[str, str]) -> None:
         found = simulation.devices[device]
         mode = command_mode(found, values)
         found.inbox.put(values, mode=mode)
-        if isinstance(found, ParallelRobotDevice):
+        if isinstance(found, DeviceBase):
             try:
                 found.verify(mode or "", values)
             except PliantError as error:

@@ -815,6 +815,13 @@ class DeviceBase:
         """Name of each button or switch -> the name of its bool argument; "" for a button."""
         return self._buttons
 
+    def verify(self, mode: str, values: Mapping[str, Any]) -> None:
+        """Check a command that is known before a run, beyond what the mailbox checks, without carrying it out.
+
+        Raises:
+            PliantError: the device would ignore the command.
+        """
+
     def health(self) -> Mapping[str, Any]:
         """Return counters since the last reset: samples, commands, stale commands, watchdog trips, requests."""
         counters = self._counters

@@ -1,4 +1,4 @@
-"""Batches of worlds with a common interface, on the CPU (`CpuBatch`) and in MuJoCo Warp (`pliant.learn.warp`).
+"""Batches of worlds with a common interface, on the CPU (`CpuBatch`) or wherever a wing has them.
 
 A world is one simulation of a batch. Ports have the same names as in the engine, with one row per world. Parameters
 have the same paths as in `Robot.update`. A world that diverges is marked with the reason; the other worlds continue.

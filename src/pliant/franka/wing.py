@@ -16,6 +16,7 @@ WING = Wing(
     },
     robots={"franka": _ENTRIES, "fr3": _ENTRIES, "franka-dual": _ENTRIES, "franka-torso": _ENTRIES},
     panels=("pliant.franka.panel:PANEL",),
+    controllers={"fci": "pliant.franka.client.policy:FCI"},
     devices=("pliant.franka.device.arm",),
     benchmarks=("franka.py",),
 )

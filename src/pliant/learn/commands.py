@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from pliant.base.errors import PliantError, nearest, printable
+from pliant.base.wing import offer, offers
 from pliant.cli.options import Debug, Json
 from pliant.cli.output import emit, make_console, plain, print_table
-
-if TYPE_CHECKING:
-    from pliant.learn.policy import Policy
 
 __all__ = ["policy"]
 
@@ -100,54 +97,24 @@ def run(
 ) -> int:
     """Run a policy as the controller of a robot, real or simulated: over its joint topics, or a Franka arm."""
     from pliant.learn.policy import Policy
-    from pliant.learn.policy_run import BRIDGES
-    from pliant.ros.controller_clock import CLOCKS
 
     found = Policy.load(file)
     if duration is not None and not duration > 0.0:
         raise PliantError(f"--duration is {duration:g}; must be > 0 s", field="duration")
-    if bridge not in BRIDGES:
-        raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, BRIDGES)}", field="bridge")
-    if clock not in CLOCKS:
-        raise PliantError(f"there is no clock {clock!r}; {nearest(clock, CLOCKS)}", field="clock")
-    of_ros = {"namespace": namespace, "clock": clock != "auto"}
-    of_fci = {"host": host, "arm": arm, "realtime": realtime}
-    for name, value in (of_ros if bridge == "fci" else of_fci).items():
-        if value:
+    chosen = offer("controllers", bridge)
+    if chosen is None:
+        bridges = [other.key for other in offers("controllers")]
+        raise PliantError(f"a policy does not run on the bridge {bridge!r}; {nearest(bridge, bridges)}", field="bridge")
+    driver = chosen.load()
+    options = {"namespace": namespace, "clock": clock, "host": host, "arm": arm, "realtime": realtime}
+    usual = {"namespace": "", "clock": "auto", "host": "", "arm": "", "realtime": False}
+    for name, value in options.items():
+        if name not in driver.options and value != usual[name]:
             raise PliantError(f"--{name} has no meaning on the bridge {bridge}; must be left out", field=name)
     limit = math.inf if duration is None else duration
-    if bridge == "fci":
-        return _run_franka(found, _inputs(input), of_fci, limit, timeout, json)
-    from pliant.learn.policy_run import PolicyRun, RosJoints, open_node, run_policy
-
-    joints = RosJoints(found, open_node(bridge), namespace=namespace, clock=clock)
-    task = PolicyRun(found, joints, _inputs(input), timeout)
-    with joints, contextlib.suppress(KeyboardInterrupt):
-        run_policy(task, duration=limit)
+    done, text = driver.run(found, _inputs(input), {name: options[name] for name in driver.options}, limit, timeout)
     if json:
-        emit({"commands": task.steps, "late": task.late})
+        emit(done)
     else:
-        print(f"{task.steps} commands, {task.late} of them late; the robot keeps the last references")
-    return 0
-
-
-def _run_franka(
-    found: Policy, inputs: dict[str, float], options: dict[str, Any], duration: float, timeout: float, json: bool
-) -> int:
-    """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
-    from pliant.cli.termination import stopping_at_signal
-    from pliant.franka.client import FrankaRobot
-    from pliant.franka.client.policy import FrankaPolicyRun, arm_of_policy, run_franka_policy
-
-    arm = arm_of_policy(found, options["arm"])
-    if not options["host"]:
-        raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
-    with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
-        task = FrankaPolicyRun(found, robot, inputs, timeout)
-        with stopping_at_signal() as stop:
-            run_franka_policy(task, duration=duration, stop=stop)
-    if json:
-        emit({"commands": task.steps, "lost": task.lost})
-    else:
-        print(f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position")
+        print(text)
     return 0

@@ -190,10 +190,6 @@ class ModelPart(DescribedDevice, Protocol):
         """
         ...
 
-    def compare(self, robot: Any) -> list[Problem] | None:
-        """Simulate the robot and compare it with the theory of this part; None for a part without a theory."""
-        ...
-
 
 class PartDefaults:
     """Members of a `ModelPart` that most parts do not need."""
@@ -212,10 +208,6 @@ class PartDefaults:
 
     def export(self, spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         """Leave the spec as it is."""
-
-    def compare(self, robot: Any) -> list[Problem] | None:
-        """Return None: there is no theory of this part."""
-        return None
 
 
 @runtime_checkable

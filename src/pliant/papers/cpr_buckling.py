@@ -173,7 +173,7 @@ def largest_load(name: str, options: BucklingOptions) -> tuple[Target, np.ndarra
 
 
 def _films(context: Context, options: BucklingOptions) -> list[Film]:
-    from pliant.papers.rod_figures import film_of_paths
+    from pliant.papers.rod_films import film_of_paths
 
     ratios = 1.0 + np.linspace(1.2**0.5, 2e-3**0.5, 81) ** 2
     shown = {"column": bent_columns(options, ratios.tolist())[::-1]}

@@ -181,7 +181,7 @@ def path_targets(name: str, path: Path) -> list[Target]:
 
 
 def _films(context: Context, options: PlanarOptions) -> list[Film]:
-    from pliant.papers.rod_figures import film_of_paths
+    from pliant.papers.rod_films import film_of_paths
 
     paths, _ = follow_paths(context, options)
     return [
@@ -206,8 +206,8 @@ def _films(context: Context, options: PlanarOptions) -> list[Film]:
 )
 def cpr_planar(context: Context, options: PlanarOptions) -> Result:
     """Move four planar robots of elastic rods: one by joint values, three by plate poses."""
-    from pliant.papers.rod_figures import figure_of_robots
     from pliant.rods import catalogue, load_robot
+    from pliant.rods.figures import figure_of_robots
 
     result = Result(
         summary="The robot of two revolute joints and one extensible limb is moved by its joints (direct model, "

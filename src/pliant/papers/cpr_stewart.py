@@ -212,7 +212,7 @@ def home_target(name: str) -> Target:
 
 
 def _films(context: Context, options: StewartOptions) -> list[Film]:
-    from pliant.papers.rod_figures import film_of_paths
+    from pliant.papers.rod_films import film_of_paths
 
     paths = {text: follow_path(name, options, 101)[0] for name, (text, _) in ROBOTS.items()}
     return [
@@ -239,8 +239,8 @@ def _films(context: Context, options: StewartOptions) -> list[Film]:
 def cpr_stewart(context: Context, options: StewartOptions) -> Result:
     """Move three hexapods of elastic rods with different plate joints along a closed path."""
     from pliant.base.figures import CYCLE, label, legend, new_figure
-    from pliant.papers.rod_figures import figure_of_robots
     from pliant.rods import catalogue, load_robot
+    from pliant.rods.figures import figure_of_robots
 
     rows = 100 if context.quick else 500
     result = Result(

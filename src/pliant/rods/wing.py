@@ -27,7 +27,8 @@ WING = Wing(
     },
     formats=("pliant.rods.format:PARALLEL",),
     drawings=("pliant.rods.device.rod_lines:RODS",),
-    panels=("pliant.rods.page.section:PANEL",),
+    panels=("pliant.rods.page.panel:PANEL",),
+    comparisons=("pliant.rods.model.comparison:compare_parallel",),
     devices=("pliant.rods.device.plate_controller",),
     benchmarks=("rods.py",),
 )

@@ -17,5 +17,6 @@ WING = Wing(
     },
     recordings=("pliant.ros.bags.format:BAGS",),
     exports={"bag": "pliant.ros.commands:write_bag"},
+    controllers={"ros1": "pliant.ros.policy:ROS1", "ros2": "pliant.ros.policy:ROS2"},
     benchmarks=("ros.py",),
 )

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,12 @@ from pliant.franka.client.robot import BRAKING
 from pliant.franka.robots.parameters import arm as arm_of
 from pliant.franka.wire import fci
 from pliant.learn.policy import INPUT, Policy, PolicyError
-from pliant.learn.policy_run import TIMEOUT_S, check_inputs, full_observation
+from pliant.learn.running import TIMEOUT_S, PolicyDriver, check_inputs, full_observation
 
 if TYPE_CHECKING:
     from pliant.franka.client.robot import FrankaRobot
 
-__all__ = ["FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
+__all__ = ["FCI", "FrankaPolicyRun", "arm_of_policy", "run_franka_policy"]
 
 Array = NDArray[np.float64]
 COMMANDS = {"dq_c": "velocity", "tau_J_d": "force_torque"}
@@ -260,3 +260,25 @@ def run_franka_policy(run: FrankaPolicyRun, *, duration: float = math.inf, stop:
             run.finish()
         raise
     run.finish()
+
+
+def _drive(
+    policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+) -> tuple[dict[str, int], str]:
+    """Run a policy on a Franka arm; the first Ctrl-C brings it to rest."""
+    from pliant.cli.termination import stopping_at_signal
+    from pliant.franka.client.robot import FrankaRobot
+
+    arm = arm_of_policy(policy, options["arm"])
+    if not options["host"]:
+        raise PliantError("the bridge fci needs --host ADDRESS, the address of the arm", field="host")
+    with FrankaRobot.connect(options["host"], arm=arm, realtime=options["realtime"]) as robot:
+        task = FrankaPolicyRun(policy, robot, inputs, timeout)
+        with stopping_at_signal() as stop:
+            run_franka_policy(task, duration=duration, stop=stop)
+    text = f"{task.steps} commands, {task.lost} states lost; the arm is at rest and holds its position"
+    return {"commands": task.steps, "lost": task.lost}, text
+
+
+FCI = PolicyDriver(options=("host", "arm", "realtime"), run=_drive)
+"""Policies over the Franka Control Interface."""

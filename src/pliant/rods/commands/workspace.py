@@ -78,7 +78,7 @@ def workspace(
         table = np.column_stack([*(c.ravel() for c in columns), found.q.reshape(cells, -1)])
         write_table(output, ",".join(head), table)
     if figure is not None:
-        from pliant.papers.rod_figures import figure_of_workspace
+        from pliant.rods.figures import figure_of_workspace
 
         save_figure(figure_of_workspace(statics.name, found), figure)
     counts = found.counts()

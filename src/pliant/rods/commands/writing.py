@@ -26,7 +26,7 @@ def check_outputs(figure: Path | None, output: Path | None) -> None:
 
 
 def draw(groups: Any, titles: list[str], file: Path) -> None:
-    from pliant.papers.rod_figures import figure_of_robots
+    from pliant.rods.figures import figure_of_robots
 
     save_figure(figure_of_robots(groups, titles, height=4.6), file)
 

@@ -17,14 +17,14 @@ from pliant.model.problem import Problem
 from pliant.model.robot import Robot
 from pliant.rods.model.assembly import PLATE
 from pliant.rods.model.builder import build_parallel
-from pliant.rods.model.mechanism import MechanismState, measured, mechanism_of
+from pliant.rods.model.mechanism import MechanismState, find_mechanism, measured, mechanism_of
 from pliant.rods.model.options import ParallelOptions
 
 if TYPE_CHECKING:
     from pliant.rods.description import Rod
     from pliant.rods.solution import Solution
 
-__all__ = ["compare_with_statics", "first_frequency", "settle"]
+__all__ = ["compare_parallel", "compare_with_statics", "first_frequency", "settle"]
 
 Array = NDArray[np.float64]
 CANTILEVER = 1.8751040687119611  # first root of cos(b) cosh(b) = -1: clamped-free beam
@@ -130,6 +130,11 @@ def first_frequency(rod: Rod, options: ParallelOptions | None = None, *, timeste
     used = np.array(crossings[2:])
     period = 2.0 * np.polyfit(np.arange(len(used)), used, 1)[0]
     return float(1.0 / period), float(theory)
+
+
+def compare_parallel(robot: Robot) -> list[Problem] | None:
+    """Compare a parallel robot with its statics; None for another robot."""
+    return None if find_mechanism(robot) is None else compare_with_statics(robot)
 
 
 def compare_with_statics(robot: Robot, *, move: float = 0.03, seed: int = 0) -> list[Problem]:

@@ -169,12 +169,6 @@ class ParallelMechanism(PartDefaults):
                 field="variant",
             )
 
-    def compare(self, robot: Robot) -> list[Problem]:
-        """Simulate the robot and compare it with its statics and with theory."""
-        from pliant.rods.model.comparison import compare_with_statics  # which imports this module
-
-        return compare_with_statics(robot)
-
     # -- the running robot --------------------------------------------------------------------------------------
 
     def bind(self, model: mujoco.MjModel, data: mujoco.MjData) -> MechanismState:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from pliant.devices.base import Device
 from pliant.model.robot import Robot
 from pliant.page.loaded import LoadedRobots
-from pliant.page.panels import OpenedRobot, RobotPanel, Surroundings
+from pliant.page.panels import OpenedRobot, Surroundings
 from pliant.page.server import PageServer
 from pliant.rods.device.parallel import ParallelRobotDevice
 from pliant.rods.loaders import catalogue, load_robot
@@ -17,7 +17,7 @@ from pliant.rods.page.rods import RodPanel
 from pliant.rods.page.statics_view import StaticsView
 from pliant.rods.robot import ContinuumParallelRobot
 
-__all__ = ["PANEL", "RodSection"]
+__all__ = ["RodSection", "show_statics"]
 
 
 class RodSection:
@@ -58,11 +58,6 @@ def _opened(robot: ContinuumParallelRobot) -> OpenedRobot:
     return OpenedRobot(name=robot.name, build=lambda: build_parallel(robot), source=robot)
 
 
-def _make(around: Surroundings, devices: Mapping[str, Device]) -> RodSection | None:
-    found = next((device for device in devices.values() if isinstance(device, ParallelRobotDevice)), None)
-    return None if found is None else RodSection(around, found)
-
-
 def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], None]) -> bool:
     """Show the equilibrium of a parallel robot on a page until Ctrl-C, without a simulation.
 
@@ -95,7 +90,3 @@ def show_statics(robot: Robot, *, host: str, port: int, tell: Callable[[str], No
             loaded.add(None if page.opened is None else _opened(page.opened))
             other = loaded.robots.get(page.wanted)
             shown = load_robot(page.wanted) if other is None else other.source
-
-
-PANEL = RobotPanel(make=_make, statics=show_statics)
-"""Sections of parallel robots."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pliant.model import Robot
     from pliant.walking.device import WalkingDescription
     from pliant.walking.robots.biped.options import BipedOptions
-    from pliant.yarp.model.control_board import ControlBoard
 
 __all__ = ["ROBOT", "build"]
 
@@ -23,7 +22,7 @@ def build(options: BipedOptions) -> Robot:
     """Return the biped standing on the ground, its ankles over x = 0."""
     import mujoco
 
-    from pliant.feet.model.sole import Sole
+    from pliant.formats.robot_yaml import find_block
     from pliant.model import ForceTorque, Imu, Robot
     from pliant.robots.parts import finished, look_at, new_spec
 
@@ -69,18 +68,19 @@ def build(options: BipedOptions) -> Robot:
         ]
     if options.controller == "walking":
         devices.append(_walking(options))
-    elif options.controller == "boards":
-        devices += _boards(options)
+    robot = Robot(spec, devices=devices)
+    if options.controller == "boards":
+        find_block("boards").apply(robot, _boards(options))
     if options.feet == "soft":
-        devices += [Sole(name=f"{s}_sole", body=f"{s}_foot/attachment_cube", enabled=False) for s in p.SIDES]
-    return finished(Robot(spec, devices=devices))
+        from pliant.feet.model.sole import Sole
+
+        robot.devices += [Sole(name=f"{s}_sole", body=f"{s}_foot/attachment_cube", enabled=False) for s in p.SIDES]
+    return finished(robot)
 
 
-def _boards(options: BipedOptions) -> list[ControlBoard]:
-    """Return a control board for each part; with torque motors it has the gains of the servos."""
-    from pliant.yarp.model.control_board import ControlBoard
-
-    boards = []
+def _boards(options: BipedOptions) -> dict[str, dict[str, Any]]:
+    """Return the fields of a control board for each part; with torque motors it has the gains of the servos."""
+    boards = {}
     for part, names in p.PARTS.items():
         joints = [p.JOINTS[name] for name in names]
         gains = {
@@ -89,14 +89,11 @@ def _boards(options: BipedOptions) -> list[ControlBoard]:
             "position_ki": (0.0,),
             "position_max_output": tuple(joint.effort for joint in joints),
         }
-        boards.append(
-            ControlBoard(
-                name=part,
-                joints=names,
-                initial_positions=tuple(p.REST[name] for name in names),
-                **(gains if options.actuation == "torque" else {}),
-            )
-        )
+        boards[part] = {
+            "joints": names,
+            "initial_positions": tuple(p.REST[name] for name in names),
+            **(gains if options.actuation == "torque" else {}),
+        }
     return boards
 
 

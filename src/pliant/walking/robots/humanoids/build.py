@@ -6,7 +6,6 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.feet.model.replace import replace_foot
 from pliant.robots.catalogue import CatalogueRobot
 from pliant.walking.robots.humanoids.data import find_data
 from pliant.walking.robots.humanoids.options import HumanoidOptions
@@ -118,6 +117,7 @@ def build(humanoid: _Humanoid, options: HumanoidOptions) -> Robot:
         return robot
     stance = find_stance(spec.copy().compile(), humanoid.base, humanoid.legs)
     if options.feet == "soft":
+        from pliant.feet.model.replace import replace_foot
         from pliant.feet.softfoot import SoftFoot
 
         foot = SoftFoot(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.base.figures import INK, MUTED, WIDTH, new_figure
-from pliant.papers.films import Film, Shot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from pliant.rods import Solution, Workspace
 
-__all__ = ["COLOR_MAP", "draw_robot", "figure_of_robots", "figure_of_workspace", "film_of_paths", "strain_scale"]
+__all__ = ["COLOR_MAP", "draw_robot", "figure_of_robots", "figure_of_workspace", "strain_scale"]
 
 COLOR_MAP = "plasma"
 """From little to much bending strain; dark to bright, readable without colour."""
@@ -160,28 +159,6 @@ def figure_of_robots(
     bar.set_label("bending strain at the surface [1/1000]", color=INK)
     bar.outline.set_visible(False)
     return figure
-
-
-def film_of_paths(
-    paths: Mapping[str, Sequence[Solution]], *, rows: int = 101, seconds: float = 4.0, **about: Any
-) -> Film:
-    """Return a film of robots that go through equilibria, side by side.
-
-    Args:
-        paths: title -> equilibria of one robot.
-        rows: poses of the film; paths with fewer equilibria show each longer.
-        seconds: length of the film [s].
-        about: further fields of `pliant.papers.films.Film`.
-    """
-    from pliant.rods.model import draw_solutions
-
-    shots = []
-    for title, path in paths.items():
-        chosen = np.linspace(0, len(path) - 1, rows).round().astype(int)
-        used = sorted(set(chosen.tolist()))
-        model, poses = draw_solutions([path[k] for k in used])
-        shots.append(Shot(title=title, model=model, poses=poses[np.searchsorted(used, chosen)]))
-    return Film(time=np.linspace(0.0, seconds, rows), shots=shots, clock=False, **about)
 
 
 def figure_of_workspace(name: str, found: Workspace) -> Figure:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +14,17 @@ from numpy.typing import NDArray
 
 from pliant.base.errors import BridgeError, nearest, printable
 from pliant.learn.policy import INPUT, Policy, PolicyError
+from pliant.learn.running import TIMEOUT_S, PolicyDriver, PolicyRun, run_policy
 from pliant.ros.bridge.names import topic_name
 from pliant.ros.controller_clock import CLOCK_TOPIC, CLOCKS, Clock, RosClock, WallClock
 
 if TYPE_CHECKING:
     from pliant.ros.bridge.node import Node
 
-__all__ = ["BRIDGES", "PolicyRun", "RosJoints", "open_node", "run_policy"]
+__all__ = ["ROS1", "ROS2", "RosJoints", "open_node"]
 
 ROS = ("ros1", "ros2")
 """Bridges that use ROS."""
-BRIDGES = (*ROS, "fci")
-"""Bridges over which a policy can run; the last one is implemented in `pliant.franka.client.policy`."""
 STATE = {
     "position": "q",
     "velocity": "dq",
@@ -38,8 +36,6 @@ STATE = {
 """Quantity of a joint -> field in the message ``link_state``."""
 FIRST_MESSAGE_S = 10.0
 """Longest wait for the first message of each joint [s]."""
-TIMEOUT_S = 0.5
-"""Age of an observation after which the run stops [s]."""
 ROBOT_TOPIC = "robot_state"
 """Topic below the namespace whose messages name all joints of the robot."""
 JOINT_NAMES_S = 2.0
@@ -140,6 +136,10 @@ class RosJoints:
     def stop(self) -> None:
         """Close the node; the robot keeps the last command."""
         self.node.stop()
+
+    def lost(self) -> str:
+        """Return why the connection is lost, "" while it is not."""
+        return self.node.lost()
 
     def _taker(self, joint: str) -> Callable[[dict[str, Any]], None]:
         def take(message: dict[str, Any]) -> None:
@@ -242,107 +242,25 @@ class RosJoints:
         self.stop()
 
 
-def check_inputs(policy: Policy, inputs: Mapping[str, float], timeout: float) -> None:
-    """Check the inputs of a policy and a timeout [s].
-
-    Raises:
-        PolicyError: an input is unknown, missing or not finite, or the timeout is not > 0.
-    """
-    for name in inputs:
-        if name not in policy.inputs:
-            raise PolicyError(f"the policy has no input {name!r}; {nearest(name, policy.inputs)}", field=name)
-    for name in policy.inputs:
-        if name not in inputs:
-            raise PolicyError(f"the policy needs the input {name!r}; give it as --input {name}=VALUE", field=name)
-        if not math.isfinite(inputs[name]):
-            raise PolicyError(f"the input {name} is {inputs[name]}; must be a finite number", field=name)
-    if not timeout > 0.0:
-        raise PolicyError(f"timeout is {timeout:g}; must be > 0 s", field="timeout")
-
-
-def full_observation(policy: Policy, inputs: Mapping[str, float], measured: Iterable[float]) -> list[float]:
-    """Combine inputs and measured observations in the order of the policy."""
-    rest = iter(measured)
-    return [
-        inputs[name.removeprefix(INPUT)] if name.startswith(INPUT) else float(next(rest))
-        for name in policy.observations
-    ]
-
-
-@dataclass(slots=True)
-class PolicyRun:
-    """Runs a policy on the joints of a robot, once per period.
-
-    Raises:
-        PolicyError: an input is unknown or missing.
-    """
-
-    policy: Policy
-    """The policy."""
-    joints: RosJoints
-    """Interface to the joints of the robot."""
-    inputs: Mapping[str, float]
-    """Input name, without ``input/`` -> value."""
-    timeout: float = TIMEOUT_S
-    """Age of an observation above which `step` raises an error [s]."""
-    steps: int = 0
-    """Number of commands sent."""
-    late: int = 0
-    """Number of commands sent more than one period late."""
-
-    def __post_init__(self) -> None:
-        check_inputs(self.policy, self.inputs, self.timeout)
-
-    def step(self) -> NDArray[np.float64]:
-        """Read the observations, evaluate the policy and send the commands; return the commands.
-
-        Raises:
-            BridgeError: the last message of a joint is too old, the connection is lost, or a message contains NaN. No
-                command is sent then, and the robot keeps its last references.
-        """
-        lost = self.joints.node.lost()
-        if lost:
-            raise BridgeError(f"the policy stopped: {lost}")
-        measured, age = self.joints.observe()
-        if age > self.timeout:
-            raise BridgeError(
-                f"the policy stopped: the last message of a joint is {age:.2f} s old, more than {self.timeout:g} s; "
-                "the robot keeps its last references",
-                field="timeout",
-            )
-        try:
-            commands = self.policy.act(full_observation(self.policy, self.inputs, measured))
-        except PolicyError as error:
-            raise BridgeError(f"the policy stopped: {error}; the robot keeps its last references") from None
-        self.joints.send(commands)
-        self.steps += 1
-        return commands
-
-
-def run_policy(run: PolicyRun, *, duration: float = math.inf, stop: threading.Event | None = None) -> None:
-    """Run a policy once per period of the clock of the joints, for a duration [s] or until ``stop`` is set.
-
-    Raises:
-        BridgeError: the robot sends no messages, has other joints than the policy, or its clock has stopped.
-    """
-    run.joints.wait(silence=run.timeout)
-    stop = stop or threading.Event()
-    clock, period = run.joints.clock, run.policy.period
-    first = clock.now()
-    while run.steps * period < duration - 1e-9:
-        due = first + run.steps * period
-        behind = clock.now() - due
-        clock.wait_until(due, stop)
-        if stop.is_set():
-            return
-        if behind > period:
-            run.late += 1
-            first += behind
-        run.step()
-    clock.wait_until(first + run.steps * period, stop)
-
-
 def _listed(names: Sequence[str]) -> str:
     """Return at most eight names, and how many there are if they are more."""
     shown = ", ".join(printable(name) for name in names[:8])
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def _driver(bridge: str) -> PolicyDriver:
+    def run(
+        policy: Policy, inputs: Mapping[str, float], options: Mapping[str, Any], duration: float, timeout: float
+    ) -> tuple[dict[str, int], str]:
+        joints = RosJoints(policy, open_node(bridge), namespace=options["namespace"], clock=options["clock"])
+        task = PolicyRun(policy, joints, inputs, timeout)
+        with joints, contextlib.suppress(KeyboardInterrupt):
+            run_policy(task, duration=duration)
+        text = f"{task.steps} commands, {task.late} of them late; the robot keeps the last references"
+        return {"commands": task.steps, "late": task.late}, text
+
+    return PolicyDriver(options=("namespace", "clock"), run=run)
+
+
+ROS1, ROS2 = (_driver(bridge) for bridge in ROS)
+"""Policies over the joint topics of ROS."""

@@ -17,9 +17,10 @@ from pliant.base.errors import BridgeError
 from pliant.devices import make_devices
 from pliant.engine import MujocoEngine
 from pliant.learn.policy import Policy, PolicyError
-from pliant.learn.policy_run import PolicyRun, RosJoints, open_node, run_policy
+from pliant.learn.running import PolicyRun, run_policy
 from pliant.robots import build_robot
 from pliant.ros.controller_clock import WallClock
+from pliant.ros.policy import RosJoints, open_node
 from pliant.ros.ros1 import Ros1Node
 from pliant.simulation import Simulation
 from pliant.simulation.bridges import make_bridge

@@ -1,0 +1,119 @@
+"""A wing can be taken away: the core and all other wings work without it, and what it offers is gone."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+WINGS = sorted(path.parent.name for path in (ROOT / "src" / "pliant").glob("*/wing.py") if path.parent.name != "base")
+
+SMOKE = """
+import json, sys
+import numpy as np
+import pliant
+from pliant.base.wing import find_wings, wing_faults, offers
+from pliant.cli.application import OF_WINGS, load_commands
+from pliant.devices import make_devices
+from pliant.engine import MujocoEngine
+from pliant.robots import list_robots
+from pliant.simulation import Simulation
+from pliant.simulation.bridges import list_bridges
+
+robot = pliant.load("qbmove-1dof")
+with Simulation(MujocoEngine(robot), make_devices(robot), pacer="free") as simulation:
+    simulation.devices["joint"].inbox.put({"equilibrium_position": 0.3})
+    simulation.run(0.02)
+    position = float(simulation.sample("joint").values["position"])
+load_commands()
+assert not wing_faults(), wing_faults()
+print(json.dumps({
+    "wings": sorted(find_wings()), "bridges": sorted(list_bridges()), "commands": sorted(OF_WINGS),
+    "robots": {r.name: r.summary for r in list_robots()}, "position": position,
+}))
+"""
+
+IMPORTS = """
+import importlib, pkgutil, sys
+import pliant
+from pliant.base.errors import MissingDependency
+skipped = tuple(sys.argv[1:])
+for found in pkgutil.walk_packages(pliant.__path__, "pliant."):
+    if found.name == "pliant.__main__" or any(found.name == s or found.name.startswith(s + ".") for s in skipped):
+        continue
+    try:
+        importlib.import_module(found.name)
+    except MissingDependency:
+        pass
+"""
+
+
+def between_wings() -> set[tuple[str, str]]:
+    """Return the table of tests/test_imports.py: part of a wing -> the other wing that it may import."""
+    tree = ast.parse((ROOT / "tests" / "test_imports.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "BETWEEN_WINGS":
+            return ast.literal_eval(node.value)
+    raise AssertionError("no table")
+
+
+@pytest.fixture
+def without(tmp_path):
+    """Return a function that copies pliant without a wing, and one that runs Python on the copy."""
+
+    def make(wing):
+        package = tmp_path / "src" / "pliant"
+        shutil.copytree(ROOT / "src" / "pliant", package, ignore=shutil.ignore_patterns("__pycache__", "_compiled"))
+        if wing:
+            shutil.rmtree(package / wing)
+        lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+        begin = lines.index('[project.entry-points."pliant.wings"]') + 1
+        points = [line for line in lines[begin : lines.index("", begin)] if not line.startswith(f"{wing} =")]
+        made = tmp_path / "src" / "pliant-0.0.dist-info"
+        made.mkdir()
+        (made / "METADATA").write_text("Metadata-Version: 2.1\nName: pliant\nVersion: 0.0\n")
+        text = "\n".join(re.sub(r'^(\w+) = "(.*)"$', r"\1 = \2", line) for line in points)
+        (made / "entry_points.txt").write_text(f"[pliant.wings]\n{text}\n")
+
+        def run(code, *arguments):
+            environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+            done = subprocess.run(
+                [sys.executable, "-c", code, *arguments],
+                env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr[-3000:]
+            return done.stdout
+
+        return run
+
+    return make
+
+
+@pytest.mark.parametrize("wing", ["", *WINGS])
+def test_the_core_and_the_other_wings_work_without_a_wing(wing, without):
+    import json
+
+    from pliant.base.wing import find_wings
+    from pliant.cli.application import OF_WINGS
+
+    run = without(wing)
+    seen = json.loads(run(SMOKE).splitlines()[-1])
+    others = {name: declared for name, declared in find_wings().items() if name != wing}
+    assert seen["wings"] == sorted(others)
+    assert seen["bridges"] == sorted(name for declared in others.values() for name in declared.bridges)
+    assert seen["commands"] == sorted(name for name, offer in OF_WINGS.items() if offer.wing.name != wing)
+    for declared in others.values():
+        assert set(declared.robots) <= set(seen["robots"])
+    assert "cannot be loaded" not in seen["robots"].values()
+    assert "qbmove-1dof" in seen["robots"]
+    if wing:
+        assert not set(find_wings()[wing].robots) & set(seen["robots"])
+    assert abs(seen["position"]) < 1.0
+
+    tied = sorted(f"pliant.{part}" for part, other in between_wings() if other == wing)
+    run(IMPORTS, *tied, *(["pliant.papers"] if wing else []))
