@@ -49,7 +49,7 @@ CANVAS = (
 
 def browser() -> Any:
     """Return the helper that the tests drive Chromium with."""
-    path = Path(__file__).parents[1] / "tests" / "viewer" / "chromium.py"
+    path = Path(__file__).parents[1] / "tests" / "page" / "chromium.py"
     spec = importlib.util.spec_from_file_location("chromium", path)
     assert spec is not None
     assert spec.loader is not None

@@ -95,7 +95,7 @@ class ThermometerDevice(SensorDevice):
 BRIDGE = '''
 from pathlib import Path
 
-from pliant.bridges import register_bridge
+from pliant.simulation.bridges import register_bridge
 from pliant.simulation import BridgeBase
 
 

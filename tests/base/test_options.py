@@ -381,7 +381,7 @@ def test_a_unit_may_be_one_for_each_kind_of_element():
         check_unit("m, deg", "the pose")
 
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("bridge", ["fci", "foxglove", "pictures", "ros1", "ros2", "zenoh"])

@@ -48,7 +48,7 @@ def test_a_wing_of_the_process_offers_what_it_declares(guest):
 
 
 def test_a_place_that_cannot_be_imported_is_told_with_wing_entry_and_remedy(guest):
-    with pytest.raises(PliantError, match=r"the wing 'guest': commands guest cannot be imported: .*no_such_module.*"
+    with pytest.raises(PliantError, match=r"the wing 'guest': commands 'guest' cannot be imported: .*no_such_module.*"
                                           r'type: pip install "pliant\[guest\]"'):  # fmt: skip
         offer("commands", "guest").load()
 

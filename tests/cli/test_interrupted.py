@@ -184,7 +184,7 @@ def _two_experiments(monkeypatch):
         return Result(targets=[])
 
     chosen = [experiments._EXPERIMENTS[name] for name in ("a-first", "b-second")]
-    for place in ("pliant.experiments", "pliant.papers.runner"):
+    for place in ("pliant.papers", "pliant.papers.runner"):
         monkeypatch.setattr(f"{place}.list_experiments", lambda: chosen)
 
 

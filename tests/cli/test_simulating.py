@@ -7,22 +7,22 @@ import signal
 import threading
 
 import pytest
+from guest_wings import guest_bridges
 from wires import LONG
 
 from pliant.base.errors import DeviceError, PliantError
 from pliant.cli import simulating
 from pliant.recording import read_recording
 from pliant.simulation import realtime as room
-from pliant.simulation.bridges import _OWN, BridgeEntry
 
 
 @pytest.fixture(autouse=True)
-def _wires(monkeypatch):
-    for name in ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing", "chatty"):
-        monkeypatch.setitem(_OWN, name, BridgeEntry(f"a test's {name}", f"wires:{name}"))
+def _wires():
+    names = ("plain", "mute", "stuck", "own", "ctrl_c", "refusing", "failing", "chatty")
     handler, threshold = signal.getsignal(signal.SIGINT), gc.get_threshold()
     before = set(threading.enumerate())
-    yield
+    with guest_bridges(**{name: f"wires:{name}" for name in names}):
+        yield
     assert signal.getsignal(signal.SIGINT) is handler
     assert gc.get_threshold() == threshold
     assert not [t.name for t in set(threading.enumerate()) - before if t.name.startswith("pliant")]

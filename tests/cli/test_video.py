@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from guest_wings import guest_bridges
 from PIL import Image
 
 from pliant.cli import simulating
@@ -89,14 +90,12 @@ def test_a_camera_that_does_not_exist_is_refused_before_the_run(call, robot_file
     assert not film.exists()
 
 
-def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path, monkeypatch):
-    from pliant.simulation.bridges import _OWN, BridgeEntry
-
-    monkeypatch.setitem(_OWN, "ctrl_c", BridgeEntry("a test's ctrl_c", "wires:ctrl_c"))
+def test_ctrl_c_keeps_the_film_of_what_was_simulated(call, robot_file, tmp_path):
     film = tmp_path / "a.gif"
-    code, _, _ = call(
-        "run", robot_file, "--bridge", "ctrl_c", "--rtf", "1000", "--duration", "100", "--video", film, *SMALL
-    )
+    with guest_bridges(ctrl_c="wires:ctrl_c"):
+        code, _, _ = call(
+            "run", robot_file, "--bridge", "ctrl_c", "--rtf", "1000", "--duration", "100", "--video", film, *SMALL
+        )
     assert code == 130
     assert frames(film)[0] >= 1
 

@@ -106,7 +106,7 @@ def page() -> str:
         parts.append(f"### {kind.__name__}\n\n{_own(kind, SensorDescription)}\n")
     parts.append(
         "## Experiments\n\nWritten `--set KEY=VALUE`, or `--set EXPERIMENT.KEY=VALUE` for one of several: see "
-        "[Experiments](experiments.md).\n"
+        "[Experiments](papers/experiments.md).\n"
     )
     for listed in list_experiments():
         kind = find_experiment(listed.name).options_class

@@ -38,7 +38,7 @@ CONTROLS = (
 
 
 def _chromium() -> Any:
-    path = Path(__file__).resolve().parents[1] / "viewer" / "chromium.py"
+    path = Path(__file__).resolve().parents[1] / "page" / "chromium.py"
     spec = importlib.util.spec_from_file_location("chromium", path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,15 +1,17 @@
 """The catalogue of robots and what it builds."""
 
 import math
+import sys
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import pytest
+from guest_wings import guest_robots
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.base.options import check_declaration, describe, option
-from pliant.robots import CatalogueRobot, build_robot, find_robot, list_robots, lookup
+from pliant.robots import CatalogueRobot, build_robot, find_robot, list_robots
 
 BENCHES = ("sea-1dof", "qbmove-1dof", "bavs-1dof", "awas2-1dof")
 ARMS = ("qbmove-2dof", "qbmove-5dof")
@@ -193,42 +195,37 @@ def test_an_option_of_an_unknown_type_is_refused_with_its_place():
         CatalogueRobot(name="x", summary="", function=build, source="")
 
 
-class Entry:
-    def __init__(self, name, value):
-        self.name, self.value = name, value
-
-    def load(self):
-        if isinstance(self.value, Exception):
-            raise self.value
-        return self.value
+def their_arm(length: float = 1.0, elbow: bool = True):
+    """Somebody's arm."""
+    return build_robot("sea-1dof", {"load_distance": length})
 
 
-def test_other_packages_add_robots_and_a_broken_one_hides_nothing(monkeypatch):
-    def their_arm(length: float = 1.0, elbow: bool = True):
-        """Somebody's arm."""
-        return build_robot("sea-1dof", {"load_distance": length})
-
-    entries = [Entry("their-arm", their_arm), Entry("broken", ImportError("no module"))]
-    monkeypatch.setattr(lookup.importlib.metadata, "entry_points", lambda group: entries)
-    names = {robot.name for robot in list_robots()}
-    assert {"their-arm", "broken", "sea-1dof"} <= names
-    robot = find_robot("their-arm")
-    assert robot.summary == "Somebody's arm."
-    assert robot.build(length="0.5", elbow="no").joints == ["joint"]
-    with pytest.raises(ModelError, match="did you mean 'length'"):
-        robot.build(lenght=1.0)
-    with pytest.raises(Exception, match="no module"):
-        find_robot("broken").build()
+@pytest.fixture
+def _here(monkeypatch):
+    """Let wings name this module."""
+    monkeypatch.setitem(sys.modules, "robots_of_a_test", sys.modules[__name__])
 
 
-def test_a_name_that_two_packages_give_is_refused_with_both_places(monkeypatch):
-    def other():
-        """Another robot of that name."""
+@pytest.mark.usefixtures("_here")
+def test_other_packages_add_robots_and_a_broken_one_hides_nothing():
+    with guest_robots(their_arm="robots_of_a_test:their_arm", broken="no_module_of_a_test:arm"):
+        names = {robot.name for robot in list_robots()}
+        assert {"their-arm", "broken", "sea-1dof"} <= names
+        robot = find_robot("their-arm")
+        assert robot.summary == "Somebody's arm."
+        assert robot.build(length="0.5", elbow="no").joints == ["joint"]
+        with pytest.raises(ModelError, match="did you mean 'length'"):
+            robot.build(lenght=1.0)
+        with pytest.raises(PliantError, match="the wing 'guest_robots' .*'broken'.*no_module_of_a_test"):
+            find_robot("broken").build()
 
-    monkeypatch.setattr(lookup.importlib.metadata, "entry_points", lambda group: [Entry("qbmove-2dof", other)])
-    assert "qbmove-1dof" in {robot.name for robot in list_robots()}  # the others are not touched by it
-    with pytest.raises(PliantError, match="registered twice") as caught:
-        {robot.name: robot for robot in list_robots()}["qbmove-2dof"].build()
+
+@pytest.mark.usefixtures("_here")
+def test_a_name_that_two_packages_give_is_refused_with_both_places():
+    with guest_robots(qbmove_2dof="robots_of_a_test:their_arm"):
+        assert "qbmove-1dof" in {robot.name for robot in list_robots()}  # the others are not touched by it
+        with pytest.raises(PliantError, match="registered twice") as caught:
+            {robot.name: robot for robot in list_robots()}["qbmove-2dof"].build()
     assert "qbmove_2dof/build.py:" in str(caught.value)
     assert "test_lookup.py:" in str(caught.value)
 

@@ -1,14 +1,14 @@
 """Bridges by name, with options."""
 
+import sys
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
 
 import pytest
+from guest_wings import guest_bridges
 
 from pliant.base.errors import BridgeError, PliantError
 from pliant.base.options import check_declaration, describe, option
-from pliant.simulation import bridges as registry
-from pliant.simulation.bridges import BridgeEntry, bridge_options, list_bridges, make_bridge
+from pliant.simulation.bridges import bridge_options, list_bridges, make_bridge, register_bridge
 
 
 def make_smoke(robot, port: int = 1, label: str = "x", fast: bool = False, rate: float = 2.0):
@@ -31,8 +31,9 @@ def make_wrong(robot, where: dict = {}):  # noqa: B006
 
 @pytest.fixture(autouse=True)
 def smoke(monkeypatch):
-    for name in ("smoke", "fog", "wrong"):
-        monkeypatch.setitem(registry._OWN, name, BridgeEntry("for this test", f"{__name__}:make_{name}"))
+    monkeypatch.setitem(sys.modules, "bridges_of_a_test", sys.modules[__name__])
+    with guest_bridges(**{name: f"bridges_of_a_test:make_{name}" for name in ("smoke", "fog", "wrong")}):
+        yield
 
 
 def test_options_are_converted_to_the_type_of_their_default():
@@ -61,20 +62,17 @@ def test_a_wrong_bridge_or_option_is_refused(text, message):
 
 
 def test_an_option_of_an_unknown_type_is_refused_with_its_place():
-    with pytest.raises(PliantError, match=r"test_registry\.py:\d+: the option 'where' has the type dict"):
+    with pytest.raises(PliantError, match=r"test_bridges\.py:\d+: the option 'where' has the type dict"):
         make_bridge("wrong", None)
 
 
-def test_two_packages_that_register_one_name_are_refused_with_both_places(monkeypatch):
-    points = [EntryPoint("smoke", "other_package:make", "pliant.bridges")]
-    monkeypatch.setattr(registry.importlib.metadata, "entry_points", lambda group: points)
-    with pytest.raises(BridgeError, match=f"registered twice, at {__name__}:make_smoke and other_package:make"):
-        make_bridge("smoke", None)
-    assert "registered twice" in list_bridges()["smoke"]
+def test_a_bridge_that_a_wing_has_is_refused_with_both_places():
+    with pytest.raises(BridgeError, match=r"registered twice, at bridges_of_a_test:make_smoke and .*test_bridges\.py:"):
+        register_bridge("smoke")(make_fog)
     assert make_bridge("fog", None)  # the others are not touched by it
 
 
-OWN = sorted(set(registry._OWN) - {"smoke", "fog", "wrong"})
+OWN = sorted(list_bridges())
 
 
 @pytest.mark.parametrize("name", OWN)

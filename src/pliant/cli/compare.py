@@ -185,7 +185,7 @@ def _refuse(
     """Refuse options that have no effect on recordings, and files that do not exist."""
     import math
 
-    from pliant.robots.loading import SUFFIXES
+    from pliant.robots.loading import suffixes
 
     recorded = [side.recorded for side in sides]
     for given, option in (
@@ -201,7 +201,7 @@ def _refuse(
         path = Path(side.source)
         if side.recorded and not path.is_file():
             raise PliantError("the recording does not exist", file=side.source)
-        if not side.recorded and path.is_file() and path.suffix.lower() not in SUFFIXES and not _is_xml(path):
+        if not side.recorded and path.is_file() and path.suffix.lower() not in suffixes() and not _is_xml(path):
             raise PliantError("must be an .mcap recording of pliant or a robot", file=side.source)
 
 

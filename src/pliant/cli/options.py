@@ -130,6 +130,6 @@ def load_robot(
 
 
 def make_bridge(name: str, robot: Robot | Replay | None) -> Bridge:
-    from pliant import bridges
+    from pliant.simulation import bridges
 
     return bridges.make_bridge(name, robot)

@@ -84,14 +84,14 @@ def _catalogue() -> dict[str, CatalogueRobot]:
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if module.ispkg:
             found.update(_from_folder(module.name))
-    for robot in _from_user():
-        if robot.name in found:
-            raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
-        found[robot.name] = robot
     for declared in offers("robots"):
         for robot in _from_wing(declared):
             other = found.get(robot.name)
             found[robot.name] = robot if other is None else _broken(robot.name, _registered_twice(other, robot))
+    for robot in _from_user():
+        if robot.name in found:
+            raise ModelError(_registered_twice(found[robot.name], robot), field=robot.name)
+        found[robot.name] = robot
     return found
 
 

@@ -12,7 +12,7 @@ from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods.commands import cpr
 from pliant.rods.model import compare_with_statics
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
 
 def run(*words: object):
@@ -108,7 +108,7 @@ def test_a_table_with_a_fault_is_named_with_its_line(tmp_path):
 def blocks(language: str) -> list[str]:
     import re
 
-    text = (Path(__file__).resolve().parents[2] / "docs" / "cpr.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[3] / "docs" / "rods" / "cpr.md").read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 

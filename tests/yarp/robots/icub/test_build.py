@@ -21,7 +21,7 @@ from pliant.simulation import Simulation
 from pliant.yarp.model.control_board import ControlBoard
 from pliant.yarp.robots.icub import build as icub
 
-DATA = Path(__file__).parents[2] / "data" / "yarp"
+DATA = Path(__file__).parents[3] / "data" / "yarp"
 REAL = importlib.util.find_spec("icub_models") is not None or bool(os.environ.get(icub.FOLDER_VARIABLE))
 needs_icub = pytest.mark.skipif(not REAL, reason="icub-models is not installed: pip install icub-models")
 SIMULATED = ("iCubGazeboV2_5", "iCubGazeboV2_5_KIT_007", "iCubGazeboV2_6", "iCubGazeboV2_7")
