@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 UV ?= uv
 
-.PHONY: demo test conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery scenes setup clean lock
+.PHONY: demo test quick nightly conformance bench bench-camera bench-rods bench-franka bench-ros bench-softfoot bench-softfoot_robots lint docs gallery scenes setup clean lock
 
 setup: $(STAMP)
 
@@ -32,6 +32,14 @@ demo: $(VENV)/.demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests
+
+# The tests of the core, and of the rooms that differ from main.
+quick: $(STAMP)
+	$(BIN)/python tests/helpers/quick.py $(BASE) -- -n $(JOBS) --dist worksteal
+
+# The cases of exhaustive tests that `make test` leaves out (CONTRIBUTING.md lists them).
+nightly: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m nightly tests
 
 # The real clients of the robots against the simulation; each skips with a message where its parts are not there.
 conformance: $(STAMP)

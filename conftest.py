@@ -1,6 +1,8 @@
 """Rules for all tests, those of ``tests`` and those of ``conformance``.
 
 * A test that opens a network socket in this process is marked ``network``; one that is not marked fails.
+* A test that opens a file of ``../shared`` is marked ``shared``; one that is not marked fails. Where the folder is
+  absent, the marked ones are skipped.
 * ``--rerun-network`` runs a failed test once more if it is marked ``network``, and no other test. The run fails if the
   second attempt fails as well, or if two cases of one test function needed a second attempt.
 * Examples of hypothesis have no deadline.
@@ -9,6 +11,7 @@
 
 import sys
 from collections import Counter
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -20,14 +23,21 @@ hypothesis.settings.register_profile("pliant", deadline=None)
 hypothesis.settings.load_profile("pliant")
 
 _NETWORK_EVENTS = {"socket.bind", "socket.connect", "socket.sendto", "socket.sendmsg"}
-_opened: list[str] = []
+_SHARED = str(Path(__file__).resolve().parent.parent / "shared")
+_opened: list[tuple[str, str]] = []
+"""Marker that was needed, and what for."""
 _watching = False
 
 
-def _note_sockets(event: str, arguments: tuple) -> None:
+def _note(event: str, arguments: tuple) -> None:
+    if not _watching:
+        return
+    if event == "open":
+        if isinstance(arguments[0], str) and arguments[0].startswith(_SHARED):
+            _opened.append(("shared", arguments[0]))
     # Addresses of IPv4 and IPv6 are tuples, those of sockets inside the machine are paths.
-    if _watching and event in _NETWORK_EVENTS and len(arguments) > 1 and isinstance(arguments[1], tuple):
-        _opened.append(f"{event} {arguments[1]}")
+    elif event in _NETWORK_EVENTS and len(arguments) > 1 and isinstance(arguments[1], tuple):
+        _opened.append(("network", f"a socket: {event} {arguments[1]}"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,10 +47,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    sys.addaudithook(_note_sockets)
+    sys.addaudithook(_note)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not Path(_SHARED).is_dir():
+        absent = pytest.mark.skip(reason=f"compares with files of others, which are not at {_SHARED}")
+        for item in items:
+            if item.get_closest_marker("shared"):
+                item.add_marker(absent)
     if config.getoption("--rerun-network"):
         for item in items:
             if item.get_closest_marker("network"):
@@ -50,10 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     report = yield
-    if _opened and report.passed and not item.get_closest_marker("network"):
-        report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} is not marked 'network', but it opens a socket: {', '.join(_opened[:3])}"
-        _opened.clear()
+    for marker in sorted({marker for marker, _ in _opened}):
+        if report.passed and not item.get_closest_marker(marker):
+            found = [what for of, what in _opened if of == marker]
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid} is not marked {marker!r}, but it opens {', '.join(found[:3])}"
+            _opened.clear()
     return report
 
 

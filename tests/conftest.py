@@ -8,7 +8,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent / "helpers"))
 
 OWN = Path(__file__).resolve().parent / "data"
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "gazebo_compliant_plugin"
 
 LIMIT_S = 600
 """Longest time of a test [s]: on a busy machine with empty caches, a first compilation takes minutes, and a test may
@@ -20,6 +19,14 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMIT_S))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state_folder(tmp_path_factory):
+    """Keep what tests leave in the user's state folder out of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 URDF = """<?xml version="1.0"?>
@@ -76,7 +83,7 @@ def urdf(tmp_path):
     return write
 
 
-@pytest.fixture(params=["own", "toolbox"])
+@pytest.fixture(params=["own", pytest.param("toolbox", marks=pytest.mark.shared)])
 def joint_file(request):
     """Return the function that names a file of one joint by its kind: our own file, and the toolbox's where it is."""
     if request.param == "own":
@@ -85,7 +92,7 @@ def joint_file(request):
     return lambda kind: toolbox / f"{kind}_template.urdf"
 
 
-@pytest.fixture(params=["own", "toolbox"])
+@pytest.fixture(params=["own", pytest.param("toolbox", marks=pytest.mark.shared)])
 def manager_file(request):
     """Return the plugin manager's file for a joint: our own, and the toolbox's where it is."""
     if request.param == "own":
@@ -95,7 +102,7 @@ def manager_file(request):
 
 @pytest.fixture
 def data():
-    """The folder of the toolbox's own files."""
-    if not DATA.is_dir():
-        pytest.skip(f"the toolbox's files are not at {DATA}")
-    return DATA
+    """The folder of the toolbox's own files; a test that asks for it is marked ``shared``."""
+    from shared_files import shared_file
+
+    return shared_file("data/gazebo_compliant_plugin")

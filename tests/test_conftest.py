@@ -21,7 +21,7 @@ BINDS = "socket.socket().bind(('127.0.0.1', 0))\n"
 def run(folder, text, *options):
     """Run some tests under the rules; return the exit code and what is printed."""
     shutil.copy(ROOT / "conftest.py", folder)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    network: opens sockets\n    shared: reads files\n")
     (folder / "test_sample.py").write_text(HEAD + text)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rR", *options, str(folder)]
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_ADDOPTS"}
@@ -36,6 +36,35 @@ def test_a_test_that_opens_a_socket_is_marked(tmp_path):
     assert code == 1
     assert "test_sample.py::test_a is not marked 'network', but it opens a socket: socket.bind" in printed
     assert "1 failed, 1 passed" in printed
+
+
+def test_a_test_that_reads_files_of_others_is_marked_and_skipped_where_they_are_absent(tmp_path):
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    reads = f"open({str(tmp_path / 'shared' / 'a.txt')!r}).close()"
+    text = f"@pytest.mark.shared\ndef test_a():\n    {reads}\ndef test_b():\n    assert True\n"
+    code, printed = run(checkout, text, "-rs")
+    assert code == 0, printed
+    assert "1 passed, 1 skipped" in printed
+    assert f"which are not at {tmp_path / 'shared'}" in printed
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "a.txt").touch()
+    code, printed = run(checkout, text.replace("assert True", reads))
+    assert code == 1
+    assert "test_b is not marked 'shared', but it opens " in printed
+    assert "1 failed, 1 passed" in printed
+
+
+def test_only_one_file_knows_where_the_files_of_others_are():
+    where = re.compile(r"""["']shared["']|\bshared/(?:data|spec|papers|design)""")
+    files = [path for path in (ROOT / "tests").rglob("*.py") if where.search(path.read_text(encoding="utf-8"))]
+    assert {path.name for path in files} == {"shared_files.py", Path(__file__).name}
+    # A module that reads them while it is imported has no running test that conftest.py could blame.
+    users = re.compile(r"^from shared_files import|^from yarp_world import .*\brecorded\b", re.MULTILINE)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if users.search(text):
+            assert "pytest.mark.shared" in text, f"{path} reads files of others, but has no test marked 'shared'"
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -13,6 +13,8 @@ from typing import TypeGuard
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "pliant"
 
 # Rooms of the core. Each may import from itself and from the rows above it; rooms in one row do not see each other.

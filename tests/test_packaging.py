@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import pliant
 from pliant.base.errors import MissingDependency, require
+
+pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -20,6 +23,13 @@ MODULES = {"mujoco-core": "mujoco", "pyyaml": "yaml"}
 
 
 def names(requirements: list[str]) -> set[str]:
+    """Return the modules that requirements bring, with those of the extras of pliant that they refer to."""
+    own = re.compile(r"pliant\[(.*)\]")
+    inner = [own.fullmatch(requirement) for requirement in requirements]
+    extras = [name.strip() for match in inner if match for name in match[1].split(",")]
+    if extras:
+        plain = [r for r, match in zip(requirements, inner, strict=True) if not match]
+        return names(plain).union(*(names(PROJECT["optional-dependencies"][extra]) for extra in extras))
     found = {r.split(">")[0].split("<")[0].split("=")[0].split("[")[0].split(";")[0].strip() for r in requirements}
     return {MODULES.get(name, name) for name in found}
 
@@ -53,12 +63,29 @@ def test_what_modules_import_when_they_are_imported_is_a_dependency():
     assert not wrong
 
 
-def test_the_version_is_the_same_wherever_it_is_written():
-    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    changed = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert cited is not None
-    assert changed is not None
-    assert {pliant.__version__, cited[1], changed[1]} == {PROJECT["version"]}
+def test_the_version_and_its_date_are_the_same_wherever_they_are_written():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert settings["project"]["dynamic"] == ["version"]
+    assert settings["tool"]["hatch"]["version"] == {"path": "src/pliant/__init__.py"}
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    sections = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert cited["version"] == pliant.__version__
+    assert sections[:2] == ["Unreleased", f"{pliant.__version__} ({cited['date-released']})"]
+
+
+def test_the_source_archive_has_every_file_that_tests_read():
+    archive = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]
+    read = {"pyproject.toml"}  # which every source archive has
+    for path in (ROOT / "tests").rglob("*.py"):
+        read |= set(re.findall(r'(?:ROOT|parents\[1\]) / "([\w.-]+)"', path.read_text(encoding="utf-8")))
+    assert {"requirements.lock", "requirements-hashed.lock", "mkdocs.yml", ".ci"} <= set(archive["include"])
+    assert {name for name in read if (ROOT / name).exists()} <= {*archive["include"], "pyproject.toml"}
+    assert [name for name in archive["include"] if not (ROOT / name).exists()] == []
+
+
+def test_an_extra_is_written_once():
+    extras = {name: sorted(wanted) for name, wanted in PROJECT["optional-dependencies"].items()}
+    assert [(a, b) for a in extras for b in extras if a < b and extras[a] == extras[b]] == []
 
 
 def test_the_tests_have_every_extra_that_a_message_of_the_core_names():

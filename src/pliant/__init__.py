@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pliant.base.lazy import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name -> the module that defines it. Resolved on first use, so that `import pliant` stays light.
 _EXPORTS: dict[str, str] = {

@@ -7,6 +7,8 @@ from scipy.linalg import expm
 
 from pliant.base.numerics import CubicSpline, matrix_exponential
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("norm", [0.0, 1e-9, 0.3, 1.0, 7.0, 60.0])
 def test_the_exponential_is_that_of_scipy(norm):

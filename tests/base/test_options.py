@@ -32,6 +32,8 @@ from pliant.base.options import (
     parse_vector,
 )
 
+pytestmark = pytest.mark.quick
+
 
 class Gear(enum.Enum):
     FIRST = 1

@@ -10,6 +10,8 @@ from pliant.cli import main
 from pliant.laws import get_law
 from pliant.robots.loading import load
 
+pytestmark = pytest.mark.quick
+
 LAW = """
 from dataclasses import dataclass
 

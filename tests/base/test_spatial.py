@@ -21,6 +21,8 @@ from pliant.base.spatial import (
     rpy_from_rotation,
 )
 
+pytestmark = pytest.mark.quick
+
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
 numbers = st.floats(-1.0, 1.0)
 quaternions = (

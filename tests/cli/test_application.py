@@ -8,6 +8,8 @@ import pytest
 
 from pliant.cli.application import COMMANDS
 
+pytestmark = pytest.mark.quick
+
 HEAVY = ("numpy", "mujoco", "numba", "scipy", "matplotlib", "rosbags", "sympy")
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from arm import MODEL
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("kind", ["qbmove", "sea", "awas_ii"])
 def test_the_urdfs_of_the_toolbox_run_unchanged(call, joint_file, kind):
@@ -17,6 +19,7 @@ def test_the_urdfs_of_the_toolbox_run_unchanged(call, joint_file, kind):
     assert result["joints"]["joint"]["stiffness"] > 0.0
 
 
+@pytest.mark.shared
 def test_the_general_template_of_the_toolbox_runs_unchanged(call, data):
     code, out, err = call("run", data / "template.urdf", "--duration", "0.2", "--json")
     assert code == 0, err
@@ -113,21 +116,28 @@ def test_a_time_step_beyond_the_bound_is_refused_and_can_be_forced(call, robot_f
 
 
 def test_a_diverging_run_has_its_own_code_and_leaves_a_dump_that_replay_shows(call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "arm.xml").write_text(MODEL.replace('damping="0.05"', ""))
     (tmp_path / "arm.yaml").write_text(
         "model: arm.xml\nactuators:\n  elbow: {law: sea, k: 1.0e+6, max_deflection: 1.0e+6, mode: 3}\n"
     )
-    code, _, err = call(
-        "run", tmp_path / "arm.yaml", "--no-check", "-r", "elbow/equilibrium_position=0.5", "--duration", "5"
-    )
+    run = ("run", tmp_path / "arm.yaml", "--no-check", "-r", "elbow/equilibrium_position=0.5", "--duration", "5")
+    code, _, err = call(*run)
     assert code == 4
     assert "'elbow'" in err
-    dumps = list(tmp_path.glob("pliant_diverged_*.npz"))
+    dumps = list((tmp_path / "state" / "pliant").glob("pliant_diverged_*.npz"))
     assert len(dumps) == 1
+    assert str(dumps[0]) in err.replace("\n", "")
+    assert not list((tmp_path / "work").iterdir())
     code, out, _ = call("replay", dumps[0])
     assert code == 0
     assert "elbow velocity" in out
+    (tmp_path / "runs").mkdir()
+    code, _, err = call(*run, "--record", tmp_path / "runs" / "arm.mcap")
+    assert code == 4
+    assert len(list((tmp_path / "runs").glob("pliant_diverged_*.npz"))) == 1
 
 
 def test_a_sweep_writes_its_table(call, robot_file, tmp_path):

@@ -14,6 +14,8 @@ from pliant.base.errors import DivergedError, ModelError, PliantError
 from pliant.cli import main, messages
 from pliant.cli.messages import BURST, Messages, as_dict
 
+pytestmark = pytest.mark.quick
+
 
 def lines(capsys):
     return [line for line in capsys.readouterr().err.splitlines() if line]

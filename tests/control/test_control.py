@@ -9,6 +9,8 @@ import pytest
 
 import pliant.control as control
 
+pytestmark = pytest.mark.quick
+
 
 def test_every_exported_name_is_found_in_the_module_that_its_import_for_type_checkers_names():
     tree = ast.parse(Path(control.__file__ or "").read_text())

@@ -11,6 +11,8 @@ from pliant.control import (
 )
 from pliant.laws import BAVS, SEA, AwAS2, QbMove
 
+pytestmark = pytest.mark.quick
+
 ASYMMETRIC = QbMove(k1=0.01038, a1=6.257, k2=0.08918, a2=3.9)
 CASES = [
     (SEA(k=200.0), 0.0, 40.0),

@@ -4,6 +4,8 @@ import pytest
 from pliant.control import Chirp, Hold, MinimumJerk, Sinusoid, Step
 from pliant.control.checks import ControlError
 
+pytestmark = pytest.mark.quick
+
 SMOOTH = [
     MinimumJerk(start=0.1, goal=0.9, duration=2.0, begin=0.5),
     Sinusoid(amplitude=0.8, omega=0.8, offset=0.1, phase=0.3),

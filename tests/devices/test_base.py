@@ -13,6 +13,8 @@ from pliant.base.errors import DeviceError
 from pliant.devices import Device, DeviceBase, FieldInfo, Mailbox, Noise
 from pliant.devices.base import step_ns, to_ns
 
+pytestmark = pytest.mark.quick
+
 MS = 1_000_000
 FINITE = st.floats(min_value=-10.0, max_value=10.0)
 

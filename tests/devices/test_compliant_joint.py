@@ -13,6 +13,8 @@ from pliant.laws import COMMAND_NAMES, SEA, AwAS2, CompliantActuator, Mode, QbMo
 from pliant.model import Robot
 from pliant.simulation import Simulation
 
+pytestmark = pytest.mark.quick
+
 
 def arm(*actuators: CompliantActuator) -> Robot:
     """A chain of links in the horizontal plane, one actuator a joint."""

@@ -3,6 +3,7 @@
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -12,7 +13,10 @@ from law_cases import BUILT_IN, VARIANTS
 
 from pliant.base.errors import DivergedError, ModelError, PliantError
 from pliant.engine import MujocoEngine, abi, callbacks, install
+from pliant.engine.guard import dumps_into
 from pliant.laws import SEA, CompliantActuator, DCMotor, LeverDrive, QbMove, layout
+
+pytestmark = pytest.mark.quick
 
 C_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
 
@@ -321,6 +325,39 @@ def test_an_unwritable_folder_costs_the_dump_not_the_message(tmp_path):
     with pytest.raises(DivergedError, match="states are in no file") as caught:
         engine.step()
     assert caught.value.dump is None
+
+
+def diverge(**options):
+    """Return the dump of an engine that diverges at once."""
+    engine = MujocoEngine(bench(CompliantActuator(SEA(), mode=3)), **options)
+    engine.port("joint/reference_1")[0] = np.nan
+    with pytest.raises(DivergedError) as caught:
+        engine.step()
+    assert caught.value.dump in str(caught.value)
+    return Path(caught.value.dump)
+
+
+def test_a_dump_goes_into_the_state_folder_and_never_into_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert diverge().parent == tmp_path / "state" / "pliant"
+    monkeypatch.setenv("XDG_STATE_HOME", "state")  # a relative one is ignored, as the XDG specification says
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert diverge().parent == tmp_path / "home" / ".local" / "state" / "pliant"
+    folders = {tmp_path / "state" / "pliant", tmp_path / "home" / ".local" / "state" / "pliant"}
+    assert {path.parent for path in tmp_path.rglob("*.npz")} == folders
+
+
+def test_a_dump_goes_into_the_output_folder_of_its_run(tmp_path):
+    with dumps_into(tmp_path / "report"):
+        assert diverge().parent == tmp_path / "report"
+        assert diverge(dump_folder=tmp_path / "own").parent == tmp_path / "own"
+
+
+def test_dumps_do_not_replace_each_other(tmp_path):
+    dumps = {diverge(dump_folder=tmp_path) for _ in range(3)}
+    assert len(dumps) == 3
+    assert set(tmp_path.iterdir()) == dumps
 
 
 def test_without_a_guard_the_run_goes_on():

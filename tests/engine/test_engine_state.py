@@ -22,6 +22,8 @@ from pliant.laws import (
     layout,
 )
 
+pytestmark = pytest.mark.quick
+
 DT = 1e-3
 OPTIONS = {
     "link_friction": PreslidingFriction(torque=0.03),

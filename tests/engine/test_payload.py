@@ -11,6 +11,8 @@ from pliant.engine import MujocoEngine
 from pliant.engine.payload import DERIVED, Payload, Payloads
 from pliant.robots.loading import load
 
+pytestmark = pytest.mark.quick
+
 G = 9.81
 
 

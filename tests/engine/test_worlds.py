@@ -11,6 +11,8 @@ from pliant.engine.worlds import CpuBatch
 from pliant.learn.warp import WarpBatch
 from pliant.robots import build_robot
 
+pytestmark = pytest.mark.quick
+
 EVERY = ["cpu", "warp"]
 
 

@@ -13,6 +13,8 @@ from pliant.base.errors import ModelError
 from pliant.formats.gazebo import PLUGINS, read_plugins
 from pliant.laws import BAVS, PID, SEA, AwAS2, DCMotor, LeverDrive, Mode, PreslidingFriction, QbMove
 
+pytestmark = pytest.mark.quick
+
 TEMPLATES = {"sea": SEA(), "qbmove": QbMove(), "awas_ii": AwAS2()}
 
 
@@ -38,6 +40,7 @@ def test_the_joints_of_the_toolbox_load_unchanged(kind, joint_file):
     assert "<plugin " in lines[robot.interface.joints["joint"].line - 1]
 
 
+@pytest.mark.shared
 def test_the_general_template_takes_the_defaults_of_the_code(data):
     robot = pliant.load(data / "template.urdf")
     actuator = robot.actuators["joint"]
@@ -48,6 +51,7 @@ def test_the_general_template_takes_the_defaults_of_the_code(data):
     assert any("'link1'> names nothing" in note for note in robot.notes)
 
 
+@pytest.mark.shared
 def test_the_toolboxs_bavs_template_is_read_with_a_note_about_its_arithmetic(data):
     path = data / "bavs_template.urdf"
     robot = pliant.load(path)

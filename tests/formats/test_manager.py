@@ -7,6 +7,8 @@ from pliant.base.errors import ModelError
 from pliant.formats.manager import read_manager
 from pliant.laws import Mode
 
+pytestmark = pytest.mark.quick
+
 GOOD = """namespace: "two"
 T_sample: 0.01
 joints_number: 2
@@ -41,6 +43,7 @@ def test_the_sample_file_of_the_toolbox_goes_with_its_joint(joint_file, manager_
     assert (manager.ref_1, manager.ref_2) == (("reference_1",), ("reference_2",))
 
 
+@pytest.mark.shared
 def test_the_torque_names_of_the_second_sample_file_are_taken_with_a_note(data):
     manager, notes = read_manager(data / "advanced_config.yaml", ["joint1"], {"joint1": Mode.MOTOR_TORQUES})
     assert (manager.ref_1, manager.ref_2) == (("torque_m1_command",), ("torque_m2_command",))

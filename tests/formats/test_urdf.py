@@ -4,6 +4,8 @@ import pytest
 
 import pliant
 
+pytestmark = pytest.mark.quick
+
 INERTIA = '<inertia ixx="{2}" iyy="{2}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 LINK = f'<link name="{{0}}"><inertial><mass value="{{1}}"/>{INERTIA}</inertial></link>'
 JOINT = '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/><axis xyz="0 1 0"/>{4}</joint>'

@@ -13,6 +13,8 @@ from pliant.base.spatial import rotation_from_rpy, rpy_from_rotation
 from pliant.formats.urdf_extension import BODY, GEOM, INERTIAL, JOINT, PAIR, SITE
 from pliant.robots.loading import load
 
+pytestmark = pytest.mark.quick
+
 LINK = """<link name="{name}"><inertial><mass value="1"/>
   <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>{more}</link>"""
 SHAPES = """<visual name="seen"><geometry><box size="1 1 1"/></geometry></visual>

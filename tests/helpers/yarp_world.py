@@ -4,23 +4,18 @@ import contextlib
 import json
 import socket
 import threading
-from pathlib import Path
 
-import pytest
 from fuzz import until
+from shared_files import shared_file
 
 from pliant.yarp.bridge.calls import NameClient
 from pliant.yarp.bridge.nameserver import NameServer
 from pliant.yarp.bridge.network import Network
 
-RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data" / "yarp_golden.json"
-
 
 def recorded(name):
     """Return the recorded streams of a scene, (client's bytes, server's bytes) by the stream's name."""
-    if not RECORDED.exists():
-        pytest.skip(f"no recorded traffic of YARP at {RECORDED}")
-    scene = json.loads(RECORDED.read_text())[name]
+    scene = json.loads(shared_file("data/yarp_golden.json").read_text())[name]
     return {
         row["stream"]: (bytes.fromhex(row["client_to_server"]), bytes.fromhex(row["server_to_client"])) for row in scene
     }

@@ -4,6 +4,8 @@ import pytest
 from pliant.base.errors import RecordingError
 from pliant.identification.measurements import Measurement, read_measurement
 
+pytestmark = pytest.mark.quick
+
 
 def write(path, text):
     path.write_text(text, encoding="utf-8")

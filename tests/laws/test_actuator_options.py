@@ -9,6 +9,8 @@ from law_cases import Hardening
 
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, DCMotor, Electrical, PreslidingFriction, QbMove
 
+pytestmark = pytest.mark.quick
+
 DT = 1e-3
 FREE = SEA(k=0.0)
 """A spring of no stiffness: the motor runs free."""

@@ -9,6 +9,8 @@ from pliant.engine import MujocoEngine
 from pliant.laws import COMMANDS, JOINT_FIELDS, AwAS2, CompliantActuator, JointField, Mode, QbMove, layout
 from pliant.laws.fields import SAMPLED
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("law", [QbMove(), AwAS2()], ids=["angle", "lever"])
 def test_samples_and_ports_have_the_units_and_descriptions_of_the_table(law):

@@ -11,6 +11,8 @@ from jets import derivative
 from law_cases import BUILT_IN, VARIANTS, instances, label, on_a_kink, points, reach
 from scipy.integrate import quad
 
+pytestmark = pytest.mark.quick
+
 LAWS = pytest.mark.parametrize("law", instances(), ids=label)
 
 

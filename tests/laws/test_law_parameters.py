@@ -25,6 +25,8 @@ from pliant.laws import (
     layout,
 )
 
+pytestmark = pytest.mark.quick
+
 NAN, INF = math.nan, math.inf
 
 RANGES = {

@@ -10,6 +10,8 @@ from law_cases import ALL, BUILT_IN, VARIANTS, instances, label, points
 from pliant.base.errors import LawError
 from pliant.laws import BAVS, SEA, AwAS2, LawValues, QbMove, get_law, registered_laws
 
+pytestmark = pytest.mark.quick
+
 PARAMETERS = {
     "sea": st.tuples(st.floats(0.0, 5e3), st.floats(0.01, 2.0)),
     "qbmove": st.tuples(

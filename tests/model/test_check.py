@@ -23,6 +23,8 @@ from pliant.laws import (
 from pliant.model import DeviceSpec, Interface, JointInterface, PluginManager, Robot, step_sizes
 from pliant.model.check import preset_reach, propose_timestep, stable_timestep
 
+pytestmark = pytest.mark.quick
+
 INERTIA = 0.00232
 STILL = PreslidingFriction(torque=0.0)
 
@@ -214,6 +216,7 @@ def test_the_joints_of_the_toolbox_pass(kind, joint_file):
     assert [str(p) for p in robot.check() if p.severity == "error"] == []
 
 
+@pytest.mark.shared
 def test_the_general_template_of_the_toolbox_passes(data):
     robot = pliant.load(data / "template.urdf")
     assert [str(p) for p in robot.check() if p.severity == "error"] == []

@@ -8,6 +8,8 @@ from pliant.base.errors import ModelError
 from pliant.laws import BAVS, PID, SEA, AwAS2, CompliantActuator, LeverDrive, Mode, QbMove, layout
 from pliant.model import DeviceSpec, Interface, JointInterface, Robot, actuator_names
 
+pytestmark = pytest.mark.quick
+
 ARM = """
 <mujoco model="arm"><worldbody><body name="upper"><joint name="shoulder" damping="0.1" range="-60 60"/>
 <geom size=".1"/><body name="fore" pos="0 .1 0"><joint name="elbow"/><geom name="pad" size=".05"/></body>

@@ -13,7 +13,56 @@ COVERED = {m.experiment for m in MUTATIONS}
 NEEDS = {"franka-torque": "pylibfranka"}
 """Optional packages whose absence leaves out targets of an experiment."""
 
-CASES = [pytest.param(m, id=f"{m.experiment}: {m.name}") for m in MUTATIONS]
+NIGHTLY = {
+    "cpr-accuracy": (
+        "the plate of the 6EFR weighs a tenth more in the solver",
+        "the rods are integrated in one step and nobody looks at the error",
+        "the rods of the 6EFR are a hundredth stiffer",
+        "the plate of Till's robot weighs half as much again in the solver",
+    ),
+    "cpr-dynamics": (
+        "the material of the rods pushes where it should damp",
+        "the joints move 5 mm (5 mrad) too far",
+        "the rods of the dynamic model are half as stiff again",
+    ),
+    "franka-dual-arm": (
+        "a stiff admittance",
+        "the robots' clock does not wait for the program",
+        "the right arm hardly moves",
+    ),
+    "franka-dynamic-servo": (
+        "another frequency through the interface than in this process",
+        "the robot's clock does not wait for the law",
+    ),
+    "franka-visual-servo": (
+        "the robot's clock does not wait for the detector",
+        "IBVS takes the place of PBVS",
+    ),
+    "softfoot-bench": ("a trial is over before the foot has come to rest",),
+    "softfoot-statics": ("the loads go from the largest to the smallest",),
+    "two-dof": (
+        "the motors' controllers have a tenth of their gain",
+        "dry friction that the stiff spring cannot overcome",
+        "damping does not grow with the preset",
+        "the simulated friction is not that of the statics",
+        "the hanging arm lies",
+    ),
+    "yarp-ft-imu": ("uniform, coloured noise with a mean; pushes that grow",),
+    "yarp-impedance": (
+        "references 1 urad off, torques 0.1 % off",
+        "half of gravity is compensated, one stiffness for all",
+        "minimum jerk at nine tenths of the speed",
+    ),
+}
+"""Mutations that take many seconds each, of experiments that have others; `make nightly` runs them."""
+
+
+def case(mutation):
+    marks = [pytest.mark.nightly] if mutation.name in NIGHTLY.get(mutation.experiment, ()) else []
+    return pytest.param(mutation, id=f"{mutation.experiment}: {mutation.name}", marks=marks)
+
+
+CASES = [case(mutation) for mutation in MUTATIONS]
 
 
 @pytest.mark.network
@@ -48,5 +97,7 @@ def test_the_mutations_belong_to_experiments_and_have_names_of_their_own():
     assert {m.experiment for m in MUTATIONS} <= set(NAMES)
     keys = [(m.experiment, m.name) for m in MUTATIONS]
     assert len(set(keys)) == len(keys)
+    assert {(name, mutation) for name, some in NIGHTLY.items() for mutation in some} <= set(keys)
+    assert {m.experiment for m, c in zip(MUTATIONS, CASES, strict=True) if not c.marks} == COVERED
     for mutation in MUTATIONS:
         assert mutation.options or mutation.patch or mutation.run, f"{mutation.name} breaks nothing"

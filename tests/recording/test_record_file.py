@@ -10,6 +10,8 @@ from pliant.recording import mcap as mcap_file
 from pliant.recording.mcap import MESSAGE_HEADER, McapWriter, read_mcap
 from pliant.recording.record_file import HEAD, PAGE
 
+pytestmark = pytest.mark.quick
+
 TEXT = "uint8[] data\n"
 
 

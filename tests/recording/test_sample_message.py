@@ -3,10 +3,13 @@
 from types import MappingProxyType
 
 import numpy as np
+import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from pliant.devices.base import FieldInfo, Sample
 from pliant.recording.sample_message import MessageTypes, body_encoder, body_length, sample_topic
+
+pytestmark = pytest.mark.quick
 
 NUMBERS = {"Position": FieldInfo(unit="rad", description="angle"), "2 speed": FieldInfo(unit="rad/s")}
 ARRAYS = {"q": FieldInfo((3,), unit="rad"), "mode": FieldInfo()}

@@ -2,25 +2,20 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import shared_file
 
 from pliant.base.errors import ModelError
 from pliant.rods import catalogue, load_description, load_robot
 from pliant.rods.description import planar_turn
 from pliant.rods.gazebo import expand_xacro, read_gazebo_folder
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-needs_data = pytest.mark.skipif(
-    not (DATA / "gazebo_cpr").is_dir(), reason="the simulator's files are not beside the checkout"
-)
 NAMES = (
     "2PR", "2RR", "3ER", "3PR", "3RR", "RERRFR", "3PFR_spatial", "Stewart_Gough_6EFR", "Stewart_Gough_6FFR_Till",
     "Stewart_Gough_6PFF", "Stewart_Gough_6PFR", "Stewart_Gough_6PFS",
 )  # fmt: skip
-FOLDERS = {p.parent.name: p.parent for p in DATA.glob("gazebo_cpr/**/robot_config.yaml")}
 
 
 def frames(limb):
@@ -31,10 +26,10 @@ def test_the_catalogue_has_the_twelve_robots():
     assert set(NAMES) <= set(catalogue())
 
 
-@needs_data
+@pytest.mark.shared
 @pytest.mark.parametrize("name", NAMES)
 def test_catalogue_geometry_equals_the_resolved_geometry(name):
-    ref = json.loads((DATA / "cpr_robots.json").read_text())[name]
+    ref = json.loads(shared_file("data/cpr_robots.json").read_text())[name]
     robot = load_description(name)
     assert robot.planar == (ref["family"] == "planar")
     for limb, one in zip(robot.limbs, ref["limbs"]):
@@ -47,10 +42,11 @@ def test_catalogue_geometry_equals_the_resolved_geometry(name):
         assert robot.plate.mass == pytest.approx(ref["mass_total"])
 
 
-@needs_data
+@pytest.mark.shared
 @pytest.mark.parametrize("name", NAMES)
 def test_gazebo_folder_gives_the_same_robot_as_the_catalogue(name):
-    a, b = read_gazebo_folder(FOLDERS[name]), load_description(name)
+    (config,) = shared_file("data/gazebo_cpr").glob(f"**/{name}/robot_config.yaml")
+    a, b = read_gazebo_folder(config.parent), load_description(name)
     assert len(a.limbs) == len(b.limbs)
     assert a.planar == b.planar
     for one, two in zip(a.limbs, b.limbs):
@@ -62,9 +58,9 @@ def test_gazebo_folder_gives_the_same_robot_as_the_catalogue(name):
     assert a.plate.com == pytest.approx(b.plate.com, abs=1e-12)
 
 
-@needs_data
+@pytest.mark.shared
 def test_a_broken_xacro_names_file_and_fault(tmp_path):
-    shutil.copytree(DATA / "gazebo_cpr", tmp_path / "g", copy_function=shutil.copyfile)
+    shutil.copytree(shared_file("data/gazebo_cpr"), tmp_path / "g", copy_function=shutil.copyfile)
     for p in (tmp_path / "g").rglob("*"):
         p.chmod(0o755)
     folder = next((tmp_path / "g").rglob("Stewart_Gough_6PFR"))

@@ -3,13 +3,13 @@
 import math
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from fake_master import FakeMaster
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared_files import shared_file
 
 from pliant.base.errors import PliantError
 from pliant.base.threads import Threads
@@ -27,7 +27,6 @@ from pliant.ros.wire import Codec
 from pliant.simulation import Simulation, sync
 
 SPATIAL, PLANAR = "Stewart_Gough_6PFR", "3RR"
-SPEC = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "cpr.md"
 
 
 def until(condition, what="", timeout=60.0):
@@ -241,20 +240,28 @@ def test_the_controller_has_the_topics_of_the_specification(world):
     assert "/controller_wrench" not in wire.into  # its own wrench does not come back to it
 
 
+SPECIFIED = (
+    "/dgm_parameters", "/igm_parameters", "/controller_wrench", "/joint_values", "/parameters_vector_services",
+    "/remove_robot", "/desired_values", "/current_values", "/time", "/desired_value",
+)  # fmt: skip
+SPECIFIED_PARAMETERS = ("limb_name_prefix", "robot_name", "number_of_limbs", "initial_guess", "underactuation_vector")
+
+
 def test_every_name_of_the_specification_is_served(world):
-    section = SPEC.read_text(encoding="utf-8").partition("## 6.")[2].partition("\n## 7.")[0] if SPEC.exists() else ""
     item = world(controller=True)
     names = {*item.wire.out, *item.wire.into, *item.wire.answers}
     topics = names | {f"/{name.rpartition('/')[2]}" for name in names}
-    for topic in (
-        "/dgm_parameters", "/igm_parameters", "/controller_wrench", "/joint_values", "/parameters_vector_services",
-        "/remove_robot", "/desired_values", "/current_values", "/time", "/desired_value",
-    ):  # fmt: skip
-        assert not section or topic.removeprefix("/igm_").removeprefix("/") in section
-        assert topic in topics
-    for name in ("limb_name_prefix", "robot_name", "number_of_limbs", "initial_guess", "underactuation_vector"):
-        assert not section or f"/{name}" in section
-        assert f"/{name}" in item.wire.params
+    assert set(SPECIFIED) <= topics
+    assert {f"/{name}" for name in SPECIFIED_PARAMETERS} <= set(item.wire.params)
+
+
+@pytest.mark.shared
+def test_the_names_of_the_specification_are_those_of_its_text():
+    section = shared_file("spec/cpr.md").read_text(encoding="utf-8").partition("## 6.")[2].partition("\n## 7.")[0]
+    for topic in SPECIFIED:
+        assert topic.removeprefix("/igm_").removeprefix("/") in section
+    for name in SPECIFIED_PARAMETERS:
+        assert f"/{name}" in section
 
 
 @pytest.mark.parametrize("name", [SPATIAL, PLANAR, "RERRFR", "Stewart_Gough_6EFR", "3PFR_spatial"])
@@ -474,14 +481,13 @@ def test_the_parameters_vector_of_a_planar_robot(world):
     np.testing.assert_allclose(found[-3:], (0.03, 0.02, 0.1), atol=1e-6)
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize(
     "path", ["CPR_spatial/cpr_physics/launch/Stewart_Gough_6PFS", "CPR_planar/cpr_planar_physics/launch/RERRFR"]
 )
 def test_a_vector_of_the_original_is_taken(path):
     # Its wrenches and joint values are those of other physics (docs/rods/cpr.md): the plate's pose is kept.
-    file = SPEC.parents[1] / "data" / "gazebo_cpr" / path / "robot_config.yaml"
-    if not file.exists():
-        pytest.skip(f"{file} is not there")
+    file = shared_file(f"data/gazebo_cpr/{path}/robot_config.yaml")
     import yaml
 
     config = yaml.safe_load(file.read_text(encoding="utf-8"))

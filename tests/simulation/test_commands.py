@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pliant.base.errors import DeviceError
 from pliant.simulation import CommandTable, Simulation, read_commands
 
+pytestmark = pytest.mark.quick
+
 CSV = """\
 # a step, then back
 time, joint_0/reference, joint_0/external_torque

@@ -17,6 +17,8 @@ from pliant.recording import read_recording
 from pliant.simulation import Bridge, LockstepBridge, Simulation, paced
 from pliant.simulation.loop import seeded
 
+pytestmark = pytest.mark.quick
+
 MS = 1_000_000
 
 

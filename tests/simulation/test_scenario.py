@@ -10,6 +10,8 @@ from pliant.base.errors import DeviceError
 from pliant.simulation import Scenario, Simulation, read_scenario
 from pliant.simulation.scenario import ExternalTorque, Pause, Request, Reset, Set, SetGains, SetMode, Stop
 
+pytestmark = pytest.mark.quick
+
 GOOD = """\
 description: a push and a switch
 events:

@@ -104,7 +104,7 @@ def run(
     refuse_unused(joint_rate is not None and not robot.actuators, "--joint-rate", "a compliant joint")
     period = None if joint_rate is None else _joint_period(joint_rate, robot.timestep)
     audited = all(part.audited for part in robot.devices if isinstance(part, ModelPart))
-    engine = MujocoEngine(robot, audit=audited, check=False)
+    engine = MujocoEngine(robot, audit=audited, dump_folder=plan.output_folder, check=False)
     devices = make_devices(robot, joint_sample_period=period)
     if not devices and not constants:
         _explain_no_device(robot, plan, console)

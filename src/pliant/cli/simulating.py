@@ -153,6 +153,12 @@ class RunOptions:
         if self.plot is not None:
             check_figure(self.plot, "--plot")
 
+    @property
+    def output_folder(self) -> Path | None:
+        """Folder of the run's recording, figure or film; None for a run that writes none."""
+        written = [file for file in (self.record, self.plot, self.video) if file is not None]
+        return written[0].absolute().parent if written else None
+
     def film_options(self) -> Any:
         """Return how the film of the run looks.
 

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import mujoco
 import numpy as np
 
 from pliant.base.errors import DivergedError
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "dumps_into", "state_folder"]
 
 KEPT = 200
 """Number of states kept for the dump."""
 
 MAX_SPEED = 1.0e5
 """Norm of the joint velocities above which the simulation is stopped as diverged [rad/s and m/s]."""
+
+_output: ContextVar[Path | None] = ContextVar("output folder of the run", default=None)
+
+
+@contextmanager
+def dumps_into(folder: str | Path) -> Iterator[None]:
+    """Let the guards of engines that are made inside write into the output folder of a run.
+
+    Args:
+        folder: folder of the dumps; made when the first is written.
+    """
+    token = _output.set(Path(folder))
+    try:
+        yield
+    finally:
+        _output.reset(token)
+
+
+def state_folder() -> Path:
+    """Return pliant's folder in the user's state folder: ``$XDG_STATE_HOME/pliant`` or ``~/.local/state/pliant``.
+
+    Raises:
+        RuntimeError: the user has no home folder.
+    """
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state") / "pliant"
 
 
 class Guard:
@@ -27,14 +57,14 @@ class Guard:
         model: the compiled model.
         data: its state.
         clock: function that returns the simulation time [ns].
-        folder: folder of the dump; None for the working folder.
+        folder: folder of the dump; None for the one of `dumps_into`, or else `state_folder`.
     """
 
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, clock: Callable[[], int], folder: str | Path | None
     ) -> None:
         self._model, self._data, self._clock = model, data, clock
-        self._folder = Path.cwd() if folder is None else Path(folder)
+        self._folder = _output.get() if folder is None else Path(folder)
         self.limit = MAX_SPEED**2
         """Square of the largest norm of joint velocities."""
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -85,7 +115,6 @@ class Guard:
     def _write(self, states: np.ndarray) -> str | None:
         model = self._model
         joints = [model.joint(int(j)).name for j in model.dof_jntid]
-        path = self._folder / f"pliant_diverged_{self._clock()}.npz"
         probe = mujoco.MjData(model)
         rows = {"time": [], "qpos": [], "qvel": [], "act": [], "ctrl": []}
         for state in states:
@@ -93,13 +122,27 @@ class Guard:
             for name, values in rows.items():
                 values.append(probe.time if name == "time" else getattr(probe, name).copy())
         try:
-            np.savez_compressed(
-                path,
-                states=states,
-                joints=np.array(joints),
-                dt=model.opt.timestep,
-                **{k: np.array(v) for k, v in rows.items()},
-            )
-        except OSError:
+            with _new_file(state_folder() if self._folder is None else self._folder) as file:
+                np.savez_compressed(
+                    file,
+                    states=states,
+                    joints=np.array(joints),
+                    dt=model.opt.timestep,
+                    **{k: np.array(v) for k, v in rows.items()},
+                )
+                return file.name
+        except (OSError, RuntimeError):  # RuntimeError: the user has no home folder
             return None
-        return str(path)
+
+
+def _new_file(folder: Path) -> BinaryIO:
+    """Open a file that did not exist before, ``pliant_diverged_<date>-<time>.npz``, numbered where there is one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    path, number = folder.absolute() / f"pliant_diverged_{stamp}.npz", 1
+    while True:
+        try:
+            return path.open("xb")
+        except FileExistsError:
+            number += 1
+            path = path.with_name(f"pliant_diverged_{stamp}-{number}.npz")

@@ -104,7 +104,8 @@ class MujocoEngine:
         robot: a robot, or a compiled `mujoco.MjModel`.
         audit: whether to compute the energy balance of the run (costs a few microseconds per step).
         guard: whether to stop at NaN, infinity or a runaway, and write the last states to a file.
-        dump_folder: folder of the guard's file; None for the working folder.
+        dump_folder: folder of the guard's file; None for the run's output folder (`pliant.engine.guard.dumps_into`) or
+            else the user's state folder.
         check: whether to refuse a robot whose `check()` finds errors.
 
     Raises:

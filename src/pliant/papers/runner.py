@@ -255,9 +255,12 @@ def changed_verdicts(before: Result, after: Result) -> list[Change]:
 
 def _run(found: Experiment, context: Context, options: Any) -> Result:
     """Run one experiment; a fault becomes the ``error`` of its result."""
+    from pliant.engine.guard import dumps_into  # listing experiments must not load the physics
+
     start = time.perf_counter()
     try:
-        result = found.run(context, options)
+        with dumps_into(context.output):
+            result = found.run(context, options)
     except PliantError as error:
         result = found.stamp(Result(error=str(error)), context, options)
     except Exception as error:  # a fault in one experiment must not lose the others

@@ -5,6 +5,8 @@ import pytest
 from pliant.base.documents.yaml_tree import parse_yaml, read_yaml
 from pliant.base.errors import DeviceError, ModelError
 
+pytestmark = pytest.mark.quick
+
 TEXT = b"""\
 name: arm
 joints:

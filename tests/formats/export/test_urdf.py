@@ -164,6 +164,7 @@ def test_the_toolboxs_files_of_one_joint_survive_it(name, joint_file, tmp_path):
     assert_survives(joint_file(name).read_text(), tmp_path)
 
 
+@pytest.mark.shared
 def test_the_toolboxs_general_template_survives_it(data, tmp_path):
     assert_survives((data / "template.urdf").read_text(), tmp_path)
 

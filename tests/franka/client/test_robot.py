@@ -441,10 +441,10 @@ def test_guiding_user_stop_and_brakes_are_methods(robot):
     for press, mode in ((robot.guide, "guiding"), (robot.user_stop, "user_stopped"), (robot.brakes, "other")):
         press()
         robot.wait(0.002)
-        assert robot._backend.mode == mode
+        assert robot.backend.mode == mode
         press(False)
         robot.wait(0.002)
-        assert robot._backend.mode == "idle"
+        assert robot.backend.mode == "idle"
     robot.user_stop()
     with pytest.raises(DeviceError, match="the robot's mode is user_stopped"):
         robot.guide()

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_files import shared_file
 
 from pliant.base.errors import ModelError, PliantError
 from pliant.robots.loading import load
 from pliant.rods import NoEquilibrium, load_robot
 from pliant.rods.commands import cpr
 from pliant.rods.model import compare_with_statics
-
-DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 
 
 def run(*words: object):
@@ -68,10 +67,9 @@ def test_shapes_of_the_rods_are_written(capsys, tmp_path):
     np.testing.assert_allclose(lengths, 1.0, atol=2e-5)
 
 
+@pytest.mark.shared
 def test_a_file_and_a_folder_of_the_gazebo_simulator_are_solved(capsys):
-    folder = DATA / "gazebo_cpr" / "CPR_spatial" / "cpr_physics" / "launch" / "Stewart_Gough_6PFR"
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not here")
+    folder = shared_file("data/gazebo_cpr/CPR_spatial/cpr_physics/launch/Stewart_Gough_6PFR")
     data = run_json(capsys, "solve", folder)
     assert data["q"][0] == pytest.approx(0.00864, abs=1e-5)
 

@@ -12,7 +12,7 @@ from pliant.yarp.bridge.outputs import Output, dial
 from pliant.yarp.wire import Contact, parse_bottle
 from pliant.yarp.wire.connection import encode_number
 
-pytestmark = pytest.mark.network
+pytestmark = [pytest.mark.network, pytest.mark.shared]
 
 FIRST_MESSAGE = parse_bottle('1 2.5 hello [set] ("a b" 3) {4 5 6} true')
 SECOND_MESSAGE = parse_bottle("(1.0 2.0 3.0)")

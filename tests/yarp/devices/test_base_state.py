@@ -17,6 +17,8 @@ from pliant.yarp.model.services import (
     YarpInterface,
 )
 
+pytestmark = pytest.mark.quick
+
 G = 9.81
 XML = """
 <mujoco>

@@ -1,11 +1,11 @@
 """The control board's remote calls: every method of the table, against recorded calls and round trips."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_files import shared_file
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire import control_board as board
@@ -14,13 +14,11 @@ from pliant.yarp.wire.connection import ACKNOWLEDGEMENT, Framer, Hello
 from pliant.yarp.wire.records import Argument, Method, Pid, parse_method
 from pliant.yarp.wire.values import FAIL, OK, Bottle, Int16, Vocab, bottle
 
-FILE = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "yarp_golden.json"
-
 
 def recorded_calls():
     """Return (typed by hand, request, reply) of every recorded call in dialect 4 that has a Bottle as reply."""
     calls = []
-    for stream in json.loads(FILE.read_text())["v4_04_controlboard"]:
+    for stream in json.loads(shared_file("data/yarp_golden.json").read_text())["v4_04_controlboard"]:
         sent, answered = (bytes.fromhex(stream[k]) for k in ("client_to_server", "server_to_client"))
         if not sent.startswith(b"YA") or not stream["stream"].endswith("to10019"):
             continue
@@ -41,9 +39,8 @@ def recorded_calls():
     return calls
 
 
+@pytest.mark.shared
 def test_recorded_calls_are_understood_and_written_again_from_their_values():
-    if not FILE.is_file():
-        pytest.skip(f"the recorded bytes are not at {FILE}")
     methods = set()
     for typed, sent, answered in recorded_calls():
         request, reply = decode_bottle(sent, 4), decode_bottle(answered, 4)

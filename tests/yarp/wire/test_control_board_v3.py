@@ -1,11 +1,11 @@
 """The control board's remote calls in dialect 3, against recorded calls and round trips."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared_files import shared_file
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire import control_board_v3 as board
@@ -15,7 +15,6 @@ from pliant.yarp.wire.objects import Stamp
 from pliant.yarp.wire.records import Pid
 from pliant.yarp.wire.values import Vocab, bottle
 
-FILE = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "yarp_golden.json"
 NUMBERS = st.floats(allow_nan=False, width=64)
 WHOLE = st.integers(-(1 << 31), (1 << 31) - 1)
 OF_TYPE = {
@@ -29,7 +28,7 @@ OF_TYPE = {
 
 
 def recorded_calls():
-    for stream in json.loads(FILE.read_text())["v3_14_controlboard"]:
+    for stream in json.loads(shared_file("data/yarp_golden.json").read_text())["v3_14_controlboard"]:
         sent, answered = (bytes.fromhex(stream[k]) for k in ("client_to_server", "server_to_client"))
         if not sent.startswith(b"YA") or not stream["stream"].endswith("to10027"):
             continue
@@ -43,9 +42,8 @@ def recorded_calls():
             at += 8
 
 
+@pytest.mark.shared
 def test_recorded_calls_are_understood_and_written_again_from_their_values():
-    if not FILE.is_file():
-        pytest.skip(f"the recorded bytes are not at {FILE}")
     done = set()
     for typed, sent, answered in recorded_calls():
         request, reply = decode_bottle(sent, 3), decode_bottle(answered, 3)

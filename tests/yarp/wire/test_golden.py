@@ -1,9 +1,9 @@
 """Every recorded stream of YARP 3.12.3 and 4.0.0: no byte is left over, and encoding gives the same bytes again."""
 
 import json
-from pathlib import Path
 
 import pytest
+from shared_files import SHARED, shared_file
 
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle, read_bottle
 from pliant.yarp.wire.connection import (
@@ -24,7 +24,9 @@ from pliant.yarp.wire.connection import (
 from pliant.yarp.wire.nameserver import Query, decode_answer, encode_answer, is_complete, parse_line
 from pliant.yarp.wire.text import format_bottle, parse_bottle
 
-FILE = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "yarp_golden.json"
+pytestmark = pytest.mark.shared
+
+FILE = SHARED / "data" / "yarp_golden.json"
 RECORDED = json.loads(FILE.read_text()) if FILE.is_file() else {}
 PROTOCOL_VERSION = bytes.fromhex("0001000001000000 0000040000000000")
 """The one reply that is no Bottle: four int16 without tags behind the header of a list."""
@@ -48,8 +50,7 @@ def dialect_of(group):
 
 
 def test_the_recorded_streams_are_there():
-    if not FILE.is_file():
-        pytest.skip(f"the recorded bytes are not at {FILE}")
+    shared_file("data/yarp_golden.json")
     assert len(STREAMS) > 150
     assert len(DATAGRAMS) > 40
 

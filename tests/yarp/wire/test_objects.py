@@ -2,12 +2,12 @@
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_files import shared_file
 
 from pliant.base.errors import WireError
 from pliant.yarp.wire.binary import decode_bottle, encode_bottle
@@ -26,16 +26,13 @@ from pliant.yarp.wire.sensors import (
 )
 from pliant.yarp.wire.values import Bottle, Vocab, bottle
 
-FILE = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "yarp_golden.json"
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
 DIALECTS = pytest.mark.parametrize("dialect", [3, 4])
 
 
 def recorded(sender):
     """Yield (dialect, message) of every recorded connection of a sender, tcp and udp."""
-    if not FILE.is_file():
-        pytest.skip(f"the recorded bytes are not at {FILE}")
-    for group, streams in json.loads(FILE.read_text()).items():
+    for group, streams in json.loads(shared_file("data/yarp_golden.json").read_text()).items():
         for stream in streams:
             if "hex" in stream and group.endswith("controlboard_udp"):
                 for message in DatagramAssembler().feed(bytes.fromhex(stream["hex"])):
@@ -49,6 +46,7 @@ def recorded(sender):
                     yield from ((int(group[1]), m) for m in Framer().feed(sent[end:]) if m.payload)
 
 
+@pytest.mark.shared
 def test_recorded_joint_states_are_written_again_from_their_values():
     seen = set()
     for dialect, message in recorded("stateExt:o"):
@@ -64,6 +62,7 @@ def test_recorded_joint_states_are_written_again_from_their_values():
     assert seen == {3, 4}
 
 
+@pytest.mark.shared
 def test_recorded_commands_are_written_again_from_their_values():
     seen = {3: set(), 4: set()}
     for dialect, message in recorded("command:o"):
